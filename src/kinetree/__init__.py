@@ -1,0 +1,16 @@
+"""Kinetree: a robot's description turned into its dynamics, as machine code.
+
+import kinetree as kt
+
+robot = kt.load("panda.urdf")
+tau = robot.inverse_dynamics(q, v, a)
+"""
+
+from kinetree import errors, robots
+from kinetree.load import load
+from kinetree.model import Model
+from kinetree.robot import Robot
+from kinetree.runtime.threads import get_threads, set_threads
+
+__version__ = "0.1.0"
+__all__ = ["Model", "Robot", "errors", "get_threads", "load", "robots", "set_threads"]

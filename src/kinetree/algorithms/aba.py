@@ -1,0 +1,103 @@
+"""Forward dynamics by the articulated-body algorithm.
+
+Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, Table 7.1, whose
+numbers (7.x) these are; Lecture 9 names it as the most efficient way.
+
+    book        code      meaning
+    v_i, c_i    V[i] c    velocity of body i; its velocity-product acceleration
+    I_i^A       IA[i]     articulated-body inertia: of body i and all it carries, joints free
+    p_i^A       pA[i]     the force that leaves body i without acceleration
+    U_i         U[i]      I_i^A S_i
+    D_i         D         S_i^T U_i, one row and column a degree of freedom
+    u_i         u[i]      tau_i - S_i^T p_i^A
+    a'          A_i       acceleration of body i before its joint's own is added
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.dense import inverse_symmetric
+from kinetree.algorithms.tree import (
+    Wrenches,
+    along,
+    parent_transforms,
+    subspaces,
+    wrenches_on_bodies,
+)
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import ArticulatedInertia, Force, Motion, Vector3
+
+
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Wrenches | None = None,
+) -> list[Scalar]:
+    """The accelerations qdd that the joint forces tau give."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    A_g = Motion(model.gravity, Vector3.zero())
+    n = len(model.bodies)
+    F_ext = wrenches_on_bodies(model, external or {})
+    V: list[Motion] = []
+    c: list[Motion] = []
+    pA: list[Force] = []
+    IA = [ArticulatedInertia.of_body(body.inertia) for body in model.bodies]
+
+    # base to tips: velocities and bias forces
+    for i, body in enumerate(model.bodies):
+        rates = qd[model.v_slices[i]]
+        V_J = along(Phi[i], rates)
+        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        V.append(X[i].to_child(V_p) + V_J)
+        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
+        c.append(V[i].cross(V_J) + along(Phi_rate, rates))
+        pA.append(body.inertia.wrench(V[i], Motion.zero()) - F_ext[i])  # (7.42)
+
+    # tips to base: articulated inertias and the forces they leave
+    U: list[list[Force]] = [[] for _ in range(n)]
+    D_inv: list[list[list[Scalar]]] = [[] for _ in range(n)]
+    u: list[list[Scalar]] = [[] for _ in range(n)]
+    for i in reversed(range(n)):
+        U[i] = [IA[i] @ axis for axis in Phi[i]]  # (7.43)
+        D = [[axis.dot(force) for force in U[i]] for axis in Phi[i]]  # (7.44)
+        D_inv[i] = inverse_symmetric(D)
+        joint_tau = tau[model.v_slices[i]]
+        u[i] = [t - axis.dot(pA[i]) for t, axis in zip(joint_tau, Phi[i], strict=True)]  # (7.45)
+        parent = model.bodies[i].parent
+        if parent >= 0:
+            Ia, pa = IA[i], pA[i]
+            for row, force in zip(D_inv[i], U[i], strict=True):
+                share = _combine(U[i], row)  # U D^-1, one column
+                Ia = Ia - ArticulatedInertia.outer(force, share)  # (7.47)
+            pa = pa + Ia @ c[i] + _combine(U[i], _product(D_inv[i], u[i]))  # (7.48)
+            IA[parent] = IA[parent] + X[i].to_parent(Ia)
+            pA[parent] = pA[parent] + X[i].to_parent(pa)
+
+    # base to tips: accelerations
+    A: list[Motion] = []
+    qdd: list[Scalar] = [0.0] * model.nv
+    for i, body in enumerate(model.bodies):
+        A_p = A[body.parent] if body.parent >= 0 else -A_g
+        A_i = X[i].to_child(A_p) + c[i]  # (7.49)
+        rest = [ui - force.dot(A_i) for ui, force in zip(u[i], U[i], strict=True)]
+        joint_qdd = _product(D_inv[i], rest)  # (7.50)
+        qdd[model.v_slices[i]] = joint_qdd
+        A.append(A_i + along(Phi[i], joint_qdd))  # (7.51)
+    return qdd
+
+
+def _combine(forces: Sequence[Force], weights: Sequence[Scalar]) -> Force:
+    total = Force.zero()
+    for force, weight in zip(forces, weights, strict=True):
+        total = total + force * weight
+    return total
+
+
+def _product(matrix: Sequence[Sequence[Scalar]], vector: Sequence[Scalar]) -> list[Scalar]:
+    return [sum((a * b for a, b in zip(row, vector, strict=True)), start=0.0) for row in matrix]

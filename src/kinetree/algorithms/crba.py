@@ -1,0 +1,41 @@
+"""The mass matrix by the composite-rigid-body algorithm.
+
+Source: Echeandia & Wensing, eq. 20, 22 and 26; after R. Featherstone, Rigid Body Dynamics
+Algorithms (2008), section 6.2.
+
+    paper       code      meaning
+    I_i^C       IC[i]     inertia of the subtree at body i, as one rigid body
+    F_2,j       F         I_j^C Phi_j, carried towards the base
+    H_ij        H[i][j]   entry of the mass matrix
+
+Cost: O(N d) for depth d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+
+
+def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The mass matrix H(q), both triangles."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    IC = [body.inertia for body in model.bodies]
+    H: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
+
+    for j in reversed(range(len(model.bodies))):
+        parent = model.bodies[j].parent
+        if parent >= 0:
+            IC[parent] = IC[parent] + X[j].to_parent(IC[j])  # (20)
+        F = [IC[j] @ axis for axis in Phi[j]]  # (26)
+        i = j
+        while i >= 0:
+            for row, axis in enumerate(Phi[i], model.v_slices[i].start):
+                for column, force in enumerate(F, model.v_slices[j].start):
+                    H[row][column] = H[column][row] = axis.dot(force)  # (22)
+            F = [X[i].to_parent(force) for force in F]
+            i = model.bodies[i].parent
+    return H

@@ -1,0 +1,27 @@
+"""Configurations as a manifold: moving along a velocity, and the velocity between two.
+
+Source: Liu & Jain eq. 53 for the exponential map; the joints' own charts do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+
+
+def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+    """q (+) dv: where the constant velocity dv leads in one unit of time."""
+    moved: list[Scalar] = [0.0] * model.nq
+    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
+        moved[at] = body.joint.integrate(q[at], dv[along])
+    return moved
+
+
+def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+    """q1 (-) q0: the constant velocity that leads from q0 to q1 in one unit of time."""
+    dv: list[Scalar] = [0.0] * model.nv
+    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
+        dv[along] = body.joint.difference(q0[at], q1[at])
+    return dv

@@ -1,0 +1,76 @@
+"""Inverse dynamics by the recursive Newton-Euler algorithm, in body coordinates.
+
+Source: W. Zhang, Lecture 9, Dynamics of Open Chains, "Recursive Newton-Euler Algorithm"; the
+equation numbers are those of Echeandia & Wensing, who write the same recursion coordinate-free.
+
+    lecture     code         meaning
+    p(i)        body.parent  parent of body i
+    iX_p(i)     X[i]         parent to body i (`to_child`); its dual carries forces back
+    S_i         Phi[i]       axes of joint i, in frame i
+    V_i, A_i    V[i], A[i]   spatial velocity and acceleration of body i
+    F_i         F[i]         wrench onto body i from its parent
+    A_g         A_g          gravity's acceleration
+
+differs: the lecture's F_ext is what the robot does to its surroundings; here an external wrench
+acts on the robot, so it enters with the opposite sign.
+differs: the lecture has axes fixed in their bodies; the rate of Phi in body coordinates is added
+to A_i as in eq. 16, and vanishes for those.
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.tree import (
+    Wrenches,
+    along,
+    parent_transforms,
+    subspaces,
+    wrenches_on_bodies,
+)
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Force, Motion, Vector3
+
+
+def rnea(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Wrenches | None = None,
+) -> list[Scalar]:
+    """The joint forces tau that give the accelerations qdd."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    A_g = Motion(model.gravity, Vector3.zero())
+    V: list[Motion] = []
+    A: list[Motion] = []
+    F: list[Force] = []
+    F_ext = wrenches_on_bodies(model, external or {})
+
+    # base to tips: velocities, accelerations, and the wrench each body needs
+    for i, body in enumerate(model.bodies):
+        at, rates = model.q_slices[i], qd[model.v_slices[i]]
+        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        A_p = A[body.parent] if body.parent >= 0 else -A_g
+        V_J = along(Phi[i], rates)
+        Phi_rate = body.joint.subspace_rate(q[at], rates)
+        V.append(X[i].to_child(V_p) + V_J)  # (15)
+        A.append(  # (16)
+            X[i].to_child(A_p)
+            + along(Phi[i], qdd[model.v_slices[i]])
+            + V[i].cross(V_J)
+            + along(Phi_rate, rates)
+        )
+        # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
+        F.append(body.inertia.wrench(V[i], A[i]) - F_ext[i])
+
+    # tips to base: what each joint carries (18)
+    tau: list[Scalar] = [0.0] * model.nv
+    for i, body in reversed(list(enumerate(model.bodies))):
+        tau[model.v_slices[i]] = [axis.dot(F[i]) for axis in Phi[i]]
+        if body.parent >= 0:
+            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+    return tau

@@ -1,0 +1,50 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+import kinetree
+from kinetree.cli.demo import report
+
+app = typer.Typer(
+    help="A robot's description turned into its dynamics, as machine code.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kinetree {kinetree.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+@app.command()
+def demo(
+    file: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Argument(help="A URDF file; the built-in arm if none is given."),
+    ] = None,
+    floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
+) -> None:
+    """Load a robot, compile its dynamics, and show what came of it."""
+    base = "floating" if floating else "fixed"
+    try:
+        robot = kinetree.robots.arm(base) if file is None else kinetree.load(file, base=base)
+        report(robot)
+    except kinetree.errors.KinetreeError as e:
+        typer.echo(f"kinetree: {e}", err=True)
+        raise typer.Exit(1) from None

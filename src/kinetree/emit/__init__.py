@@ -1,0 +1,1 @@
+"""Emitters: a program printed for a target, one table of operations each."""

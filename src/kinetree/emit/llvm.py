@@ -1,0 +1,306 @@
+"""LLVM IR of a program: straight-line code on vectors of lanes, one state a lane.
+
+A *body* is a function `void name(ptr operands, ptr scratch)`. `operands` points to one pointer per
+input and output; element j of an operand lies at j * lanes, its lanes side by side. With one lane
+that is simply the row of a state. The body is cut into chunk functions that hand values on through
+`scratch`; sines and the like are computed for many arguments at once by the routines of
+`kinetree.emit.routines`.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from kinetree.graph.program import Program
+from kinetree.graph.schedule import RESULTS, Batch, Chunk, schedule
+
+CHUNK_SIZE = 1500
+"""Operations a chunk: the code generator's time grows faster than the length of a block."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the code is for.
+
+    type: "double" or "float".
+    lanes: of a full vector of that type.
+    fma: whether the processor multiplies and adds in one instruction.
+    """
+
+    type: str
+    lanes: int
+    fma: bool
+
+    @property
+    def itemsize(self) -> int:
+        return 8 if self.type == "double" else 4
+
+    def routine(self, name: str) -> str:
+        """The symbol of a routine for this type."""
+        return f"kinetree_{name}_{self.type}"
+
+
+@dataclass(frozen=True)
+class Body:
+    """The text of a body, and how many elements of scratch it needs for each lane."""
+
+    text: str
+    scratch: int
+
+
+TEMPLATES = {
+    "neg": "fneg {v} {0}",
+    "add": "fadd {v} {0}, {1}",
+    "sub": "fsub {v} {0}, {1}",
+    "mul": "fmul {v} {0}, {1}",
+    "div": "fdiv {v} {0}, {1}",
+    "sqrt": "call {v} @llvm.sqrt.{s}({v} {0})",
+    "fma": "call {v} @llvm.fma.{s}({v} {0}, {v} {1}, {v} {2})",
+    "less": "fcmp olt {v} {0}, {1}",
+    "select": "select {b} {0}, {v} {1}, {v} {2}",
+}
+"""Operation -> its instruction: {v} the vector type, {b} its truth type, {s} its short name."""
+
+
+def emit_body(program: Program, name: str, target: Target, lanes: int) -> Body:
+    """The body of a (fused) program for some number of lanes."""
+    return _Emitter(program, name, target, lanes).body()
+
+
+def declarations(target: Target, lanes: int) -> str:
+    """What the bodies of one module call."""
+    v, _, s = _types(target, lanes)
+    return f"declare {v} @llvm.sqrt.{s}({v})\ndeclare {v} @llvm.fma.{s}({v}, {v}, {v})\n"
+
+
+def routine_declarations(target: Target) -> str:
+    return "".join(
+        f"declare void @{target.routine(routine)}(ptr, ptr, i64)\n" for routine in RESULTS
+    )
+
+
+def _types(target: Target, lanes: int) -> tuple[str, str, str]:
+    short = "f64" if target.type == "double" else "f32"
+    if lanes == 1:
+        return target.type, "i1", short
+    return f"<{lanes} x {target.type}>", f"<{lanes} x i1>", f"v{lanes}{short}"
+
+
+class _Emitter:
+    def __init__(self, program: Program, name: str, target: Target, lanes: int) -> None:
+        self.program, self.name, self.target, self.lanes = program, name, target, lanes
+        self.v, self.b, self.s = _types(target, lanes)
+        self.align = target.itemsize * lanes
+        self.steps = schedule(program, CHUNK_SIZE)
+        self.slots = _Slots(program, self.steps, target, lanes)
+        self.operand_count = len(program.inputs) + len(program.outputs)
+        self.stores = self._stores()
+
+    def _stores(self) -> dict[int, list[tuple[int, int]]]:
+        """Node -> the (operand, element) places it is written to."""
+        stores: dict[int, list[tuple[int, int]]] = {}
+        for k, output in enumerate(self.program.outputs, len(self.program.inputs)):
+            for element, n in enumerate(output.nodes):
+                stores.setdefault(n, []).append((k, element))
+        return stores
+
+    def body(self) -> Body:
+        functions, calls = [], []
+        for k, step in enumerate(self.steps):
+            if isinstance(step, Chunk):
+                chunk = f"{self.name}.{k}"
+                functions.append(self._chunk(chunk, step, k))
+                calls.append(f"  call void @{chunk}(ptr %operands, ptr %scratch)")
+            else:
+                functions.append(self._gather(f"{self.name}.{k}", step))
+                calls.append(f"  call void @{self.name}.{k}(ptr %operands, ptr %scratch)")
+                calls += self._call(step, k)
+        functions.append(self._leaf_stores(f"{self.name}.leaves"))
+        calls.append(f"  call void @{self.name}.leaves(ptr %operands, ptr %scratch)")
+        text = "\n".join(
+            [
+                *functions,
+                f"define void @{self.name}(ptr %operands, ptr %scratch) #0 {{",
+                *calls,
+                "  ret void\n}\n",
+            ]
+        )
+        return Body(text, self.slots.count)
+
+    def _function(self, name: str, lines: list[str]) -> str:
+        head = f"define internal void @{name}(ptr noalias %operands, ptr noalias %scratch) #0 {{"
+        pointers = [
+            f"  %o{k}.at = getelementptr ptr, ptr %operands, i64 {k}\n"
+            f"  %o{k} = load ptr, ptr %o{k}.at, align 8"
+            for k in range(self.operand_count)
+            if any(f"ptr %o{k}," in line for line in lines)
+        ]
+        return "\n".join([head, *pointers, *lines, "  ret void\n}\n"])
+
+    def _chunk(self, name: str, step: Chunk, number: int) -> str:
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        for n in step.nodes:
+            node = self.program.nodes[n]
+            args = [self._value(a, known, lines) for a in node.args]
+            self._instruction(n, node.op, args, lines)
+            known[n] = f"%v{n}"
+            for operand, element in self.stores.get(n, ()):
+                lines.append(self._store(f"%v{n}", f"%o{operand}", element))
+            if n in self.slots.of and self.slots.crosses(n, number):
+                lines.append(self._store(f"%v{n}", "%scratch", self.slots.of[n]))
+        return self._function(name, lines)
+
+    def _instruction(self, n: int, op: str, args: list[str], lines: list[str]) -> None:
+        if op in ("fms", "fnma"):  # one factor or the addend changes sign
+            which = 2 if op == "fms" else 0
+            lines.append(f"  %n{n} = fneg {self.v} {args[which]}")
+            args[which] = f"%n{n}"
+            op = "fma"
+        if op == "fma" and not self.target.fma:
+            lines.append(f"  %m{n} = fmul {self.v} {args[0]}, {args[1]}")
+            op, args = "add", [f"%m{n}", args[2]]
+        text = TEMPLATES[op].format(*args, v=self.v, b=self.b, s=self.s)
+        lines.append(f"  %v{n} = {text}")
+
+    def _gather(self, name: str, step: Batch) -> str:
+        """Lay the arguments of a batch side by side."""
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        area = self.slots.areas[id(step)]
+        for i, arguments in enumerate(step.arguments):
+            for j, a in enumerate(arguments):
+                value = self._value(a, known, lines)
+                lines.append(self._store(value, "%scratch", area.argument(j) + i))
+        for j in range(len(step.arguments[0])):  # routines take whole vectors
+            for i in range(len(step.arguments), area.padded):
+                lines.append(self._store(self._number(1.0), "%scratch", area.argument(j) + i))
+        return self._function(name, lines)
+
+    def _call(self, step: Batch, k: int) -> list[str]:
+        area = self.slots.areas[id(step)]
+        count = area.padded * self.lanes
+        at = f"%r{k}"
+        t = self.target
+        return [
+            f"  {at}.a = getelementptr {t.type}, ptr %scratch, i64 {area.argument(0) * self.lanes}",
+            f"  {at}.r = getelementptr {t.type}, ptr %scratch, i64 {area.result(0) * self.lanes}",
+            f"  call void @{t.routine(step.routine)}(ptr {at}.a, ptr {at}.r, i64 {count})",
+        ]
+
+    def _leaf_stores(self, name: str) -> str:
+        """Results that no chunk computes: numbers, arguments, results of routines."""
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        chunked = {n for step in self.steps if isinstance(step, Chunk) for n in step.nodes}
+        for n, places in self.stores.items():
+            if n not in chunked:
+                for operand, element in places:
+                    value = self._value(n, known, lines)
+                    lines.append(self._store(value, f"%o{operand}", element))
+        return self._function(name, lines)
+
+    def _value(self, n: int, known: dict[int, str], lines: list[str]) -> str:
+        """The name of a node's value in the function being written, loaded if need be."""
+        if n in known:
+            return known[n]
+        node = self.program.nodes[n]
+        if node.op == "const":
+            known[n] = self._number(node.value)
+            return known[n]
+        if node.op == "input":
+            base, element = f"%o{node.value[0]}", node.value[1]
+        else:
+            base, element = "%scratch", self.slots.of[n]
+        lines.append(self._address(f"%p{n}", base, element))
+        lines.append(f"  %v{n} = load {self.v}, ptr %p{n}, align {self.align}")
+        known[n] = f"%v{n}"
+        return known[n]
+
+    def _number(self, value: float) -> str:
+        if self.target.type == "float":
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        return text if self.lanes == 1 else f"splat ({self.target.type} {text})"
+
+    def _address(self, name: str, base: str, element: int) -> str:
+        offset = element * self.lanes
+        return f"  {name} = getelementptr {self.target.type}, ptr {base}, i64 {offset}"
+
+    def _store(self, value: str, base: str, element: int) -> str:
+        self.stored = getattr(self, "stored", 0) + 1
+        name = f"%s{self.stored}"
+        return (
+            f"{self._address(name, base, element)}\n"
+            f"  store {self.v} {value}, ptr {name}, align {self.align}"
+        )
+
+
+@dataclass(frozen=True)
+class _Area:
+    """Where a batch's arguments and results lie in scratch: one row of `padded` slots each."""
+
+    start: int
+    padded: int
+    arguments: int
+
+    def argument(self, j: int) -> int:
+        return self.start + j * self.padded
+
+    def result(self, j: int) -> int:
+        return self.start + (self.arguments + j) * self.padded
+
+
+class _Slots:
+    """The places in scratch: of routines' arguments and results, of values that cross chunks."""
+
+    def __init__(
+        self, program: Program, steps: list[Chunk | Batch], target: Target, lanes: int
+    ) -> None:
+        self.of: dict[int, int] = {}
+        self.areas: dict[int, _Area] = {}
+        self.count = 0
+        for step in steps:
+            if isinstance(step, Batch):
+                self._add_area(step, target.lanes // lanes)
+        self._born: dict[int, int] = {}
+        self._dies: dict[int, int] = {}
+        for k, step in enumerate(steps):
+            if isinstance(step, Chunk):
+                self._born.update(dict.fromkeys(step.nodes, k))
+                used = (a for n in step.nodes for a in program.nodes[n].args)
+            else:
+                used = (a for arguments in step.arguments for a in arguments)
+            self._dies.update(dict.fromkeys(used, k))
+        self._add_crossings(len(steps))
+
+    def _add_area(self, step: Batch, whole: int) -> None:
+        padded = -(-len(step.arguments) // whole) * whole
+        area = _Area(self.count, padded, len(step.arguments[0]))
+        self.areas[id(step)] = area
+        self.count = area.result(RESULTS[step.routine])
+        for i, results in enumerate(step.results):
+            for j, n in enumerate(results):
+                if n is not None:
+                    self.of[n] = area.result(j) + i
+
+    def crosses(self, n: int, step: int) -> bool:
+        return self._dies.get(n, step) > step
+
+    def _add_crossings(self, steps: int) -> None:
+        """Give each value that a later step uses a slot, reusing those of dead ones."""
+        free: list[int] = []
+        dying: list[list[int]] = [[] for _ in range(steps)]
+        by_birth: list[list[int]] = [[] for _ in range(steps)]
+        for n, k in self._born.items():
+            by_birth[k].append(n)
+        for k in range(steps):
+            for n in by_birth[k]:
+                if self.crosses(n, k):
+                    if not free:
+                        free.append(self.count)
+                        self.count += 1
+                    self.of[n] = free.pop()
+                    dying[self._dies[n]].append(n)
+            free += (self.of[n] for n in dying[k])

@@ -1,0 +1,235 @@
+"""Sine with cosine, and arctangent, for many arguments at once, as LLVM IR.
+
+    void kinetree_sincos_T(T *x, T *results, i64 n)    results: n sines, then n cosines
+    void kinetree_atan2_T(T *yx, T *results, i64 n)    arguments: n y's, then n x's
+
+n is a whole number of vectors. Both are accurate to 2 ulp (the tests measure them). The same
+instructions serve every lane, so a value does not depend on its place.
+
+Polynomials are minimax, from tools/minimax.py. The reduction of x by multiples of pi/2 takes two
+or three parts of pi/2 whose products with the multiple are exact (Cody & Waite); it holds for
+|x| <= LIMIT, beyond which, and for infinities and NaN, the C library's double routines are called.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.emit.building import I64, PTR, VOID, external, function, load, loop, splat, store
+from kinetree.emit.llvm import Target
+
+LIMIT = 2.0**19
+
+SIN = {
+    "double": (
+        -0.1666666666666663,
+        0.008333333333322113,
+        -0.00019841269829584855,
+        2.7557313619702316e-06,
+        -2.5050747490622135e-08,
+        1.5896213900738097e-10,
+    ),
+    "float": (-0.1666665460590369, 0.008332160526449481, -0.0001951525060616403),
+}
+COS = {
+    "double": (
+        0.041666666666666595,
+        -0.001388888888887305,
+        2.4801587288846537e-05,
+        -2.755731417776405e-07,
+        2.0875700628463847e-09,
+        -1.1358525208068056e-11,
+    ),
+    "float": (0.041666645676566264, -0.0013887315935475722, 2.4433119877300437e-05),
+}
+ATAN = {
+    "double": (
+        -0.333333333333332,
+        0.19999999999953202,
+        -0.142857142801619,
+        0.11111110781914757,
+        -0.09090897718143301,
+        0.07692059587641416,
+        -0.06663097692734658,
+        0.05847848033815157,
+        -0.05039138739690716,
+        0.03806080156616967,
+        -0.017903547675442295,
+    ),
+    "float": (
+        -0.3333331518027304,
+        0.1999847096389945,
+        -0.14243522236901432,
+        0.10593726965226598,
+        -0.060779907032555175,
+    ),
+}
+
+# pi/2 in parts of 33 bits, whose products with a multiple below 2^20 are exact, and the rest
+HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+PI_LOW = 1.2246467991473532e-16  # pi less the double nearest to it
+MAGIC = 1.5 * 2.0**52  # added to a double, it leaves the rounded integer in the low bits
+
+
+class _Vectors:
+    """The arithmetic of vectors of one type, with or without fused instructions."""
+
+    def __init__(self, b: ir.IRBuilder, target: Target, kind: str, lanes: int) -> None:
+        scalar = ir.DoubleType() if kind == "double" else ir.FloatType()
+        self.b, self.target = b, target
+        self.type = ir.VectorType(scalar, lanes)
+        self.bits = ir.VectorType(ir.IntType(64 if kind == "double" else 32), lanes)
+
+    def number(self, value: float) -> Any:
+        return splat(self.type, value)
+
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        if self.target.fma:
+            name = f"llvm.fma.v{self.type.count}f{self.bits.element.width}"
+            fused = external(self.b.module, name, self.type, [self.type] * 3)
+            return self.b.call(fused, [x, y, z])
+        return self.b.fadd(self.b.fmul(x, y), z)
+
+    def polynomial(self, z: Any, coefficients: tuple[float, ...]) -> Any:
+        total = self.number(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            total = self.fma(total, z, self.number(c))
+        return total
+
+    def absolute(self, x: Any) -> Any:
+        ones = splat(self.bits, (1 << (self.bits.element.width - 1)) - 1)
+        return self.b.bitcast(self.b.and_(self.b.bitcast(x, self.bits), ones), self.type)
+
+    def sign(self, x: Any) -> Any:
+        """The sign bit of each lane, as bits."""
+        top = splat(self.bits, 1 << (self.bits.element.width - 1))
+        return self.b.and_(self.b.bitcast(x, self.bits), top)
+
+    def flip(self, x: Any, sign: Any) -> Any:
+        """x, its sign changed where a sign bit is set."""
+        return self.b.bitcast(self.b.xor(self.b.bitcast(x, self.bits), sign), self.type)
+
+
+def define_routines(module: ir.Module, target: Target) -> None:
+    """Add both routines for one type to a module."""
+    _define_sincos(module, target)
+    _define_atan2(module, target)
+
+
+def _define_sincos(module: ir.Module, target: Target) -> None:
+    f, b = function(module, target.routine("sincos"), VOID, [PTR, PTR, I64])
+    xs, results, n = f.args
+    v = _Vectors(b, target, target.type, target.lanes)
+    with loop(b, 0, n, target.lanes) as i:
+        x = _load(b, v, xs, i)
+        sine, cosine, exact = _sincos(b, target, v, x)
+        _store(b, v, sine, results, i)
+        _store(b, v, cosine, results, b.add(i, n))
+        inexact = b.not_(_all(b, exact))
+        with b.if_then(inexact, likely=False), loop(b, 0, target.lanes) as lane:
+            at = b.add(i, lane)
+            x_lane = load(b, v.type.element, xs, at)
+            wide = b.fpext(x_lane, ir.DoubleType()) if target.type == "float" else x_lane
+            with b.if_then(b.not_(_within(b, module, wide))):
+                for name, place in (("sin", at), ("cos", b.add(at, n))):
+                    libm = external(module, name, ir.DoubleType(), [ir.DoubleType()])
+                    y = b.call(libm, [wide])
+                    y = b.fptrunc(y, ir.FloatType()) if target.type == "float" else y
+                    store(b, y, results, place)
+    b.ret_void()
+
+
+def _sincos(b: ir.IRBuilder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, Any]:
+    """(sin x, cos x, whether each lane is within LIMIT)."""
+    wide = _Vectors(b, target, "double", target.lanes)
+    y = b.fpext(x, wide.type) if target.type == "float" else x
+    exact = b.fcmp_ordered("<=", wide.absolute(y), wide.number(LIMIT))
+    # k = round(y / (pi/2)), and its low bits
+    shifted = wide.fma(y, wide.number(2.0 / math.pi), wide.number(MAGIC))
+    k = b.fsub(shifted, wide.number(MAGIC))
+    quadrant = b.bitcast(shifted, wide.bits)
+    r = y
+    for part in HALF_PI:
+        r = wide.fma(k, wide.number(-part), r)
+    if target.type == "float":
+        r, quadrant = b.fptrunc(r, v.type), b.trunc(quadrant, v.bits)
+    z = b.fmul(r, r)
+    s = v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), r)
+    half = v.fma(z, v.number(-0.5), v.number(1.0))
+    c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), half)
+    # odd quadrants swap the two; the second bit of k is sin's sign, that of k + 1 is cos's
+    odd = b.icmp_unsigned("!=", b.and_(quadrant, splat(v.bits, 1)), splat(v.bits, 0))
+    sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
+    top = splat(v.bits, v.bits.element.width - 2)
+    two = splat(v.bits, 2)
+    sine = v.flip(sine, b.shl(b.and_(quadrant, two), top))
+    cosine = v.flip(cosine, b.shl(b.and_(b.add(quadrant, splat(v.bits, 1)), two), top))
+    return sine, cosine, exact
+
+
+def _define_atan2(module: ir.Module, target: Target) -> None:
+    f, b = function(module, target.routine("atan2"), VOID, [PTR, PTR, I64])
+    yx, results, n = f.args
+    v = _Vectors(b, target, target.type, target.lanes)
+    with loop(b, 0, n, target.lanes) as i:
+        y, x = _load(b, v, yx, i), _load(b, v, yx, b.add(i, n))
+        _store(b, v, _atan2(b, target, v, y, x), results, i)
+    b.ret_void()
+
+
+def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
+    """The angle of (x, y): reduced to the octant, then about its middle."""
+    zero, one = v.number(0.0), v.number(1.0)
+    ay, ax = v.absolute(y), v.absolute(x)
+    steep = b.fcmp_ordered(">", ay, ax)
+    high, low = b.select(steep, ay, ax), b.select(steep, ax, ay)
+    # infinities count as one, and what is finite beside them as nothing
+    infinite = b.fcmp_ordered("==", high, v.number(math.inf))
+    low = b.select(infinite, b.select(b.fcmp_ordered("==", low, high), one, zero), low)
+    high = b.select(infinite, one, high)
+    high = b.select(b.fcmp_ordered("==", high, zero), one, high)
+    # atan(low/high) = pi/4 + atan((low - high) / (low + high)) above tan(pi/8)
+    far = b.fcmp_ordered(">", low, b.fmul(high, v.number(math.tan(math.pi / 8))))
+    numerator = b.select(far, b.fsub(low, high), low)
+    denominator = b.select(far, b.fadd(low, high), high)
+    t = b.fdiv(numerator, denominator)
+    z = b.fmul(t, t)
+    angle = v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), t)
+    single = target.type == "float"
+
+    def less_from(whole: float, rest: float, condition: Any, value: Any, plus: bool) -> Any:
+        """whole -+ value where the condition holds, the rest of the constant added first."""
+        low_part = 0.0 if single else rest
+        shifted = b.fadd(v.number(low_part), value) if plus else b.fsub(v.number(low_part), value)
+        return b.select(condition, b.fadd(v.number(whole), shifted), value)
+
+    angle = less_from(math.pi / 4, PI_LOW / 4, far, angle, plus=True)
+    angle = less_from(math.pi / 2, PI_LOW / 2, steep, angle, plus=False)
+    behind = b.icmp_unsigned("!=", v.sign(x), splat(v.bits, 0))
+    angle = less_from(math.pi, PI_LOW, behind, angle, plus=False)
+    angle = v.flip(angle, v.sign(y))
+    return b.select(b.fcmp_unordered("uno", y, x), b.fadd(y, x), angle)
+
+
+def _load(b: ir.IRBuilder, v: _Vectors, base: Any, index: Any) -> Any:
+    at = b.gep(base, [index], source_etype=v.type.element)
+    return b.load(at, typ=v.type, align=v.bits.element.width // 8)
+
+
+def _store(b: ir.IRBuilder, v: _Vectors, value: Any, base: Any, index: Any) -> None:
+    at = b.gep(base, [index], source_etype=v.type.element)
+    b.store(value, at, align=v.bits.element.width // 8)
+
+
+def _all(b: ir.IRBuilder, conditions: Any) -> Any:
+    """Whether every lane holds."""
+    packed = b.bitcast(conditions, ir.IntType(conditions.type.count))
+    return b.icmp_unsigned("==", packed, ir.Constant(packed.type, -1))
+
+
+def _within(b: ir.IRBuilder, module: ir.Module, x: Any) -> Any:
+    fabs = module.declare_intrinsic("llvm.fabs", [x.type])
+    return b.fcmp_ordered("<=", b.call(fabs, [x]), ir.Constant(x.type, LIMIT))

@@ -1,0 +1,64 @@
+"""Every exception and warning of Kinetree, under one base class."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KinetreeError(Exception):
+    """The base of every error that Kinetree raises on purpose."""
+
+
+class ModelError(KinetreeError, ValueError):
+    """A robot's description is wrong: what, where, and what would be valid."""
+
+
+class FileFormatError(ModelError):
+    """A robot file is wrong. The message starts with `file:line:`."""
+
+
+class MissingFileError(KinetreeError, FileNotFoundError):
+    """A robot file does not exist or cannot be read."""
+
+
+class ShapeError(KinetreeError, ValueError):
+    """An array's last axes do not fit the robot, or batches do not broadcast."""
+
+
+class DtypeError(KinetreeError, TypeError):
+    """An array is of a kind the kernels do not take."""
+
+
+class UnknownNameError(KinetreeError, KeyError):
+    """A name that the robot does not have."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+class TraceError(KinetreeError, TypeError):
+    """A traced scalar was used where a number is needed, or the reverse."""
+
+
+class VerificationError(KinetreeError):
+    """A program breaks a rule of the graph: always a defect of Kinetree."""
+
+
+class KinetreeWarning(UserWarning):
+    """A model is loaded, but a reader should know something about it."""
+
+
+def unknown(kind: str, name: object, valid: Iterable[str], owner: str) -> UnknownNameError:
+    """An UnknownNameError that lists the nearest valid names, or all if they are few."""
+    names = list(valid)
+    near = difflib.get_close_matches(str(name), names, n=3)
+    if near:
+        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+    elif not names:
+        hint = "there is none"
+    elif len(names) <= 12:
+        hint = "valid are " + ", ".join(repr(n) for n in names)
+    else:
+        hint = f"there are {len(names)}, the first {', '.join(repr(n) for n in names[:4])}"
+    return UnknownNameError(f"{owner} has no {kind} {name!r}: {hint}")

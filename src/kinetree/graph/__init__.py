@@ -1,0 +1,25 @@
+"""Scalar programs: tracing, folding, verification, interpretation.
+
+    expression ──► fold ──► program ──► verify ──► schedule, fuse ──► (emit)
+
+The graph knows nothing of robots. A *trace* records what a Python function does to symbolic
+scalars as hash-consed nodes from one closed set of operations; a *program* is what is left of it
+once dead nodes are gone.
+"""
+
+from kinetree.graph.expression import Expression, Trace
+from kinetree.graph.interpret import interpret
+from kinetree.graph.program import Input, Node, Output, Program, trace
+from kinetree.graph.verify import verify
+
+__all__ = [
+    "Expression",
+    "Input",
+    "Node",
+    "Output",
+    "Program",
+    "Trace",
+    "interpret",
+    "trace",
+    "verify",
+]

@@ -1,0 +1,61 @@
+"""Fusing a product with the sum that uses it: one instruction and one rounding for two.
+
+A product is fused only where that removes it: when every user is a sum or difference that is not
+already fused with its other argument. Done on the graph and not left to a target, so that every
+width of a kernel, and so every position in a batch, rounds alike.
+"""
+
+from __future__ import annotations
+
+from kinetree.graph.program import Node, Output, Program
+
+
+def fuse(program: Program) -> Program:
+    """The program with fma, fms and fnma in place of the products they absorb."""
+    users = _users(program)
+    partner: dict[int, int] = {}  # sum -> the product it absorbs
+    products = [n for n, node in enumerate(program.nodes) if node.op == "mul" and users[n]]
+    for product in sorted(products, key=lambda n: len(users[n])):
+        if all(
+            user >= 0 and program.nodes[user].op in ("add", "sub") and user not in partner
+            for user in users[product]
+        ):
+            partner.update(dict.fromkeys(users[product], product))
+    absorbed = set(partner.values())
+    nodes: list[Node] = []
+    number: dict[int, int] = {}
+    for n, node in enumerate(program.nodes):
+        if n in absorbed:
+            continue
+        number[n] = len(nodes)
+        nodes.append(_fused(program, n, node, partner.get(n), number))
+    outputs = tuple(
+        Output(o.name, o.shape, tuple(number[n] for n in o.nodes)) for o in program.outputs
+    )
+    return Program(program.name, program.inputs, outputs, tuple(nodes))
+
+
+def _fused(
+    program: Program, n: int, node: Node, product: int | None, number: dict[int, int]
+) -> Node:
+    if product is None:
+        return Node(node.op, tuple(number[a] for a in node.args), node.value)
+    a, b = (number[x] for x in program.nodes[product].args)
+    left, right = node.args
+    if node.op == "add":
+        return Node("fma", (a, b, number[right if left == product else left]))
+    if left == product:
+        return Node("fms", (a, b, number[right]))
+    return Node("fnma", (a, b, number[left]))
+
+
+def _users(program: Program) -> list[list[int]]:
+    """The users of each node; an output counts as user -1."""
+    users: list[list[int]] = [[] for _ in program.nodes]
+    for n, node in enumerate(program.nodes):
+        for a in node.args:
+            users[a].append(n)
+    for output in program.outputs:
+        for n in output.nodes:
+            users[n].append(-1)
+    return users

@@ -1,0 +1,52 @@
+"""The rules every program keeps, checked between passes."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.errors import VerificationError
+from kinetree.graph.operations import OPERATIONS
+from kinetree.graph.program import Program, size
+
+
+def verify(program: Program) -> Program:
+    """Give the program back, or say which node breaks which rule."""
+
+    def fail(what: str) -> VerificationError:
+        return VerificationError(f"program {program.name!r}: {what}")
+
+    used: set[int] = set()
+    results: list[str] = []
+    for number, (op, args, value) in enumerate(program.nodes):
+        where = f"node {number} ({op})"
+        row = OPERATIONS.get(op)
+        if row is None:
+            raise fail(f"{where} is not an operation")
+        if len(args) != len(row.arguments):
+            raise fail(f"{where} has {len(args)} arguments, {len(row.arguments)} expected")
+        for kind, a in zip(row.arguments, args, strict=True):
+            if not 0 <= a < number:
+                raise fail(f"{where} uses node {a}, which does not come before it")
+            if results[a] != kind:
+                raise fail(f"{where} uses node {a}, which is {results[a]!r} and not {kind!r}")
+        if op == "const" and not (isinstance(value, float) and math.isfinite(value)):
+            raise fail(f"{where} holds {value!r}, not a finite number")
+        if op == "input":
+            position, element = value
+            if not 0 <= position < len(program.inputs):
+                raise fail(f"{where} reads argument {position} of {len(program.inputs)}")
+            if not 0 <= element < size(program.inputs[position].shape):
+                raise fail(f"{where} reads element {element} of {program.inputs[position]}")
+        results.append(row.result)
+        used.update(args)
+    for output in program.outputs:
+        if len(output.nodes) != size(output.shape):
+            raise fail(f"result {output.name!r} has {len(output.nodes)} nodes for {output.shape}")
+        for a in output.nodes:
+            if not 0 <= a < len(results) or results[a] != "r":
+                raise fail(f"result {output.name!r} is node {a}, which is not a number")
+        used.update(output.nodes)
+    dead = [n for n in range(len(program.nodes)) if n not in used]
+    if dead:
+        raise fail(f"node {dead[0]} is dead")
+    return program

@@ -1,0 +1,31 @@
+"""Loading a robot: a file in, a `Robot` out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from kinetree.model.load import load_model
+from kinetree.robot import Robot
+
+
+def load(
+    source: str | os.PathLike[str],
+    base: str = "fixed",
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+) -> Robot:
+    """Load a robot from a URDF file.
+
+    Arguments:
+        source: the path of the file, or its text (a string that starts with '<').
+        base: "fixed" puts the root link on the world; "floating" lets it move freely, with
+            q = (x y z, qx qy qz qw) and v = (linear, angular) in its own frame in front.
+        joints: the moving joints in the order their coordinates shall have. By default depth
+            first, children in the alphabetical order of their joints' names.
+        locked: joint name -> the value at which to hold it; such a joint no longer moves.
+
+    Returns:
+        The robot, ready to be called.
+    """
+    return Robot(load_model(source, base=base, joints=joints, locked=locked))

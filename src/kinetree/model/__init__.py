@@ -1,0 +1,5 @@
+"""The frozen model of a robot, its joints, its readers and the built-in robots."""
+
+from kinetree.model.model import Body, Frame, Limits, Model
+
+__all__ = ["Body", "Frame", "Limits", "Model"]

@@ -1,0 +1,225 @@
+"""From links and joints, as a file lists them in any order, to a model.
+
+Readers give each link and joint a `where` (file and line), so that what is wrong with the tree is
+said at the place where it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import ModelError, unknown
+from kinetree.model.joints import Floating, Joint
+from kinetree.model.model import STANDARD_GRAVITY, WORLD, Body, Frame, Limits, Model
+from kinetree.spatial import Inertia, Transform, Vector3
+
+ROOT_JOINT = "root_joint"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid part with its inertia in the link's frame."""
+
+    name: str
+    inertia: Inertia
+    where: str
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A joint between two links; `joint` is None where it is fixed."""
+
+    name: str
+    parent: str
+    child: str
+    placement: Transform
+    joint: Joint | None
+    limits: Limits
+    where: str
+
+
+def assemble(
+    name: str,
+    links: Sequence[Link],
+    connections: Sequence[Connection],
+    *,
+    base: str = "fixed",
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+    gravity: Vector3 = STANDARD_GRAVITY,
+) -> Model:
+    """Build the model of a tree of links.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+        joints: the moving joints in the order their coordinates shall have.
+        locked: joints to hold at a value; they become fixed.
+        gravity: its acceleration in the world frame.
+
+    Returns:
+        The model, bodies depth first, children in the alphabetical order of their joints' names.
+    """
+    if base not in ("fixed", "floating"):
+        raise ModelError(f"base must be 'fixed' or 'floating', not {base!r}")
+    by_name = _links_by_name(links)
+    children = _children(by_name, connections)
+    root = _root(name, links, connections, children)
+    held = _held(name, connections, locked or {})
+
+    bodies: list[Body] = []
+    inertias: list[Inertia] = []
+    frames: list[Frame] = []
+    # (link, the body that carries it, its pose in that body), the next one last
+    pending: list[tuple[Connection | None, str, int, Transform]] = [
+        (None, root, WORLD, Transform.identity())
+    ]
+    if base == "floating":
+        pending = [
+            (
+                Connection(
+                    ROOT_JOINT,
+                    "",
+                    root,
+                    Transform.identity(),
+                    Floating(),
+                    Limits(),
+                    by_name[root].where,
+                ),
+                root,
+                WORLD,
+                Transform.identity(),
+            )
+        ]
+    while pending:
+        connection, link, carrier, pose = pending.pop()
+        if connection is not None:
+            pose = pose @ connection.placement
+            if connection.name in held:
+                assert connection.joint is not None
+                pose = pose @ connection.joint.transform(held[connection.name])
+            elif connection.joint is not None:
+                bodies.append(
+                    Body(
+                        link,
+                        connection.name,
+                        carrier,
+                        pose,
+                        connection.joint,
+                        Inertia.zero(),
+                        connection.limits,
+                    )
+                )
+                inertias.append(Inertia.zero())
+                carrier, pose = len(bodies) - 1, Transform.identity()
+        if carrier != WORLD:
+            inertias[carrier] += pose.to_parent(by_name[link].inertia)
+        frames.append(Frame(link, carrier, pose))
+        for below in reversed(children[link]):
+            pending.append((below, below.child, carrier, pose))
+
+    model = Model(
+        name,
+        tuple(
+            Body(b.name, b.joint_name, b.parent, b.placement, b.joint, inertia, b.limits)
+            for b, inertia in zip(bodies, inertias, strict=True)
+        ),
+        tuple(frames),
+        gravity,
+    )
+    return model if joints is None else model.reordered(list(joints))
+
+
+def _links_by_name(links: Sequence[Link]) -> dict[str, Link]:
+    by_name: dict[str, Link] = {}
+    for link in links:
+        if link.name in by_name:
+            raise ModelError(
+                f"{link.where}: a second link is named {link.name!r}; "
+                f"the first is at {by_name[link.name].where}"
+            )
+        by_name[link.name] = link
+    return by_name
+
+
+def _children(
+    links: Mapping[str, Link], connections: Sequence[Connection]
+) -> dict[str, list[Connection]]:
+    """The connections below each link, by joint name; every link has at most one above."""
+    children: dict[str, list[Connection]] = {link: [] for link in links}
+    names: dict[str, Connection] = {}
+    above: dict[str, Connection] = {}
+    for c in connections:
+        if c.name in names:
+            raise ModelError(
+                f"{c.where}: a second joint is named {c.name!r}; "
+                f"the first is at {names[c.name].where}"
+            )
+        names[c.name] = c
+        for role, link in (("parent", c.parent), ("child", c.child)):
+            if link not in links:
+                known = unknown("link", link, links, "the file")
+                raise ModelError(f"{c.where}: the {role} of joint {c.name!r}: {known}")
+        if c.child in above:
+            raise ModelError(
+                f"{c.where}: link {c.child!r} is the child of two joints, {c.name!r} and "
+                f"{above[c.child].name!r}: an open chain gives each link one parent"
+            )
+        above[c.child] = c
+        children[c.parent].append(c)
+    for below in children.values():
+        below.sort(key=lambda c: c.name)
+    return children
+
+
+def _root(
+    name: str,
+    links: Sequence[Link],
+    connections: Sequence[Connection],
+    children: Mapping[str, list[Connection]],
+) -> str:
+    """The one link that is nobody's child, from which every other is reached."""
+    if not links:
+        raise ModelError(f"robot {name!r} has no link: at least one is expected")
+    has_parent = {c.child for c in connections}
+    roots = [link for link in links if link.name not in has_parent]
+    if len(roots) > 1:
+        listed = ", ".join(f"{r.name!r} ({r.where})" for r in roots[:4])
+        raise ModelError(
+            f"robot {name!r} has {len(roots)} roots, {listed}: "
+            "one link without a parent is expected"
+        )
+    reached = {roots[0].name} if roots else set()
+    pending = list(reached)
+    while pending:
+        for c in children[pending.pop()]:
+            reached.add(c.child)
+            pending.append(c.child)
+    for c in connections:
+        if c.child not in reached:
+            raise ModelError(
+                f"{c.where}: joint {c.name!r} is part of a loop: following parents from link "
+                f"{c.child!r} never reaches a root"
+            )
+    return roots[0].name
+
+
+def _held(
+    name: str,
+    connections: Iterable[Connection],
+    locked: Mapping[str, float | Sequence[float]],
+) -> dict[str, tuple[float, ...]]:
+    """The coordinates of the locked joints."""
+    moving = {c.name: c.joint for c in connections if c.joint is not None}
+    held = {}
+    for joint_name, value in locked.items():
+        joint = moving.get(joint_name)
+        if joint is None:
+            raise unknown("moving joint", joint_name, moving, f"robot {name!r}")
+        values = (value,) if isinstance(value, (int, float)) else tuple(value)
+        if len(values) != joint.nq:
+            raise ModelError(
+                f"joint {joint_name!r} is locked with {len(values)} values; it has {joint.nq}"
+            )
+        held[joint_name] = tuple(float(v) for v in values)
+    return held

@@ -1,0 +1,59 @@
+"""Six free degrees of freedom, orientation as a unit quaternion: the floating base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinetree.model.joints.base import Joint
+from kinetree.scalar import Scalar
+from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial.exponential import (
+    half_turn_quat,
+    quat_log,
+    quat_product,
+    quat_unit,
+    translation_of_screw,
+    translation_to_screw,
+)
+
+
+@dataclass(frozen=True)
+class Floating(Joint):
+    """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame."""
+
+    nq: ClassVar[int] = 7
+    nv: ClassVar[int] = 6
+
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        return Transform(Rotation.quat_xyzw(*q[3:]), Vector3(*q[:3]))
+
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        units = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+        zero = Vector3.zero()
+        return (*(Motion(u, zero) for u in units), *(Motion(zero, u) for u in units))
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        linear, angular = Vector3(*v[:3]), Vector3(*v[3:])
+        moved = self.transform(q).point(translation_of_screw(linear, angular))
+        return [*moved, *quat_unit(quat_product(q[3:], half_turn_quat(angular)))]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        x, y, z, w = q0[3:]
+        turned = quat_product((-x, -y, -z, w), q1[3:])
+        angular = quat_log(turned)
+        way = Vector3(*q1[:3]) - Vector3(*q0[:3])
+        moved = self.transform(q0).rotation.T @ way
+        return [*translation_to_screw(moved, angular), *angular]
+
+    def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
+        position = rng.uniform(lower[:3], upper[:3], (*batch, 3))
+        quat = rng.standard_normal((*batch, 4))
+        quat /= np.linalg.norm(quat, axis=-1, keepdims=True)
+        return np.concatenate([position, quat], axis=-1)

@@ -1,0 +1,51 @@
+"""Reading a robot file of any known kind, chosen by its content."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kinetree.errors import FileFormatError, MissingFileError
+from kinetree.model.model import Model
+from kinetree.model.urdf import read_urdf
+from kinetree.model.xml import parse
+
+
+def load_model(
+    source: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+) -> Model:
+    """The model of a robot file, or of the text of one (a string that starts with '<').
+
+    Arguments:
+        source: the path, or the text itself.
+        base: "fixed" or "floating".
+        joints: the moving joints in the order their coordinates shall have.
+        locked: joint name -> the value at which to hold it.
+    """
+    if isinstance(source, str) and source.lstrip()[:1] == "<":
+        file, data = "<string>", source.lstrip().encode()
+    else:
+        file, data = os.fspath(source), _read(Path(source))
+    root = parse(data, file)
+    if root.tag != "robot":
+        raise FileFormatError(
+            f"{root.where}: the document is a <{root.tag}>; a URDF <robot> is expected"
+        )
+    return read_urdf(root, base=base, joints=joints, locked=locked)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except IsADirectoryError:
+        raise MissingFileError(f"{path} is a directory: a robot file is expected") from None
+    except OSError as e:
+        near = f"; its folder {path.parent} exists" if path.parent.is_dir() else ""
+        raise MissingFileError(
+            f"{path} cannot be read: {e.strerror or e}{near if not path.exists() else ''}"
+        ) from None

@@ -1,0 +1,190 @@
+"""The model: a tree of bodies, frozen, with exact numbers.
+
+Bodies are numbered depth first; body i moves relative to its parent by joint i, and the parent of
+a body that hangs on the world is `WORLD`. What does not move has no body: a link behind a fixed
+joint is part of the body that carries it, and only its frame remains.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+
+from kinetree.errors import ModelError, unknown
+from kinetree.model.joints import Joint
+from kinetree.spatial import Inertia, Transform, Vector3
+
+WORLD = -1
+STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint may do, the same for each of its coordinates; infinite where not limited."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body, and the joint that connects it to its parent.
+
+    name: of the link whose frame is the body's frame.
+    parent: the parent's number, or WORLD.
+    placement: the pose of the joint frame in the parent's frame.
+    inertia: of everything rigidly attached, in the body's frame.
+    """
+
+    name: str
+    joint_name: str
+    parent: int
+    placement: Transform
+    joint: Joint
+    inertia: Inertia
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame fixed in a body (or in the world)."""
+
+    name: str
+    body: int
+    placement: Transform
+
+
+@dataclass(frozen=True)
+class Model:
+    """A robot: bodies in depth-first order, named frames, gravity.
+
+    coordinate_order: the bodies in the order in which their coordinates stand in q and v.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    frames: tuple[Frame, ...]
+    gravity: Vector3 = STANDARD_GRAVITY
+    coordinate_order: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.coordinate_order:
+            object.__setattr__(self, "coordinate_order", tuple(range(len(self.bodies))))
+        _check(self)
+
+    @property
+    def nq(self) -> int:
+        return sum(b.joint.nq for b in self.bodies)
+
+    @property
+    def nv(self) -> int:
+        return sum(b.joint.nv for b in self.bodies)
+
+    @cached_property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Where each body's coordinates stand in q."""
+        return self._slices("nq")
+
+    @cached_property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Where each body's velocities stand in v."""
+        return self._slices("nv")
+
+    def _slices(self, count: str) -> tuple[slice, ...]:
+        slices, start = {}, 0
+        for body in self.coordinate_order:
+            stop = start + getattr(self.bodies[body].joint, count)
+            slices[body] = slice(start, stop)
+            start = stop
+        return tuple(slices[i] for i in range(len(self.bodies)))
+
+    @cached_property
+    def _frame_numbers(self) -> dict[str, int]:
+        return {frame.name: i for i, frame in enumerate(self.frames)}
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name."""
+        try:
+            return self.frames[self._frame_numbers[name]]
+        except (KeyError, TypeError):
+            raise unknown("frame", name, self._frame_numbers, f"robot {self.name!r}") from None
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of every name and number of the model."""
+        h = hashlib.sha256()
+        for part in _content(self):
+            h.update(part.encode() + b";")
+        return h.hexdigest()
+
+    def reordered(self, joints: list[str]) -> Model:
+        """The same robot with its coordinates in the order of these joints."""
+        by_name = {b.joint_name: i for i, b in enumerate(self.bodies)}
+        for name in joints:
+            if name not in by_name:
+                raise unknown("moving joint", name, by_name, f"robot {self.name!r}")
+        missing = [name for name in by_name if name not in joints]
+        if missing or len(joints) != len(by_name):
+            what = f"{missing[0]!r} is missing" if missing else "one is named twice"
+            raise ModelError(
+                f"robot {self.name!r}: the order must name each of its {len(by_name)} moving "
+                f"joints once; {what}"
+            )
+        return replace(self, coordinate_order=tuple(by_name[name] for name in joints))
+
+
+def _content(value: object) -> Iterator[str]:
+    """Every leaf of a model as text, each number exact."""
+    if is_dataclass(value):
+        yield type(value).__name__
+        for field in fields(value):
+            yield from _content(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        yield str(len(value))
+        for item in value:
+            yield from _content(item)
+    elif isinstance(value, float):
+        yield value.hex()
+    else:
+        yield repr(value)
+
+
+def _check(model: Model) -> None:
+    """Refuse a model that no algorithm could use."""
+    seen: set[str] = set()
+    for i, body in enumerate(model.bodies):
+        if not WORLD <= body.parent < i:
+            raise ModelError(
+                f"body {body.name!r} (number {i}) has parent {body.parent}: "
+                "a parent comes before its children"
+            )
+        if body.joint_name in seen:
+            raise ModelError(f"two joints are named {body.joint_name!r}: names must be unique")
+        seen.add(body.joint_name)
+        for what in ("placement", "inertia", "joint"):
+            _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
+    seen.clear()
+    for frame in model.frames:
+        if frame.name in seen:
+            raise ModelError(f"two frames are named {frame.name!r}: names must be unique")
+        seen.add(frame.name)
+        if not WORLD <= frame.body < len(model.bodies):
+            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, which does not exist")
+        _check_finite(frame.placement, f"the placement of frame {frame.name!r}")
+    _check_finite(model.gravity, "gravity")
+    if sorted(model.coordinate_order) != list(range(len(model.bodies))):
+        raise ModelError("coordinate_order must name each body once")
+
+
+def _check_finite(value: object, what: str) -> None:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ModelError(f"{what} holds {value}: every number must be finite")
+    elif is_dataclass(value):
+        for field in fields(value):
+            _check_finite(getattr(value, field.name), what)

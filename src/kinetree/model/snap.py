@@ -1,0 +1,68 @@
+"""Snapping: rounding noise in a model's numbers to the zeros and ones that were meant.
+
+A right angle written as 1.5707963267948966 leaves 6e-17 where a zero was meant, and each such
+number keeps arithmetic alive in generated code. The model stays exact; this is applied to the copy
+that is traced. An entry goes to zero if it is below 1e-12 of the largest in its vector or matrix,
+so nothing depends on units; entries of rotations and axes also go to +-1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from kinetree.model.model import Model
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+TOLERANCE = 1e-12
+
+
+def snap(model: Model) -> Model:
+    """The model as it is traced."""
+    return replace(
+        model,
+        bodies=tuple(
+            replace(
+                b,
+                placement=_transform(b.placement),
+                joint=_joint(b.joint),
+                inertia=_inertia(b.inertia),
+            )
+            for b in model.bodies
+        ),
+        frames=tuple(replace(f, placement=_transform(f.placement)) for f in model.frames),
+    )
+
+
+def _unit(value: float) -> float:
+    for whole in (0.0, 1.0, -1.0):
+        if abs(value - whole) <= TOLERANCE:
+            return whole
+    return value
+
+
+def _direction(v: Vector3) -> Vector3:
+    return Vector3(*(_unit(c) for c in v))
+
+
+def _relative(values: Any) -> list[float]:
+    values = list(values)
+    floor = TOLERANCE * max(abs(v) for v in values)
+    return [0.0 if abs(v) <= floor else v for v in values]
+
+
+def _transform(X: Transform) -> Transform:
+    rotation = Rotation(*(_direction(row) for row in X.rotation.rows))
+    return Transform(rotation, Vector3(*_relative(X.translation)))
+
+
+def _joint(joint: Any) -> Any:
+    return replace(joint, axis=_direction(joint.axis)) if hasattr(joint, "axis") else joint
+
+
+def _inertia(inertia: Inertia) -> Inertia:
+    return Inertia(
+        inertia.mass,
+        Vector3(*_relative(inertia.moment)),
+        Symmetric3(*_relative(inertia.rotational)),
+    )

@@ -1,0 +1,128 @@
+"""Reading URDF: links, joints, inertias; what does not bear on dynamics is passed over."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+
+from kinetree.errors import KinetreeWarning
+from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.model.model import Limits, Model
+from kinetree.model.xml import Element
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+
+def read_urdf(
+    robot: Element,
+    *,
+    base: str = "fixed",
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+) -> Model:
+    """The model of a URDF document's <robot>; see `assemble` for the options."""
+    return assemble(
+        robot.attributes.get("name", "robot"),
+        [_link(element) for element in robot.all("link")],
+        [_connection(element) for element in robot.all("joint")],
+        base=base,
+        joints=joints,
+        locked=locked,
+    )
+
+
+def _link(element: Element) -> Link:
+    inertial = element.first("inertial")
+    inertia = Inertia.zero() if inertial is None else _inertia(inertial)
+    return Link(element.text("name"), inertia, element.where)
+
+
+def _inertia(inertial: Element) -> Inertia:
+    """An <inertial>: mass and inertia about its origin, turned into the link's frame."""
+    mass = inertial.first("mass")
+    tensor = inertial.first("inertia")
+    m = 0.0 if mass is None else mass.number("value")
+    if tensor is None:
+        rotational = Symmetric3.diagonal(0.0)
+    else:
+        diagonal = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
+        products = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
+        rotational = Symmetric3(*diagonal, *products)
+    pose = _origin(inertial)
+    return Inertia.about_center(m, pose.translation, pose.rotation.turn_symmetric(rotational))
+
+
+def _origin(element: Element) -> Transform:
+    origin = element.first("origin")
+    if origin is None:
+        return Transform.identity()
+    zeros = (0.0, 0.0, 0.0)
+    return Transform(
+        Rotation.rpy(*origin.numbers("rpy", 3, zeros)),
+        Vector3(*origin.numbers("xyz", 3, zeros)),
+    )
+
+
+def _connection(element: Element) -> Connection:
+    name = element.text("name")
+    if element.first("mimic") is not None:
+        warnings.warn(
+            f"{element.where}: {element}: <mimic> is not applied; the joint moves on its own",
+            KinetreeWarning,
+            stacklevel=2,
+        )
+    return Connection(
+        name,
+        _named_link(element, "parent"),
+        _named_link(element, "child"),
+        _origin(element),
+        _joint(element),
+        _limits(element),
+        element.where,
+    )
+
+
+def _named_link(element: Element, role: str) -> str:
+    end = element.first(role)
+    if end is None:
+        raise element.error(f"<{role} link=...> is missing: a joint names both its links")
+    return end.text("link")
+
+
+def _joint(element: Element) -> Joint | None:
+    kind = element.text("type")
+    if kind == "fixed":
+        return None
+    if kind == "floating":
+        return Floating()
+    if kind in ("revolute", "continuous"):
+        return Revolute(_axis(element))
+    if kind == "prismatic":
+        return Prismatic(_axis(element))
+    raise element.error(
+        f"the joint type {kind!r} is not known; known are revolute, continuous, prismatic, "
+        "fixed, floating"
+    )
+
+
+def _axis(element: Element) -> Vector3:
+    axis = element.first("axis")
+    x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+    length = math.sqrt(x * x + y * y + z * z)
+    if length == 0.0:
+        raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
+    return Vector3(x / length, y / length, z / length)
+
+
+def _limits(element: Element) -> Limits:
+    limit = element.first("limit")
+    if limit is None:
+        return Limits()
+    free = element.attributes.get("type") == "continuous"
+    return Limits(
+        lower=-math.inf if free else limit.number("lower", 0.0),
+        upper=math.inf if free else limit.number("upper", 0.0),
+        velocity=limit.number("velocity", math.inf),
+        effort=limit.number("effort", math.inf),
+    )

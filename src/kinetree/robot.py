@@ -1,0 +1,356 @@
+"""Robot: where the physics half and the compiler half meet.
+
+A robot is a model and the kernels made from it. Each quantity below is a row of `QUANTITIES`: an
+algorithm, the arguments it takes, and how its result is laid out. A kernel is traced and compiled
+when it is first called, or taken from the cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree import algorithms
+from kinetree.errors import KinetreeError, ShapeError, unknown
+from kinetree.graph import Program, trace
+from kinetree.model import Model
+from kinetree.model.regroup import regroup
+from kinetree.model.snap import snap
+from kinetree.runtime.kernel import Kernel
+from kinetree.spatial import Force, Vector3
+
+Array = Any
+"""A NumPy array, or what NumPy makes one of."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How a quantity is computed.
+
+    methods: the algorithms by name, the default first; each takes a model and the arguments.
+    arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
+    result: the result's name.
+    external: whether wrenches may act on frames.
+    regrouped: whether the inertias may be regrouped (no joint force notices).
+    """
+
+    methods: Mapping[str, Callable[..., Any]]
+    arguments: tuple[str, ...]
+    result: str
+    external: bool = False
+    regrouped: bool = False
+
+
+def _poses(model: Model, q: Any) -> Any:
+    return [X.matrix() for X in algorithms.body_poses(model, q)]
+
+
+def _frame_pose(model: Model, q: Any, frame: str) -> Any:
+    return algorithms.frame_pose(model, q, frame).matrix()
+
+
+def _gravity(model: Model, q: Any) -> Any:
+    rest = [0.0] * model.nv
+    return algorithms.rnea(model, q, rest, rest)
+
+
+def _bias(model: Model, q: Any, v: Any, external: Any) -> Any:
+    return algorithms.rnea(model, q, v, [0.0] * model.nv, external)
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "poses": Quantity({"": _poses}, ("q",), "poses"),
+    "pose": Quantity({"": _frame_pose}, ("q",), "pose"),
+    "inverse_dynamics": Quantity(
+        {"rnea": algorithms.rnea}, ("q", "v", "a"), "tau", external=True, regrouped=True
+    ),
+    "forward_dynamics": Quantity(
+        {"aba": algorithms.aba}, ("q", "v", "tau"), "a", external=True, regrouped=True
+    ),
+    "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
+    "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
+    "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
+    "integrate": Quantity({"": algorithms.integrate}, ("q", "dv"), "q"),
+    "difference": Quantity({"": algorithms.difference}, ("q0", "q1"), "dv"),
+}
+
+
+class JointLimits(NamedTuple):
+    """Limits as arrays: positions of length nq, velocities and efforts of length nv."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+class Robot:
+    """A robot's dynamics, compiled.
+
+    Every method takes one state or any batch of them: the last axis is nq or nv long, the axes
+    before it broadcast. `out=` takes an array to write into.
+
+    Arguments:
+        model: the frozen model; see `kinetree.load`.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.name = model.name
+        self.nq, self.nv = model.nq, model.nv
+        self._kernels = _Kernels(self)
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Robot, (self.model,))
+
+    # the model
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of the bodies, in the order of `poses`."""
+        return tuple(b.name for b in self.model.bodies)
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the moving joints, in the order of their coordinates."""
+        return tuple(self.model.bodies[i].joint_name for i in self.model.coordinate_order)
+
+    @cached_property
+    def frames(self) -> tuple[str, ...]:
+        """The names of all frames: every link of the file, moving or not."""
+        return tuple(f.name for f in self.model.frames)
+
+    @cached_property
+    def limits(self) -> JointLimits:
+        """The limits of every coordinate; infinite where there is none."""
+        m = self.model
+        bodies = [m.bodies[i] for i in m.coordinate_order]
+
+        def spread(name: str, count: str) -> np.ndarray:
+            parts = [[getattr(b.limits, name)] * getattr(b.joint, count) for b in bodies]
+            return np.array([x for part in parts for x in part])
+
+        return JointLimits(
+            spread("lower", "nq"),
+            spread("upper", "nq"),
+            spread("velocity", "nv"),
+            spread("effort", "nv"),
+        )
+
+    # configurations
+
+    def neutral(self) -> np.ndarray:
+        """The configuration in which every joint's transform is the identity, of length nq."""
+        q = np.empty(self.nq)
+        for body, at in zip(self.model.bodies, self.model.q_slices, strict=True):
+            q[at] = body.joint.neutral()
+        return q
+
+    def random(
+        self, rng: np.random.Generator | int | None = None, batch: int | tuple[int, ...] = ()
+    ) -> np.ndarray:
+        """Random configurations within the limits.
+
+        Arguments:
+            rng: a generator, a seed, or None for a fresh one.
+            batch: the shape of the batch.
+
+        Returns:
+            (*batch, nq). Angles without limits are uniform in [-pi, pi], lengths in [-1, 1] m,
+            free orientations uniform over the rotations.
+        """
+        generator = np.random.default_rng(rng)
+        shape = (batch,) if isinstance(batch, int) else tuple(batch)
+        q = np.empty((*shape, self.nq))
+        for body, at in zip(self.model.bodies, self.model.q_slices, strict=True):
+            turning = any(any(c != 0.0 for c in axis.angular) for axis in _axes(body.joint))
+            reach = math.pi if turning and body.joint.nv == 1 else 1.0
+            lower, upper = body.limits.lower, body.limits.upper
+            if not math.isfinite(lower + upper):
+                lower, upper = max(lower, -reach), min(upper, reach)
+            ends = (np.full(body.joint.nq, x) for x in (lower, upper))
+            q[..., at] = body.joint.sample(generator, shape, *ends)
+        return q
+
+    def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
+        """Where a constant velocity leads in one unit of time: q (+) dv, (..., nq)."""
+        return self._kernels["integrate"](q, dv, out=out)
+
+    def difference(self, q0: Array, q1: Array, out: Array = None) -> Array:
+        """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0, (..., nv)."""
+        return self._kernels["difference"](q0, q1, out=out)
+
+    # kinematics
+
+    def poses(self, q: Array, out: Array = None) -> Array:
+        """The pose of every body in the world: (..., nbodies, 4, 4), homogeneous matrices."""
+        return self._kernels["poses"](q, out=out)
+
+    def pose(self, q: Array, frame: str, out: Array = None) -> Array:
+        """The pose of a frame in the world: (..., 4, 4)."""
+        return self._kernels["pose", "", (frame,)](q, out=out)
+
+    # dynamics
+
+    def inverse_dynamics(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        external: Mapping[str, Array] | None = None,
+        method: str = "rnea",
+        out: Array = None,
+    ) -> Array:
+        """The joint forces that give an acceleration.
+
+        Arguments:
+            q: configuration, (..., nq).
+            v: velocity, (..., nv).
+            a: acceleration, (..., nv).
+            external: frame name -> the wrench (force, moment) that acts on it, (..., 6), at the
+                frame's origin and in the frame's own axes.
+            method: "rnea".
+
+        Returns:
+            tau: joint forces, (..., nv), N or N m.
+        """
+        if external is None and method == "rnea":
+            return self._kernels["inverse_dynamics"](q, v, a, out=out)
+        return self._with_external("inverse_dynamics", method, (q, v, a), external, out)
+
+    def forward_dynamics(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        external: Mapping[str, Array] | None = None,
+        method: str = "aba",
+        out: Array = None,
+    ) -> Array:
+        """The acceleration that joint forces give, (..., nv).
+
+        Arguments:
+            q, v, tau: configuration, velocity, joint forces.
+            external: as in `inverse_dynamics`.
+            method: "aba".
+        """
+        if external is None and method == "aba":
+            return self._kernels["forward_dynamics"](q, v, tau, out=out)
+        return self._with_external("forward_dynamics", method, (q, v, tau), external, out)
+
+    def mass_matrix(self, q: Array, out: Array = None) -> Array:
+        """The mass matrix M(q), (..., nv, nv), both triangles."""
+        return self._kernels["mass_matrix"](q, out=out)
+
+    def gravity_forces(self, q: Array, out: Array = None) -> Array:
+        """The joint forces that hold the robot against gravity, (..., nv)."""
+        return self._kernels["gravity_forces"](q, out=out)
+
+    def bias_forces(
+        self,
+        q: Array,
+        v: Array,
+        external: Mapping[str, Array] | None = None,
+        out: Array = None,
+    ) -> Array:
+        """The joint forces at zero acceleration: Coriolis, centrifugal, gravity; (..., nv)."""
+        if external is None:
+            return self._kernels["bias_forces"](q, v, out=out)
+        return self._with_external("bias_forces", "", (q, v), external, out)
+
+    # kernels
+
+    def kernel(
+        self, quantity: str, method: str = "", *, frame: str | None = None, external: Any = ()
+    ) -> Kernel:
+        """The compiled kernel behind a method, with its gufunc, program and operation counts.
+
+        Arguments:
+            quantity: the method's name, such as "inverse_dynamics".
+            method: which algorithm; the default if empty.
+            frame: of `pose`.
+            external: the names of the frames on which wrenches act, each then an argument.
+        """
+        frames = tuple(external) if frame is None else (frame,)
+        return self._kernels[quantity, method, frames]
+
+    def _with_external(
+        self,
+        quantity: str,
+        method: str,
+        arrays: tuple[Array, ...],
+        external: Mapping[str, Array] | None,
+        out: Array,
+    ) -> Array:
+        wrenches = {} if external is None else dict(external)
+        kernel = self._kernels[quantity, method, tuple(wrenches)]
+        return kernel(*arrays, *wrenches.values(), out=out)
+
+    def _program(self, quantity: str, method: str, frames: tuple[str, ...]) -> Program:
+        """Trace a quantity."""
+        row = QUANTITIES[quantity]
+        algorithm = row.methods[method]
+        model = snap(regroup(self.model) if row.regrouped else self.model)
+        shapes = {name: (model.nq if name.startswith("q") else model.nv,) for name in row.arguments}
+        count = len(shapes)
+        if row.external:
+            shapes.update({f"external[{frame!r}]": (6,) for frame in frames})
+
+        def function(*arguments: Any) -> dict[str, Any]:
+            own, wrenches = arguments[:count], arguments[count:]
+            if row.external:
+                forces = [Force(Vector3(*w[:3]), Vector3(*w[3:])) for w in wrenches]
+                return {row.result: algorithm(model, *own, dict(zip(frames, forces, strict=True)))}
+            return {row.result: algorithm(model, *own, *frames)}
+
+        return trace(quantity, function, shapes)
+
+
+def _axes(joint: Any) -> Any:
+    return joint.subspace(joint.neutral())
+
+
+class _Kernels(dict[Any, Kernel]):
+    """The kernels of a robot by (quantity, method, frames), or by quantity; made on demand."""
+
+    def __init__(self, robot: Robot) -> None:
+        super().__init__()
+        self._robot = robot
+
+    def __missing__(self, key: str | tuple[str, str, tuple[str, ...]]) -> Kernel:
+        quantity, method, frames = (key, "", ()) if isinstance(key, str) else key
+        row = QUANTITIES.get(quantity)
+        if row is None:
+            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+        if not method:
+            method = next(iter(row.methods))
+        elif method not in row.methods:
+            raise unknown("method", method, row.methods, quantity)
+        model = self._robot.model
+        for frame in frames:
+            model.frame(frame)
+        if frames and not row.external and quantity != "pose":
+            raise KinetreeError(f"{quantity} takes no external wrenches")
+        if quantity == "pose" and len(frames) != 1:
+            raise KinetreeError("pose needs the name of one frame")
+        if model.nv == 0:
+            raise ShapeError(
+                f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
+            )
+        full = (quantity, method, frames)
+        if full in self:
+            made = self[full]
+        else:
+            request = "|".join((model.digest, quantity, method, *frames))
+            made = Kernel(request, lambda: self._robot._program(quantity, method, frames))
+            self[full] = made
+        self[key] = made
+        return made

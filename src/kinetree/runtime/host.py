@@ -1,0 +1,116 @@
+"""The processor this runs on, and LLVM's code generator for it."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache, cached_property
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from kinetree.emit.llvm import Target
+
+ATTRIBUTES = (
+    'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
+    '"min-legal-vector-width"="{bits}" }}\n'
+)
+
+
+class Host:
+    """The machine's processor: its vector width, its features, a code generator."""
+
+    def __init__(self) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self.triple = llvm.get_process_triple()
+        self.cpu = llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features()
+        self.features = features.flatten()
+        self.architecture = self.triple.split("-")[0]
+        self.vector_bits = _vector_bits(self.architecture, features)
+        self.fma = features.get("fma", False) or not self.architecture.startswith(("x86", "i686"))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Everything that machine code depends on besides its program."""
+        return "|".join(
+            (
+                sys.implementation.cache_tag or sys.version,
+                str(object.__basicsize__),
+                self.triple,
+                self.cpu,
+                self.features,
+                str(self.vector_bits),
+                llvmlite.__version__,
+                ".".join(map(str, llvm.llvm_version_info)),
+            )
+        )
+
+    def target(self, kind: str) -> Target:
+        """The target for "double" or "float"."""
+        return Target(kind, self.vector_bits // (64 if kind == "double" else 32), self.fma)
+
+    @property
+    def attributes(self) -> str:
+        """The definition of attribute group #0, which every generated function has."""
+        return ATTRIBUTES.format(bits=self.vector_bits)
+
+    def compile(self, text: str, optimise: bool = False) -> bytes:
+        """Machine code, as an object file, of the text of a module.
+
+        The graph has done the optimising of programs, so they go straight to code generation;
+        IR written by hand is optimised first.
+        """
+        module = llvm.parse_assembly(text)
+        module.triple = self.triple
+        machine = self._machine(2 if optimise else 1)
+        if optimise:
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            builder = llvm.create_pass_builder(machine, options)
+            builder.getModulePassManager().run(module, builder)
+        return bytes(machine.emit_object(module))
+
+    def _machine(self, level: int) -> llvm.TargetMachine:
+        target = llvm.Target.from_triple(self.triple)
+        return target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=level, jit=True
+        )
+
+    def load(self, code: bytes) -> Loaded:
+        """Link an object file into this process."""
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine(1))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return Loaded(engine)
+
+
+class Loaded:
+    """Machine code in memory; it stays there as long as this object lives."""
+
+    def __init__(self, engine: llvm.ExecutionEngine) -> None:
+        self._engine = engine
+
+    def address(self, name: str) -> int:
+        return int(self._engine.get_function_address(name))
+
+
+def provide(name: str, function: object) -> None:
+    """Make a C function of this process known to generated code under a name."""
+    address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
+    llvm.add_symbol(name, address)
+
+
+def _vector_bits(architecture: str, features: dict[str, bool]) -> int:
+    if architecture.startswith(("x86", "i686", "amd64")):
+        if features.get("avx512f"):
+            return 512
+        if features.get("avx"):
+            return 256
+    return 128  # SSE2, NEON, and what else LLVM lowers vectors of this size to
+
+
+@cache
+def host() -> Host:
+    """The one host, found when first asked for."""
+    return Host()

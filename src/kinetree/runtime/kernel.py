@@ -1,0 +1,274 @@
+"""Kernels: a program compiled for the host, called like a NumPy function."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinetree.emit.driver import MAX_AXES, OPERAND_FIELDS, Field
+from kinetree.emit.llvm import declarations, emit_body, routine_declarations
+from kinetree.errors import DtypeError, ShapeError
+from kinetree.graph import Program, verify
+from kinetree.graph.fuse import fuse
+from kinetree.graph.program import size
+from kinetree.runtime import cache as disk
+from kinetree.runtime.binding import dtype_of, make_function, make_gufunc
+from kinetree.runtime.host import Loaded, host
+from kinetree.runtime.support import support
+
+_BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth handing to a thread
+_SINGLE = np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a kernel must know of its program without having it: kept in the cache."""
+
+    name: str
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+    signature: str
+    operations: dict[str, int]
+    cost: int
+    digest: str
+
+    @staticmethod
+    def of(program: Program) -> Interface:
+        return Interface(
+            program.name,
+            tuple((i.name, i.shape) for i in program.inputs),
+            tuple((o.name, o.shape) for o in program.outputs),
+            program.signature,
+            dict(program.operations),
+            program.cost,
+            program.digest,
+        )
+
+    def dump(self) -> bytes:
+        return json.dumps(self.__dict__).encode()
+
+    @staticmethod
+    def parse(data: bytes) -> Interface:
+        fields = json.loads(data)
+        for side in ("inputs", "outputs"):
+            fields[side] = tuple((name, tuple(shape)) for name, shape in fields[side])
+        return Interface(**fields)
+
+
+class Kernel:
+    """A program as machine code. Calling it broadcasts over batch axes, in float64 or float32.
+
+    Arguments:
+        request: a text that identifies what `build` gives; the cache is asked for it first, so
+            that a program known from an earlier run is not even traced.
+        build: makes the program.
+    """
+
+    def __init__(self, request: str, build: Callable[[], Program]) -> None:
+        self._build = build
+        name = disk.key("interface", request)
+        kept = disk.load(name)
+        if kept is None:
+            self.interface = Interface.of(self.program)
+            disk.save(name, self.interface.dump())
+        else:
+            self.interface = Interface.parse(kept)
+        self.name = self.interface.name
+        self.__doc__ = f"{self.name}: {self.interface.signature}"
+        self._compiled = _Compiled(self)
+
+    @cached_property
+    def program(self) -> Program:
+        """The program, traced when somebody asks for it."""
+        return verify(self._build())
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """How often each operation is done for one state."""
+        return dict(self.interface.operations)
+
+    @cached_property
+    def gufunc(self) -> Any:
+        """The float64 gufunc."""
+        return self._compiled["double"][0]
+
+    @cached_property
+    def gufunc_single(self) -> Any:
+        """The float32 gufunc."""
+        return self._compiled["float"][0]
+
+    @cached_property
+    def _one(self) -> Any:
+        """The function for one state in float64; NotImplemented for anything else."""
+        return self._compiled["double"][1]
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        if out is None:
+            result = self._one(*arrays)
+            if result is not NotImplemented:
+                return result
+        call = self.gufunc_single if _all_single(arrays) else self.gufunc
+        try:
+            return call(*arrays) if out is None else call(*arrays, out=out)
+        except (ValueError, TypeError) as e:
+            raise self.explain(e, arrays, out) from None
+
+    # compiling
+
+    def code(self, kind: str) -> tuple[bytes, int, int]:
+        """The object code, and the scratch of the wide and of the one-lane body."""
+        name = disk.key("code", self.interface.digest, kind, host().fingerprint)
+        kept = disk.load(name)
+        if kept is None:
+            code, *scratch = self._generate(kind)
+            head = np.array(scratch, dtype="<i8").tobytes()
+            kept = head + code
+            disk.save(name, kept)
+        wide, one = np.frombuffer(kept[:16], dtype="<i8")
+        return kept[16:], int(wide), int(one)
+
+    def _generate(self, kind: str) -> tuple[bytes, int, int]:
+        h = host()
+        target = h.target(kind)
+        fused = verify(fuse(self.program))
+        wide = emit_body(fused, "wide", target, target.lanes)
+        one = emit_body(fused, "one", target, 1)
+        head = h.attributes + routine_declarations(target)
+        for lanes in (1, target.lanes):
+            head += declarations(target, lanes)
+        text = head + wide.text + one.text
+        return h.compile(text), wide.scratch, one.scratch
+
+    # errors
+
+    def explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> Exception:
+        """Say what is wrong with a call that NumPy refused, in the words of this kernel."""
+        checked = []
+        for (name, shape), given in zip(self.interface.inputs, arrays, strict=False):
+            try:
+                array = np.asarray(given)
+            except ValueError:
+                return ShapeError(f"{self.name}: {name} is ragged: rows of one length expected")
+            if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+                return DtypeError(
+                    f"{self.name}: {name} has dtype {array.dtype}; "
+                    "float64 is expected (or float32, or integers)"
+                )
+            if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
+                return ShapeError(
+                    f"{self.name}: {name} has shape {array.shape}; "
+                    f"the last {_axes(len(shape))} must be {_shape(shape)}"
+                )
+            checked.append(array.shape[: array.ndim - len(shape)])
+        try:
+            batch = np.broadcast_shapes(*checked)
+        except ValueError:
+            listed = ", ".join(
+                f"{name} {b}" for (name, _), b in zip(self.interface.inputs, checked, strict=False)
+            )
+            return ShapeError(f"{self.name}: the batch shapes do not broadcast: {listed}")
+        return self._explain_out(error, out, batch)
+
+    def _explain_out(self, error: Exception, out: Any, batch: tuple[int, ...]) -> Exception:
+        outs = out if isinstance(out, tuple) else (out,)
+        if out is not None and len(outs) != len(self.interface.outputs):
+            expected = len(self.interface.outputs)
+            return ShapeError(f"{self.name}: out has {len(outs)} arrays; {expected} expected")
+        for (name, shape), array in zip(self.interface.outputs, outs, strict=False):
+            if array is None:
+                continue
+            if not isinstance(array, np.ndarray):
+                return DtypeError(
+                    f"{self.name}: out for {name} is a {type(array).__name__}; an array is expected"
+                )
+            if array.shape != batch + shape:
+                return ShapeError(
+                    f"{self.name}: out for {name} has shape {array.shape}; "
+                    f"{batch + shape} is expected"
+                )
+            if array.dtype.kind != "f":
+                return DtypeError(
+                    f"{self.name}: out for {name} has dtype {array.dtype}; float64 is expected"
+                )
+            if not array.flags.writeable:
+                return ShapeError(f"{self.name}: out for {name} is read-only")
+        return error
+
+
+def _all_single(arrays: tuple[Any, ...]) -> bool:
+    return bool(arrays) and all(getattr(a, "dtype", None) == _SINGLE for a in arrays)
+
+
+class _Compiled(dict[str, tuple[Any, Any]]):
+    """A kernel's (gufunc, one-state function) by type, "double" or "float"; made on demand."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__()
+        self._kernel = kernel
+        self._alive: list[Any] = []
+
+    def __missing__(self, kind: str) -> tuple[Any, Any]:
+        interface = self._kernel.interface
+        shared = support(kind)
+        code, wide_scratch, one_scratch = self._kernel.code(kind)
+        loaded = host().load(code)
+        description = _describe(interface, kind, loaded, wide_scratch, one_scratch)
+        address = ctypes.addressof(description)
+        gufunc, alive = make_gufunc(
+            shared.address(f"kinetree_loop_{kind}"),
+            address,
+            kind,
+            len(interface.inputs),
+            len(interface.outputs),
+            interface.signature,
+            interface.name,
+        )
+        one, more = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
+        self._alive += [loaded, description, *alive, *more]
+        self[kind] = gufunc, one
+        return gufunc, one
+
+
+def _describe(
+    interface: Interface, kind: str, loaded: Loaded, wide_scratch: int, one_scratch: int
+) -> Any:
+    """The description that the driver reads."""
+    shapes = [shape for _, shape in interface.inputs + interface.outputs]
+    sizes = [size(shape) for shape in shapes]
+    lanes = host().target(kind).lanes
+    head = {
+        Field.WIDE: loaded.address("wide"),
+        Field.ONE: loaded.address("one"),
+        Field.INPUTS: len(interface.inputs),
+        Field.OPERANDS: len(sizes),
+        Field.WIDE_SCRATCH: wide_scratch,
+        Field.ONE_SCRATCH: one_scratch,
+        Field.ELEMENTS: sum(sizes),
+        Field.LARGEST: max(sizes),
+        Field.BLOCK: lanes * max(1, _BLOCK_COST // (interface.cost + 1)),
+        Field.ARRAY_TYPE: id(np.ndarray),
+        Field.DTYPE: id(dtype_of(kind)),
+        Field.NOT_IMPLEMENTED: id(NotImplemented),
+    }
+    description = (ctypes.c_int64 * (Field.HEAD + OPERAND_FIELDS * len(sizes)))()
+    for field, value in head.items():
+        description[field] = value
+    for k, shape in enumerate(shapes):
+        lengths = (1,) * (MAX_AXES - len(shape)) + tuple(shape)
+        start = Field.HEAD + OPERAND_FIELDS * k
+        description[start : start + OPERAND_FIELDS] = [sizes[k], len(shape), *lengths]
+    return description
+
+
+def _axes(count: int) -> str:
+    return "axis" if count == 1 else f"{count} axes"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return str(shape[0]) if len(shape) == 1 else str(shape)

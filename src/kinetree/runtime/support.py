@@ -1,0 +1,79 @@
+"""The code every kernel shares: routines, drivers and the pool, compiled once for the host."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import sys
+from collections.abc import Callable
+from functools import cache
+
+from llvmlite import ir
+
+from kinetree.emit.driver import define_driver
+from kinetree.emit.pool import SHARE, define_pool
+from kinetree.emit.routines import define_routines
+from kinetree.graph.schedule import RESULTS
+from kinetree.runtime import cache as disk
+from kinetree.runtime.binding import new_array_address
+from kinetree.runtime.host import Loaded, host, provide
+
+
+@cache
+def pool_code() -> Loaded:
+    """The pool of threads, loaded."""
+    _provide_symbols()
+    loaded = _load("pool", lambda module: define_pool(module, host().architecture))
+    provide(SHARE, loaded.address(SHARE))
+    return loaded
+
+
+@cache
+def support(kind: str) -> Loaded:
+    """The routines and the driver of one type, loaded; kernels know the routines by name."""
+    pool_code()
+    target = host().target(kind)
+
+    def define(module: ir.Module) -> None:
+        define_routines(module, target)
+        define_driver(module, target)
+
+    loaded = _load(kind, define)
+    for routine in RESULTS:
+        symbol = target.routine(routine)
+        provide(symbol, loaded.address(symbol))
+    return loaded
+
+
+def _load(what: str, define: Callable[[ir.Module], None]) -> Loaded:
+    h = host()
+    name = disk.key("support", what, h.fingerprint)
+    code = disk.load(name)
+    if code is None:
+        module = ir.Module(f"kinetree_{what}")
+        define(module)
+        text = str(module).replace("\n{\n", " #0\n{\n") + h.attributes
+        code = h.compile(text, optimise=True)
+        disk.save(name, code)
+    return h.load(code)
+
+
+def _provide_symbols() -> None:
+    """What generated code calls from C: Python's locks and memory, the C library's sin and cos."""
+    python = ctypes.pythonapi
+    provide("kinetree_acquire", python.PyThread_acquire_lock)
+    provide("kinetree_release", python.PyThread_release_lock)
+    provide("kinetree_allocate", python.PyMem_RawMalloc)
+    provide("kinetree_free", python.PyMem_RawFree)
+    provide("kinetree_no_memory", _no_memory)
+    provide("kinetree_new_array", new_array_address())
+    for name in ("PyCapsule_GetPointer", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory"):
+        provide(name, getattr(python, name))
+    library = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
+    libm = ctypes.CDLL(library)
+    provide("sin", libm.sin)
+    provide("cos", libm.cos)
+
+
+# called, without the interpreter lock, by a kernel that finds no memory to work in
+_no_memory = ctypes.CFUNCTYPE(None)(lambda: ctypes.pythonapi.PyErr_NoMemory())

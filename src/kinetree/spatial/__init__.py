@@ -1,0 +1,24 @@
+"""Spatial algebra over any scalar: vectors, rotations, transforms, motions, forces, inertias.
+
+Every value is immutable and keeps its structure: a transform is a rotation and a point, an inertia
+is ten numbers. No 6x6 matrix is ever formed. Parts are named (`.linear`, `.angular`), so nothing
+depends on the order in which a six-vector is written.
+"""
+
+from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.rotation import Rotation
+from kinetree.spatial.transform import Transform
+from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
+
+__all__ = [
+    "ArticulatedInertia",
+    "Force",
+    "Inertia",
+    "Matrix3",
+    "Motion",
+    "Rotation",
+    "Symmetric3",
+    "Transform",
+    "Vector3",
+]

@@ -1,0 +1,178 @@
+"""Rigid-body inertias (ten numbers) and articulated-body inertias (twenty-one)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.scalar import Scalar
+from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.rotation import Rotation
+from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
+
+
+def _double_cross(u: Vector3, v: Vector3) -> Symmetric3:
+    """[u][v] + [v][u] = u vT + v uT - 2 (u . v) 1, symmetric."""
+    x, y, z = u.x * v.x, u.y * v.y, u.z * v.z
+    return Symmetric3(
+        -2.0 * (y + z),
+        -2.0 * (x + z),
+        -2.0 * (x + y),
+        u.x * v.y + u.y * v.x,
+        u.x * v.z + u.z * v.x,
+        u.y * v.z + u.z * v.y,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A rigid body's inertia: mass, first moment m c and rotational inertia about the origin.
+
+    Everything is linear in these ten numbers.
+    """
+
+    mass: Scalar
+    moment: Vector3
+    rotational: Symmetric3
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(0.0, Vector3.zero(), Symmetric3.diagonal(0.0))
+
+    @staticmethod
+    def about_center(mass: Scalar, center: Vector3, rotational: Symmetric3) -> Inertia:
+        """From the centre of mass and the rotational inertia about it (parallel axes)."""
+        moment = center * mass
+        return Inertia(mass, moment, rotational - _double_cross(center, moment) * 0.5)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(
+            self.mass + other.mass,
+            self.moment + other.moment,
+            self.rotational + other.rotational,
+        )
+
+    def __matmul__(self, m: Motion) -> Force:
+        """The momentum of a velocity, or the force of an acceleration."""
+        h = self.moment
+        return Force(
+            m.linear * self.mass - h.cross(m.angular),
+            self.rotational @ m.angular + h.cross(m.linear),
+        )
+
+    def wrench(self, V: Motion, A: Motion) -> Force:
+        """I A + V x* I V: what it takes to move a body so (Echeandia & Wensing eq. 7).
+
+        With a = A.linear + w x v, the acceleration of the point now at the origin, and the tensor
+        Omega = [alpha] + [w][w], a point r of the body accelerates by a + Omega r. Summed over
+        the body, with its second moments J = tr(I) / 2 - I (Balafoutis & Patel's Euler tensor):
+
+            f = m a + Omega h
+            n = h x a + dual(Omega J),    dual(A) = (A_zy - A_yz, A_xz - A_zx, A_yx - A_xy)
+        """
+        w, alpha, h = V.angular, A.angular, self.moment
+        a = A.linear + w.cross(V.linear)
+        xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+        xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
+        Omega = Matrix3(
+            Vector3(-(yy + zz), xy - alpha.z, xz + alpha.y),
+            Vector3(xy + alpha.z, -(xx + zz), yz - alpha.x),
+            Vector3(xz - alpha.y, yz + alpha.x, -(xx + yy)),
+        )
+        Jx, Jy, Jz = self.second_moments().rows
+        turning = Vector3(
+            Omega.c.dot(Jy) - Omega.b.dot(Jz),
+            Omega.a.dot(Jz) - Omega.c.dot(Jx),
+            Omega.b.dot(Jx) - Omega.a.dot(Jy),
+        )
+        return Force(a * self.mass + Omega @ h, h.cross(a) + turning)
+
+    def second_moments(self) -> Symmetric3:
+        """J = tr(I) / 2 - I: the integral of r rT over the mass."""
+        I = self.rotational
+        half = (I.xx + I.yy + I.zz) * 0.5
+        return Symmetric3(half - I.xx, half - I.yy, half - I.zz, -I.xy, -I.xz, -I.yz)
+
+    def moved_to_parent(self, rotation: Rotation, point: Vector3) -> Inertia:
+        h = rotation @ self.moment
+        # I_P = R I R^T - [p][h] - [h][p] - m [p][p]
+        shift = _double_cross(point, h + point * (self.mass * 0.5))
+        return Inertia(
+            self.mass,
+            h + point * self.mass,
+            rotation.turn_symmetric(self.rotational) - shift,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """A symmetric map from motions to forces: [[mass, coupling], [coupling^T, rotational]].
+
+    force  = mass a + coupling alpha
+    moment = coupling^T a + rotational alpha
+    """
+
+    mass: Symmetric3
+    coupling: Matrix3
+    rotational: Symmetric3
+
+    @staticmethod
+    def of_body(inertia: Inertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            Symmetric3.diagonal(inertia.mass),
+            Matrix3.cross(-inertia.moment),
+            inertia.rotational,
+        )
+
+    @staticmethod
+    def outer(f: Force, g: Force) -> ArticulatedInertia:
+        """f gT, for f and g that make it symmetric (g = s f)."""
+        rows = (g.angular * f.linear.x, g.angular * f.linear.y, g.angular * f.linear.z)
+        return ArticulatedInertia(
+            Symmetric3.outer(f.linear, g.linear),
+            Matrix3(*rows),
+            Symmetric3.outer(f.angular, g.angular),
+        )
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            self.mass + other.mass,
+            self.coupling + other.coupling,
+            self.rotational + other.rotational,
+        )
+
+    def __sub__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            self.mass - other.mass,
+            self.coupling - other.coupling,
+            self.rotational - other.rotational,
+        )
+
+    def __matmul__(self, m: Motion) -> Force:
+        return Force(
+            self.mass @ m.linear + self.coupling @ m.angular,
+            self.coupling.T @ m.linear + self.rotational @ m.angular,
+        )
+
+    def moved_to_parent(self, rotation: Rotation, point: Vector3) -> ArticulatedInertia:
+        mass = rotation.turn_symmetric(self.mass)
+        h = rotation.turn(self.coupling)
+        # the acceleration of C's origin is a - [p] alpha, the moment about P's is n + p x f:
+        # coupling = h - mass [p],  rotational = R I R^T - h^T [p] + [p] coupling
+        coupling = Matrix3(*(h_row + point.cross(m_row) for h_row, m_row in _rows(h, mass)))
+        ha, hb, hc = h.T.rows
+        (ux, uy, uz) = coupling.T.rows  # columns of the new coupling
+        p = point
+        lever = (p.cross(ux), p.cross(uy), p.cross(uz))  # columns of [p] coupling
+        shift = Symmetric3(
+            lever[0].x + p.cross(ha).x,
+            lever[1].y + p.cross(hb).y,
+            lever[2].z + p.cross(hc).z,
+            lever[1].x + p.cross(ha).y,
+            lever[2].x + p.cross(ha).z,
+            lever[2].y + p.cross(hb).z,
+        )
+        return ArticulatedInertia(mass, coupling, rotation.turn_symmetric(self.rotational) + shift)
+
+
+def _rows(h: Matrix3, s: Symmetric3) -> zip[tuple[Vector3, Vector3]]:
+    return zip(h.rows, s.rows, strict=True)

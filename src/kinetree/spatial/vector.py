@@ -1,0 +1,131 @@
+"""Three-vectors and three-by-three matrices, general and symmetric, over any scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinetree.scalar import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Vector3:
+    """A vector in some Cartesian frame."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+
+    @staticmethod
+    def zero() -> Vector3:
+        return Vector3(0.0, 0.0, 0.0)
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter((self.x, self.y, self.z))
+
+    def __add__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __sub__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x - other.x, self.y - other.y, self.z - other.z)
+
+    def __neg__(self) -> Vector3:
+        return Vector3(-self.x, -self.y, -self.z)
+
+    def __mul__(self, s: Scalar) -> Vector3:
+        return Vector3(self.x * s, self.y * s, self.z * s)
+
+    def dot(self, other: Vector3) -> Scalar:
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+    def cross(self, other: Vector3) -> Vector3:
+        return Vector3(
+            self.y * other.z - self.z * other.y,
+            self.z * other.x - self.x * other.z,
+            self.x * other.y - self.y * other.x,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix3:
+    """A general 3x3 matrix, held by its rows."""
+
+    a: Vector3
+    b: Vector3
+    c: Vector3
+
+    @staticmethod
+    def cross(v: Vector3) -> Matrix3:
+        """[v], the matrix of v x: Liu & Jain eq. 20."""
+        return Matrix3(Vector3(0.0, -v.z, v.y), Vector3(v.z, 0.0, -v.x), Vector3(-v.y, v.x, 0.0))
+
+    @property
+    def rows(self) -> tuple[Vector3, Vector3, Vector3]:
+        return (self.a, self.b, self.c)
+
+    @property
+    def T(self) -> Matrix3:
+        a, b, c = self.rows
+        return Matrix3(Vector3(a.x, b.x, c.x), Vector3(a.y, b.y, c.y), Vector3(a.z, b.z, c.z))
+
+    def __add__(self, other: Matrix3) -> Matrix3:
+        return Matrix3(self.a + other.a, self.b + other.b, self.c + other.c)
+
+    def __sub__(self, other: Matrix3) -> Matrix3:
+        return Matrix3(self.a - other.a, self.b - other.b, self.c - other.c)
+
+    def __mul__(self, s: Scalar) -> Matrix3:
+        return Matrix3(self.a * s, self.b * s, self.c * s)
+
+    def __matmul__(self, v: Vector3) -> Vector3:
+        return Vector3(self.a.dot(v), self.b.dot(v), self.c.dot(v))
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetric3:
+    """A symmetric 3x3 matrix: six numbers."""
+
+    xx: Scalar
+    yy: Scalar
+    zz: Scalar
+    xy: Scalar
+    xz: Scalar
+    yz: Scalar
+
+    @staticmethod
+    def diagonal(d: Scalar) -> Symmetric3:
+        return Symmetric3(d, d, d, 0.0, 0.0, 0.0)
+
+    @staticmethod
+    def outer(u: Vector3, v: Vector3) -> Symmetric3:
+        """u vT, for u and v that make it symmetric (v = s u)."""
+        return Symmetric3(u.x * v.x, u.y * v.y, u.z * v.z, u.x * v.y, u.x * v.z, u.y * v.z)
+
+    @staticmethod
+    def of_rows(a: Vector3, b: Vector3, c: Vector3) -> Symmetric3:
+        """The symmetric matrix with these rows; the entries below the diagonal are not read."""
+        return Symmetric3(a.x, b.y, c.z, a.y, a.z, b.z)
+
+    @property
+    def rows(self) -> tuple[Vector3, Vector3, Vector3]:
+        return (
+            Vector3(self.xx, self.xy, self.xz),
+            Vector3(self.xy, self.yy, self.yz),
+            Vector3(self.xz, self.yz, self.zz),
+        )
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter((self.xx, self.yy, self.zz, self.xy, self.xz, self.yz))
+
+    def __add__(self, other: Symmetric3) -> Symmetric3:
+        return Symmetric3(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def __sub__(self, other: Symmetric3) -> Symmetric3:
+        return Symmetric3(*(a - b for a, b in zip(self, other, strict=True)))
+
+    def __mul__(self, s: Scalar) -> Symmetric3:
+        return Symmetric3(*(a * s for a in self))
+
+    def __matmul__(self, v: Vector3) -> Vector3:
+        a, b, c = self.rows
+        return Vector3(a.dot(v), b.dot(v), c.dot(v))
