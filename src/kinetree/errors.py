@@ -14,6 +14,10 @@ class ModelError(KinetreeError, ValueError):
     """A robot's description is wrong: what, where, and what would be valid."""
 
 
+class SingularModelError(ModelError):
+    """A joint moves no inertia: its acceleration is not determined by forces."""
+
+
 class FileFormatError(ModelError):
     """A robot file is wrong. The message starts with `file:line:`."""
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree import algorithms
-from kinetree.errors import KinetreeError, ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, trace
 from kinetree.model import Model
 from kinetree.model.regroup import regroup
@@ -36,7 +36,8 @@ class Quantity:
     arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
     result: the result's name.
     external: whether wrenches may act on frames.
-    regrouped: whether the inertias may be regrouped (no joint force notices).
+    regrouped: whether the inertias may be regrouped. Not where the algorithm subtracts articulated
+        inertias: it would lose digits on ill-conditioned robots, for hardly less arithmetic.
     """
 
     methods: Mapping[str, Callable[..., Any]]
@@ -69,9 +70,7 @@ QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
         {"rnea": algorithms.rnea}, ("q", "v", "a"), "tau", external=True, regrouped=True
     ),
-    "forward_dynamics": Quantity(
-        {"aba": algorithms.aba}, ("q", "v", "tau"), "a", external=True, regrouped=True
-    ),
+    "forward_dynamics": Quantity({"aba": algorithms.aba}, ("q", "v", "tau"), "a", external=True),
     "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
     "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
     "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
@@ -311,7 +310,22 @@ class Robot:
                 return {row.result: algorithm(model, *own, dict(zip(frames, forces, strict=True)))}
             return {row.result: algorithm(model, *own, *frames)}
 
-        return trace(quantity, function, shapes)
+        try:
+            return trace(quantity, function, shapes)
+        except ZeroDivisionError:
+            raise self._singular(quantity) from None
+
+    def _singular(self, quantity: str) -> SingularModelError:
+        """Name the joint that makes the mass matrix singular."""
+        M: np.ndarray = np.array(algorithms.crba(self.model, self.neutral().tolist()))
+        for body, at in zip(self.model.bodies, self.model.v_slices, strict=True):
+            if (np.diagonal(M)[at] <= 0.0).any():
+                return SingularModelError(
+                    f"robot {self.name!r}: joint {body.joint_name!r} moves no inertia (link "
+                    f"{body.name!r} and what it carries), so the mass matrix is singular and "
+                    f"{quantity} has no answer: give the link an inertia, or lock the joint"
+                )
+        return SingularModelError(f"robot {self.name!r}: the mass matrix is singular everywhere")
 
 
 def _axes(joint: Any) -> Any:

@@ -126,9 +126,8 @@ class _Driver:
         for lane in range(self.lanes):
             at = element(b, self.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
             parts.append(b.load(at, typ=vector, align=self.item))
-        while len(parts) > width:  # as wide as the tile: rows that are half the lanes apart
-            half = len(parts) // 2
-            parts = [self._join(b, x, y) for x, y in zip(parts[:half], parts[half:], strict=True)]
+        # side by side, as wide as the tile: rows p, p + width, p + 2 width, ...
+        parts = [self._join(b, parts[p::width]) for p in range(width)]
         for j, lanes in enumerate(self._transpose(b, parts, width)):
             self._store_lanes(b, lanes, tile, b.add(column, integer(j)))
         b.ret_void()
@@ -140,11 +139,11 @@ class _Driver:
         rows, step, tile, column = f.args
         parts = [self._load_lanes(b, tile, b.add(column, integer(j))) for j in range(width)]
         parts = self._transpose(b, parts, width)
-        while parts[0].type.count > width:
-            parts = [self._half(b, p, k) for k in (0, 1) for p in parts]
         for lane in range(self.lanes):
+            k, p = divmod(lane, width)
             at = element(b, self.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
-            b.store(parts[lane], at, align=self.item)
+            mask = list(range(k * width, (k + 1) * width))
+            b.store(self._pick(b, parts[p], parts[p], mask), at, align=self.item)
         b.ret_void()
         return f
 
@@ -173,12 +172,13 @@ class _Driver:
                 mask.append(n + k - distance if k & distance else k)
         return self._pick(b, x, y, mask)
 
-    def _join(self, b: ir.IRBuilder, x: Any, y: Any) -> Any:
-        return self._pick(b, x, y, list(range(2 * x.type.count)))
-
-    def _half(self, b: ir.IRBuilder, x: Any, which: int) -> Any:
-        n = x.type.count // 2
-        return self._pick(b, x, x, list(range(which * n, which * n + n)))
+    def _join(self, b: ir.IRBuilder, vectors: list[Any]) -> Any:
+        """Vectors one after the other."""
+        while len(vectors) > 1:
+            mask = list(range(2 * vectors[0].type.count))
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [self._pick(b, x, y, mask) for x, y in pairs]
+        return vectors[0]
 
     def _pick(self, b: ir.IRBuilder, x: Any, y: Any, mask: list[int]) -> Any:
         return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(mask)), mask))

@@ -13,7 +13,14 @@ import struct
 from dataclasses import dataclass
 
 from kinetree.graph.program import Program
-from kinetree.graph.schedule import RESULTS, Batch, Chunk, schedule
+from kinetree.graph.schedule import (
+    RESULTS,
+    Batch,
+    Chunk,
+    is_truth,
+    number_arguments,
+    schedule,
+)
 
 CHUNK_SIZE = 1500
 """Operations a chunk: the code generator's time grows faster than the length of a block."""
@@ -96,6 +103,7 @@ class _Emitter:
         self.slots = _Slots(program, self.steps, target, lanes)
         self.operand_count = len(program.inputs) + len(program.outputs)
         self.stores = self._stores()
+        self.stored = 0
 
     def _stores(self) -> dict[int, list[tuple[int, int]]]:
         """Node -> the (operand, element) places it is written to."""
@@ -209,6 +217,11 @@ class _Emitter:
         if node.op == "const":
             known[n] = self._number(node.value)
             return known[n]
+        if is_truth(self.program, n):
+            args = [self._value(a, known, lines) for a in node.args]
+            self._instruction(n, node.op, args, lines)
+            known[n] = f"%v{n}"
+            return known[n]
         if node.op == "input":
             base, element = f"%o{node.value[0]}", node.value[1]
         else:
@@ -229,7 +242,7 @@ class _Emitter:
         return f"  {name} = getelementptr {self.target.type}, ptr {base}, i64 {offset}"
 
     def _store(self, value: str, base: str, element: int) -> str:
-        self.stored = getattr(self, "stored", 0) + 1
+        self.stored += 1
         name = f"%s{self.stored}"
         return (
             f"{self._address(name, base, element)}\n"
@@ -269,7 +282,7 @@ class _Slots:
         for k, step in enumerate(steps):
             if isinstance(step, Chunk):
                 self._born.update(dict.fromkeys(step.nodes, k))
-                used = (a for n in step.nodes for a in program.nodes[n].args)
+                used = (a for n in step.nodes for a in number_arguments(program, n))
             else:
                 used = (a for arguments in step.arguments for a in arguments)
             self._dies.update(dict.fromkeys(used, k))

@@ -6,7 +6,8 @@ need k - 1 earlier stages. In a robot's program there is usually one stage, the 
 of all joint angles.
 
 Long stretches are cut into chunks, because a compiler's time grows faster than the length of what
-it is given at once.
+it is given at once. Truth values are not scheduled: they are made anew where they are used, so that
+only numbers pass from one chunk to another.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kinetree.graph.operations import FUNCTIONS, LEAVES
+from kinetree.graph.operations import FUNCTIONS, LEAVES, OPERATIONS
 from kinetree.graph.program import Program
 
 
@@ -83,8 +84,20 @@ def _needed(program: Program, results: set[int], done: set[int]) -> list[int]:
     return sorted(needed)
 
 
+def number_arguments(program: Program, n: int) -> list[int]:
+    """The numbers that a node is computed from, looking through its truth values."""
+    arguments = []
+    for a in program.nodes[n].args:
+        arguments += number_arguments(program, a) if is_truth(program, a) else [a]
+    return arguments
+
+
+def is_truth(program: Program, n: int) -> bool:
+    return OPERATIONS[program.nodes[n].op].result == "b"
+
+
 def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Chunk]:
-    work = [n for n in nodes if program.nodes[n].op not in LEAVES]
+    work = [n for n in nodes if program.nodes[n].op not in LEAVES and not is_truth(program, n)]
     count = -(-len(work) // chunk_size)  # as few as fit, all of about one length
     bounds = [len(work) * i // count for i in range(count + 1)] if count else []
     return [Chunk(tuple(work[a:b])) for a, b in pairwise(bounds)]

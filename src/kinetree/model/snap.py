@@ -2,8 +2,9 @@
 
 A right angle written as 1.5707963267948966 leaves 6e-17 where a zero was meant, and each such
 number keeps arithmetic alive in generated code. The model stays exact; this is applied to the copy
-that is traced. An entry goes to zero if it is below 1e-12 of the largest in its vector or matrix,
-so nothing depends on units; entries of rotations and axes also go to +-1.
+that is traced. An entry goes to zero if it is below 1e-14 of the largest in its vector or matrix,
+so nothing depends on units; entries of rotations and axes also go to +-1. That is rounding noise
+and no more: a coarser bound would change accelerations by itself times the condition of M.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-14
 
 
 def snap(model: Model) -> Model:

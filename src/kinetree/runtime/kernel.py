@@ -149,8 +149,11 @@ class Kernel:
 
     def explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> Exception:
         """Say what is wrong with a call that NumPy refused, in the words of this kernel."""
+        if len(arrays) != len(self.interface.inputs):
+            names = ", ".join(name for name, _ in self.interface.inputs)
+            return ShapeError(f"{self.name} takes {names}: {len(arrays)} arrays were given")
         checked = []
-        for (name, shape), given in zip(self.interface.inputs, arrays, strict=False):
+        for (name, shape), given in zip(self.interface.inputs, arrays, strict=True):
             try:
                 array = np.asarray(given)
             except ValueError:
@@ -170,7 +173,7 @@ class Kernel:
             batch = np.broadcast_shapes(*checked)
         except ValueError:
             listed = ", ".join(
-                f"{name} {b}" for (name, _), b in zip(self.interface.inputs, checked, strict=False)
+                f"{name} {b}" for (name, _), b in zip(self.interface.inputs, checked, strict=True)
             )
             return ShapeError(f"{self.name}: the batch shapes do not broadcast: {listed}")
         return self._explain_out(error, out, batch)

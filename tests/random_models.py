@@ -1,0 +1,88 @@
+"""Random robots of every joint type, for property tests: one strategy for all of them."""
+
+import math
+
+from hypothesis import strategies as st
+
+from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.model.model import Limits, Model
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+RIGHT_ANGLES = (0.0, math.pi / 2, -math.pi / 2, math.pi)
+
+
+def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_nan=False, allow_subnormal=False)
+
+
+@st.composite
+def directions(draw) -> Vector3:
+    """A unit vector: a coordinate axis, its opposite, or any other."""
+    if draw(st.booleans()):
+        axis = draw(st.sampled_from(AXES))
+        return axis if draw(st.booleans()) else -axis
+    azimuth, height = draw(numbers(-math.pi, math.pi)), draw(numbers(-1.0, 1.0))
+    across = math.sqrt(1.0 - height * height)
+    v = Vector3(across * math.cos(azimuth), across * math.sin(azimuth), height)
+    return v * (1.0 / math.sqrt(v.dot(v)))
+
+
+@st.composite
+def rotations(draw) -> Rotation:
+    """A rotation: by right angles, as most files have them, or any other."""
+    angle = st.one_of(st.sampled_from(RIGHT_ANGLES), numbers(-math.pi, math.pi))
+    return Rotation.rpy(draw(angle), draw(angle), draw(angle))
+
+
+@st.composite
+def transforms(draw) -> Transform:
+    length = st.one_of(st.just(0.0), numbers(-1.0, 1.0))
+    return Transform(draw(rotations()), Vector3(*(draw(length) for _ in range(3))))
+
+
+@st.composite
+def inertias(draw) -> Inertia:
+    """A solid box, anywhere, turned anyhow."""
+    mass = draw(numbers(0.1, 10.0))
+    a, b, c = (draw(numbers(0.05, 0.5)) for _ in range(3))
+    box = Symmetric3(b * b + c * c, a * a + c * c, a * a + b * b, 0.0, 0.0, 0.0) * (mass / 12.0)
+    pose = draw(transforms())
+    about_center = pose.rotation.turn_symmetric(box)
+    return Inertia.about_center(mass, pose.translation, about_center)
+
+
+def joints() -> st.SearchStrategy[Joint]:
+    return st.one_of(
+        st.builds(Revolute, directions()),
+        st.builds(Prismatic, directions()),
+        st.just(Floating()),
+    )
+
+
+@st.composite
+def models(draw, max_bodies: int = 6) -> Model:
+    """A tree of bodies on every kind of joint, some links fixed, the base fixed or floating."""
+    count = draw(st.integers(1, max_bodies))
+    links = [Link("root", draw(inertias()), "test")]
+    connections = []
+    for i in range(count):
+        parent = draw(st.integers(0, i))
+        links.append(Link(f"link{i}", draw(inertias()), "test"))
+        # the first joint moves, so that there is something to compute
+        joint = draw(joints() if i == 0 else st.one_of(joints(), st.none()))
+        connections.append(
+            Connection(
+                f"joint{i}",
+                links[parent].name,
+                links[-1].name,
+                draw(transforms()),
+                joint,
+                Limits(),
+                "test",
+            )
+        )
+    base = draw(st.sampled_from(("fixed", "floating")))
+    gravity = Vector3(*(draw(numbers(-10.0, 10.0)) for _ in range(3)))
+    return assemble("random", links, connections, base=base, gravity=gravity)

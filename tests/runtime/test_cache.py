@@ -1,0 +1,134 @@
+"""The disk cache: private, atomic, checked, and never in the way."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.runtime import cache
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    path = tmp_path / "cache"
+    monkeypatch.setenv("KINETREE_CACHE", str(path))
+    return path
+
+
+def run(code: str, folder, **environment) -> str:
+    """Run code in a fresh process with its own cache."""
+    env = {**os.environ, "KINETREE_CACHE": str(folder), **environment}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+CALL = """
+import numpy as np, kinetree as kt
+robot = kt.robots.arm()
+print(robot.inverse_dynamics(robot.random(0), np.ones(7), np.ones(7)).tolist())
+"""
+
+CALL_WITHOUT_TRACING = (
+    """
+import kinetree.robot
+def refuse(*a): raise SystemExit("traced")
+kinetree.robot.Robot._program = refuse
+"""
+    + CALL
+)
+
+
+def test_an_entry_comes_back_as_it_was_saved(folder):
+    assert cache.load("x") is None
+    cache.save("x", b"content")
+    assert cache.load("x") == b"content"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_folder_is_private(folder):
+    cache.save("x", b"")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_others_may_write_to_is_not_used(folder):
+    folder.mkdir()
+    folder.chmod(0o777)
+    cache.save("x", b"content")
+    assert cache.load("x") is None
+    assert not list(folder.iterdir())
+
+
+def test_an_empty_setting_turns_the_cache_off(monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE", "")
+    cache.save("x", b"content")
+    assert cache.load("x") is None
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "file" / "cache"))
+    cache.save("x", b"content")
+    assert cache.load("x") is None
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "garbage"])
+def test_a_damaged_entry_is_found_out(folder, damage):
+    cache.save("x", b"content" * 100)
+    path = folder / "x"
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(
+        {
+            "truncate": data[:middle],
+            "flip": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+            "empty": b"",
+            "garbage": b"\0" * len(data),
+        }[damage]
+    )
+    assert cache.load("x") is None
+
+
+def test_damaged_kernels_are_compiled_again(folder):
+    first = run(CALL, folder)
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:-7])
+    assert run(CALL, folder) == first
+    assert run(CALL_WITHOUT_TRACING, folder) == first
+
+
+def test_a_second_process_neither_traces_nor_compiles(folder):
+    first = run(CALL, folder)
+    before = {p.name: p.stat().st_mtime_ns for p in folder.iterdir()}
+    assert run(CALL_WITHOUT_TRACING, folder) == first
+    assert {p.name: p.stat().st_mtime_ns for p in folder.iterdir()} == before
+
+
+def test_processes_that_fill_the_cache_together_do_not_disturb_each_other(folder):
+    outputs = []
+    threads = [threading.Thread(target=lambda: outputs.append(run(CALL, folder))) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(outputs) == 3
+    assert len(set(outputs)) == 1
+    assert not [p for p in folder.iterdir() if p.name.startswith("new-")]
+
+
+def test_keys_depend_on_every_part():
+    keys = {cache.key("a"), cache.key("b"), cache.key("a", "b"), cache.key("ab")}
+    assert len(keys) == 4
+
+
+def test_another_robot_is_another_program(folder):
+    q = np.zeros(7)
+    one, two = kt.robots.chain(7, seed=1), kt.robots.chain(7, seed=2)
+    assert not np.allclose(one.mass_matrix(q), two.mass_matrix(q))
+    assert one.kernel("mass_matrix").interface.digest != two.kernel("mass_matrix").interface.digest

@@ -1,0 +1,282 @@
+"""Kernels as NumPy functions: broadcasting, layouts, memory, errors, determinism."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import DtypeError, ShapeError
+from kinetree.graph import interpret
+from tests.tolerances import EXACT, SINGLE, relative_error
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kt.robots.arm()
+
+
+def states(robot, *batch, seed=0):
+    rng = np.random.default_rng(seed)
+    v, a = rng.standard_normal((2, *batch, robot.nv))
+    return robot.random(rng, batch), v, a
+
+
+@pytest.mark.parametrize("quantity", ["poses", "inverse_dynamics", "mass_matrix", "integrate"])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 33])
+def test_a_kernel_equals_the_interpreter_for_every_remainder(quantity, n):
+    robot = kt.robots.arm(base="floating")
+    kernel = robot.kernel(quantity)
+    arrays = states(robot, n)[: len(kernel.interface.inputs)]
+    (expected,) = interpret(kernel.program, *arrays)
+    assert relative_error(kernel(*arrays), expected) < EXACT
+
+
+def test_single_precision_in_gives_single_precision_out(arm):
+    q, v, a = (x.astype(np.float32) for x in states(arm, 21))
+    tau = arm.inverse_dynamics(q, v, a)
+    assert tau.dtype == np.float32
+    expected = arm.inverse_dynamics(*(x.astype(np.float64) for x in (q, v, a)))
+    assert relative_error(tau, expected) < SINGLE
+    assert arm.inverse_dynamics(q[0], v[0], a[0]).dtype == np.float32
+    assert arm.inverse_dynamics(q, v, a.astype(np.float64)).dtype == np.float64
+
+
+def test_lists_integers_and_scalars_of_a_batch_broadcast(arm):
+    q, v, _ = states(arm, 4, 1)
+    tau = arm.inverse_dynamics(q, v[0, 0].tolist(), np.zeros((3, 7), dtype=int))
+    assert tau.shape == (4, 3, 7)
+    for i in range(4):
+        expected = arm.inverse_dynamics(q[i, 0], v[0, 0], np.zeros(7))
+        assert (tau[i] == expected).all()
+
+
+def test_a_state_has_the_same_bits_alone_in_a_batch_and_on_threads(arm):
+    q, v, a = states(arm, 1003)
+    together = arm.forward_dynamics(q, v, a)
+    for i in (0, 1, 7, 8, 500, 1000, 1001, 1002):
+        assert (arm.forward_dynamics(q[i], v[i], a[i]) == together[i]).all()
+        assert (arm.forward_dynamics(q[: i + 1], v[: i + 1], a[: i + 1])[i] == together[i]).all()
+    assert (arm.forward_dynamics(q, v, a) == together).all()
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 30])
+def test_every_layout_of_the_operands_gives_the_same_bits(arm, n):
+    q, v, a = states(arm, n)
+    expected = arm.mass_matrix(q)
+    tau = arm.inverse_dynamics(q, v, a)
+
+    def spread(x):  # every second element of every third row
+        wide = np.full((3 * n, 14), np.nan)
+        wide[::3, ::2] = x
+        return wide[::3, ::2]
+
+    views = {
+        "column order": np.asfortranarray(q),
+        "spread": spread(q),
+        "reversed": q[::-1].copy()[::-1],
+        "reversed core": q[:, ::-1].copy()[:, ::-1],
+        "both reversed": q[::-1, ::-1].copy()[::-1, ::-1],
+    }
+    for name, view in views.items():
+        assert (arm.mass_matrix(view) == expected).all(), name
+        assert (arm.inverse_dynamics(view, spread(v), a) == tau).all(), name
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 30])
+def test_results_go_into_arrays_of_every_layout(arm, n):
+    q, _, _ = states(arm, n)
+    expected = arm.mass_matrix(q)
+    room = np.full((2 * n, 14, 21), np.nan)
+    for out in (
+        np.empty((n, 7, 7)),
+        np.empty((7, 7, n)).transpose(2, 0, 1),
+        room[::2, ::2, ::3],
+        room[-2::-2, -2::-2, -3::-3],
+        np.empty((n, 7, 7)).transpose(0, 2, 1),
+    ):
+        assert arm.mass_matrix(q, out=out) is out
+        assert (out == expected).all()
+    assert np.isnan(room[1::2]).all()
+    assert np.isnan(room[:, 1::2]).all()
+    assert np.isnan(room[:, :, 1::3]).all()
+
+
+def test_broadcast_and_read_only_inputs_are_taken_as_they_are(arm):
+    q, v, a = states(arm)
+    many = np.broadcast_to(q, (40, 7))
+    frozen = v.copy()
+    frozen.flags.writeable = False
+    tau = arm.inverse_dynamics(many, frozen, a)
+    assert (tau == arm.inverse_dynamics(q, v, a)).all()
+    assert tau.shape == (40, 7)
+
+
+@pytest.mark.parametrize("n", [1, 6, 40])
+def test_out_may_overlap_the_inputs(n):
+    robot = kt.robots.arm(base="floating")
+    q, v, _ = states(robot, n)
+    expected = robot.integrate(q, v)
+    aliased = q.copy()
+    robot.integrate(aliased, v, out=aliased)
+    assert (aliased == expected).all()
+    # shifted by one row, so that each result lands on the next state's input
+    buffer = np.empty((n + 1, robot.nq))
+    buffer[:n] = q
+    robot.integrate(buffer[:n], v, out=buffer[1:])
+    assert (buffer[1:] == expected).all()
+
+
+def test_an_empty_batch_gives_an_empty_result(arm):
+    assert arm.mass_matrix(np.empty((0, 7))).shape == (0, 7, 7)
+    assert arm.inverse_dynamics(*np.empty((3, 5, 0, 7))).shape == (5, 0, 7)
+
+
+GUARDED = """
+import ctypes, mmap
+import numpy as np
+import kinetree as kt
+
+libc = ctypes.CDLL(None, use_errno=True)
+PAGE = mmap.PAGESIZE
+
+def guarded(shape, dtype, at_end):
+    '''An array whose last (or first) byte touches a page that must not be read or written.'''
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    pages = -(-size // PAGE) + 2
+    region = mmap.mmap(-1, pages * PAGE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(region))
+    for guard in (start, start + (pages - 1) * PAGE):
+        assert libc.mprotect(ctypes.c_void_p(guard), PAGE, 0) == 0
+    offset = (pages - 1) * PAGE - size if at_end else PAGE
+    array = np.frombuffer(region, dtype, int(np.prod(shape)), offset).reshape(shape)
+    KEEP.append(region)
+    return array
+
+KEEP = []
+robots = [kt.robots.arm(), kt.robots.chain(1), kt.robots.chain(3), kt.robots.arm("floating")]
+for robot in robots:
+    for n in (1, 2, 7, 8, 9, 40):
+        for dtype in (np.float64, np.float32):
+            for at_end in (False, True):
+                rng = np.random.default_rng(0)
+                values = robot.random(rng, n), *rng.standard_normal((2, n, robot.nv))
+                values = [x.astype(dtype) for x in values]
+                arrays = [guarded(x.shape, dtype, at_end) for x in values]
+                for a, x in zip(arrays, values):
+                    a[...] = x
+                for kernel in ("inverse_dynamics", "mass_matrix", "poses", "integrate"):
+                    kernel = robot.kernel(kernel)
+                    given = arrays[: len(kernel.interface.inputs)]
+                    plain = values[: len(kernel.interface.inputs)]
+                    expected = kernel(*plain)
+                    out = guarded(expected.shape, dtype, at_end)
+                    kernel(*given, out=out)
+                    assert (out == expected).all()
+                    kernel(*[g[::-1, ::-1][::-1, ::-1] for g in given], out=out)
+                    assert (out == expected).all()
+print("survived")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
+def test_no_byte_outside_the_arrays_is_touched():
+    run = subprocess.run([sys.executable, "-c", GUARDED], capture_output=True, text=True)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
+
+
+def test_one_kernel_may_be_called_from_many_threads_at_once(arm):
+    q, v, a = states(arm, 8, 257)
+    expected = [arm.inverse_dynamics(q[i], v[i], a[i]) for i in range(8)]
+    kt.set_threads(2)  # the pool is then fought over, too
+    wrong = []
+
+    def hammer(i):
+        for _ in range(200):
+            if not (arm.inverse_dynamics(q[i], v[i], a[i]) == expected[i]).all():
+                wrong.append(i)
+            if not (arm.inverse_dynamics(q[i, 0], v[i, 0], a[i, 0]) == expected[i][0]).all():
+                wrong.append(i)
+
+    threads = [threading.Thread(target=hammer, args=(i,)) for i in range(8)]
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        kt.set_threads(1)
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "message"),
+    [
+        ((np.zeros(6), np.zeros(7), np.zeros(7)), ShapeError, r"q has shape \(6,\).*must be 7"),
+        ((np.zeros(7), np.zeros((4, 8)), np.zeros(7)), ShapeError, r"v has shape \(4, 8\)"),
+        ((np.zeros(7), np.zeros(7), 1.0), ShapeError, r"a has shape \(\)"),
+        ((np.zeros(7), np.zeros(7, complex), np.zeros(7)), DtypeError, r"v has dtype complex128"),
+        ((np.array(["x"] * 7), np.zeros(7), np.zeros(7)), DtypeError, r"q has dtype <U1"),
+        ((np.zeros(7, object), np.zeros(7), np.zeros(7)), DtypeError, r"q has dtype object"),
+        ((np.zeros(7), np.zeros(7), np.zeros(7, np.longdouble)), DtypeError, r"a has dtype"),
+        (([[1.0] * 7, [1.0] * 6], np.zeros(7), np.zeros(7)), ShapeError, r"q is ragged"),
+        (
+            (np.zeros((2, 7)), np.zeros((3, 7)), np.zeros(7)),
+            ShapeError,
+            r"batch shapes do not broadcast: q \(2,\), v \(3,\), a \(\)",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_was_expected(arm, arrays, error, message):
+    with pytest.raises(error, match=message) as caught:
+        arm.inverse_dynamics(*arrays)
+    assert str(caught.value).startswith("inverse_dynamics: ")
+    assert isinstance(caught.value, kt.errors.KinetreeError)
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.zeros((5, 6)), ShapeError, r"shape \(5, 6\); \(5, 7\) is expected"),
+        (np.zeros((4, 7)), ShapeError, r"shape \(4, 7\); \(5, 7\) is expected"),
+        (np.zeros((5, 7), int), DtypeError, r"dtype int"),
+        ([0.0] * 7, DtypeError, r"is a list; an array is expected"),
+        ((np.zeros((5, 7)), np.zeros((5, 7))), ShapeError, r"out has 2 arrays; 1 expected"),
+    ],
+)
+def test_a_wrong_out_is_named_with_what_was_expected(arm, out, error, message):
+    with pytest.raises(error, match=message):
+        arm.inverse_dynamics(*states(arm, 5), out=out)
+
+
+def test_a_read_only_out_is_refused(arm):
+    out = np.zeros((5, 7))
+    out.flags.writeable = False
+    with pytest.raises(ShapeError, match="read-only"):
+        arm.inverse_dynamics(*states(arm, 5), out=out)
+
+
+def test_a_missing_argument_is_an_error_of_ours(arm):
+    with pytest.raises(kt.errors.KinetreeError, match="takes q, v, a"):
+        arm.kernel("inverse_dynamics")(np.zeros(7))
+
+
+def test_the_kernel_is_a_gufunc_with_its_shapes_in_the_signature(arm):
+    kernel = arm.kernel("mass_matrix")
+    assert isinstance(kernel.gufunc, np.ufunc)
+    assert kernel.gufunc.signature == "(7)->(7,7)"
+    assert kernel.gufunc.__name__ == "mass_matrix"
+    q = arm.random(0, (2, 3))
+    assert (kernel.gufunc(q) == arm.mass_matrix(q)).all()
+
+
+def test_nan_in_one_state_stays_in_that_state(arm):
+    q, v, a = states(arm, 20)
+    expected = arm.inverse_dynamics(q, v, a)
+    v[5] = np.nan
+    tau = arm.inverse_dynamics(q, v, a)
+    assert np.isnan(tau[5]).any()
+    others = np.arange(20) != 5
+    assert (tau[others] == expected[others]).all()

@@ -1,0 +1,159 @@
+"""Agreement with Pinocchio on every URDF of example-robot-data, fixed and floating."""
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeWarning, ModelError, SingularModelError
+from tests import pinocchio_oracle as oracle
+from tests.tolerances import PEER, relative_error
+
+STATES = 100
+
+# files that Pinocchio refuses too: what is wrong with them
+DEFECTIVE = {
+    "falcon_description/urdf/falcon.urdf": r"top_propeller_joint.*no link 'Z_propeller'",
+    "ur_description/urdf/ur3.urdf": r"has no link",
+}
+
+# robots without a moving joint, when the base is fixed
+RIGID = {
+    "bluevolta_description/urdf/bluevolta.urdf",
+    "hector_description/robots/quadrotor_base.urdf",
+    "iris_description/robots/iris_simple.urdf",
+}
+
+# robots whose mass matrix is singular, and the joint that moves no inertia
+SINGULAR = {
+    "bluevolta_description/urdf/bluevolta_bravo7_gripper.urdf": "bravo_finger1_joint",
+    "bravo7_description/urdf/bravo7_gripper.urdf": "bravo_finger1_joint",
+    "falcon_description/urdf/falcon_bravo7_gripper.urdf": "bravo_finger1_joint",
+    "romeo_description/urdf/romeo.urdf": "LFinger21",
+    "romeo_description/urdf/romeo_laas_small.urdf": "l_gripper_joint",
+}
+
+# robots whose links have no rotational inertia of their own (condition of M up to 1e10): there
+# the two are compared with the acceleration that was put in, and ours must be the nearer
+ILL_CONDITIONED = {
+    "icub_description/robots/icub.urdf",
+    "icub_description/robots/icub_reduced.urdf",
+}
+
+CASES = [
+    (file, base)
+    for file in oracle.urdf_files()
+    for base in ("fixed", "floating")
+    if file not in DEFECTIVE and not (base == "fixed" and file in RIGID)
+]
+
+
+def load(file: str, base: str) -> kt.Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KinetreeWarning)
+        return kt.load(oracle.ROBOTS / file, base=base)
+
+
+def test_the_package_holds_the_files_these_lists_speak_of():
+    files = oracle.urdf_files()
+    assert len(files) >= 75
+    assert set(files) >= {*DEFECTIVE, *RIGID, *SINGULAR, *ILL_CONDITIONED}
+
+
+@pytest.mark.parametrize("file", DEFECTIVE)
+def test_a_defective_file_is_refused_for_its_true_defect(file):
+    with pytest.raises(ModelError, match=DEFECTIVE[file]):
+        load(file, "fixed")
+    with pytest.raises(ValueError, match="does not contain a valid URDF"):
+        oracle.load(file)
+
+
+@pytest.mark.parametrize("file", sorted(RIGID))
+def test_a_robot_without_joints_loads_and_says_that_nothing_moves(file):
+    robot = load(file, "fixed")
+    assert robot.nv == oracle.load(file).nv == 0
+    with pytest.raises(kt.errors.ShapeError, match="no moving joint"):
+        robot.mass_matrix(np.zeros(0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "base"), CASES)
+def test_poses_forces_masses_and_accelerations_agree(file, base):
+    robot, peer = load(file, base), oracle.load(file, base)
+    data = peer.createData()
+    assert robot.joints == tuple(peer.names)[1:]
+    rng = np.random.default_rng(7)
+    q = robot.random(rng, STATES)
+    v, a = rng.standard_normal((2, STATES, robot.nv))
+    peer_q = [oracle.coordinates(peer, x) for x in q]
+
+    poses, tau, M = robot.poses(q), robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
+    for i in range(STATES):
+        pin.forwardKinematics(peer, data, peer_q[i])
+        expected = np.array([data.oMi[k].homogeneous for k in range(1, peer.njoints)])
+        assert relative_error(poses[i], expected) < PEER
+        assert relative_error(tau[i], pin.rnea(peer, data, peer_q[i], v[i], a[i])) < PEER
+        upper = np.triu(pin.crba(peer, data, peer_q[i]))
+        assert relative_error(M[i], upper + np.triu(upper, 1).T) < PEER
+
+    if file in SINGULAR:
+        with pytest.raises(SingularModelError, match=repr(SINGULAR[file])):
+            robot.forward_dynamics(q, v, tau)
+        return
+    ours = robot.forward_dynamics(q, v, tau)
+    theirs = np.array([pin.aba(peer, data, *s).copy() for s in zip(peer_q, v, tau, strict=True)])
+    if file in ILL_CONDITIONED:
+        assert relative_error(ours, a) < max(PEER, relative_error(theirs, a))
+    else:
+        assert relative_error(ours, theirs) < PEER
+
+
+@pytest.mark.parametrize("file", ["talos_data/robots/talos_reduced.urdf"])
+def test_integrate_and_difference_agree_on_a_floating_base(file):
+    robot, peer = load(file, "floating"), oracle.load(file, "floating")
+    rng = np.random.default_rng(3)
+    q0, q1 = robot.random(rng, STATES), robot.random(rng, STATES)
+    for scale in (1e-9, 1e-3, 0.3, 1.0, 2.0):
+        dv = scale * rng.standard_normal((STATES, robot.nv))
+        moved = robot.integrate(q0, dv)
+        for i in range(STATES):
+            expected = pin.integrate(peer, q0[i], dv[i])
+            # a quaternion and its opposite are one rotation
+            sign = np.sign(expected[3:7] @ moved[i, 3:7])
+            expected[3:7] *= sign
+            assert relative_error(moved[i], expected) < PEER
+    between = robot.difference(q0, q1)
+    for i in range(STATES):
+        assert relative_error(between[i], pin.difference(peer, q0[i], q1[i])) < PEER
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_external_wrenches_agree(base):
+    file = "talos_data/robots/talos_reduced.urdf"
+    robot, peer = load(file, base), oracle.load(file, base)
+    data = peer.createData()
+    rng = np.random.default_rng(5)
+    frames = ("gripper_left_base_link", "right_sole_link", "head_2_link")
+    q, (v, a) = robot.random(rng), rng.standard_normal((2, robot.nv))
+    wrenches = {name: rng.standard_normal(6) for name in frames}
+    acting = [pin.Force.Zero() for _ in range(peer.njoints)]
+    for name, w in wrenches.items():
+        frame = peer.frames[peer.getBodyId(name)]
+        acting[frame.parentJoint] += frame.placement.act(pin.Force(w))
+    tau = pin.rnea(peer, data, q, v, a, acting)
+    assert relative_error(robot.inverse_dynamics(q, v, a, external=wrenches), tau) < PEER
+    qdd = pin.aba(peer, data, q, v, tau, acting)
+    assert relative_error(robot.forward_dynamics(q, v, tau, external=wrenches), qdd) < PEER
+
+
+def test_frame_poses_agree():
+    file = "tiago_description/robots/tiago.urdf"
+    robot, peer = load(file, "fixed"), oracle.load(file)
+    data = peer.createData()
+    q = robot.random(2)
+    pin.framesForwardKinematics(peer, data, oracle.coordinates(peer, q))
+    for name in robot.frames:
+        expected = data.oMf[peer.getBodyId(name)].homogeneous
+        assert relative_error(robot.pose(q, name), expected) < PEER
