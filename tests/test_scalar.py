@@ -143,7 +143,6 @@ MIXED = {
     "float": 0.8,
     "int": 1,
     "numpy float": np.float64(0.8),
-    "fraction": Fraction(4, 5),
     "complex": 0.8 + 0j,
     "array": np.array([0.8, 0.8]),
     "symbol": sympy.Float(0.8),
@@ -152,7 +151,7 @@ MIXED = {
 
 
 @pytest.mark.parametrize("second", ["complex", "array", "symbol", "traced"])
-@pytest.mark.parametrize("first", ["float", "int", "numpy float", "fraction"])
+@pytest.mark.parametrize("first", ["float", "int", "numpy float"])
 @pytest.mark.parametrize("swapped", [False, True], ids=["number first", "number second"])
 def test_atan2_takes_a_number_beside_any_other_scalar(first, second, swapped):
     def angle(of):
@@ -185,8 +184,8 @@ def test_the_complex_step_derivative_of_atan2_is_right_all_around(y, x, make):
     h = 1e-30
     by_y = atan2(make(complex(y, h)), make(complex(x)))
     by_x = atan2(make(complex(y)), make(complex(x, h)))
-    assert abs(np.real(by_y).item() - math.atan2(y, x)) <= 2 * EPS
-    steps = [np.imag(by_y).item() / h, np.imag(by_x).item() / h]
+    assert np.abs(np.real(by_y) - math.atan2(y, x)) <= 2 * EPS
+    steps = np.hstack([np.imag(by_y), np.imag(by_x)]) / h
     assert relative_error(steps, derivatives(y, x)) < EXACT
 
 

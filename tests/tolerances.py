@@ -31,6 +31,7 @@ def relative_error(actual, expected) -> float:
     return float(np.abs(actual - expected).max()) / scale
 
 
-def solved(M) -> float:
-    """The tolerance of what is solved with a mass matrix: its condition multiplies rounding."""
-    return EXACT * max(1.0, float(np.linalg.cond(M)))
+def solved(M, tau) -> float:
+    """The tolerance of the accelerations of forces tau: what rounds in tau is divided by M."""
+    size = max(float(np.linalg.norm(M, 2)), float(np.abs(tau).max()))
+    return EXACT * max(1.0, size * float(np.linalg.norm(np.linalg.inv(M), 2)))

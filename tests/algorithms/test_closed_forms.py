@@ -30,14 +30,18 @@ DOUBLE_PENDULUM = """
     <parent link="world"/><child link="one"/><axis xyz="0 1 0"/><limit lower="-9" upper="9"/>
   </joint>
   <link name="one">
-    <inertial><origin xyz="0 0 -0.5"/><mass value="3"/><inertia ixx="0" iyy="0.2" izz="0"/></inertial>
+    <inertial>
+      <origin xyz="0 0 -0.5"/><mass value="3"/><inertia ixx="0" iyy="0.2" izz="0"/>
+    </inertial>
   </link>
   <joint name="b" type="revolute">
     <parent link="one"/><child link="two"/><origin xyz="0 0 -1.1"/><axis xyz="0 1 0"/>
     <limit lower="-9" upper="9"/>
   </joint>
   <link name="two">
-    <inertial><origin xyz="0 0 -0.4"/><mass value="2"/><inertia ixx="0" iyy="0.1" izz="0"/></inertial>
+    <inertial>
+      <origin xyz="0 0 -0.4"/><mass value="2"/><inertia ixx="0" iyy="0.1" izz="0"/>
+    </inertial>
   </link>
 </robot>
 """
@@ -53,7 +57,9 @@ CART_POLE = """
     <parent link="cart"/><child link="pole"/><axis xyz="0 1 0"/>
   </joint>
   <link name="pole">
-    <inertial><origin xyz="0 0 0.6"/><mass value="0.5"/><inertia ixx="0" iyy="0.02" izz="0"/></inertial>
+    <inertial>
+      <origin xyz="0 0 0.6"/><mass value="0.5"/><inertia ixx="0" iyy="0.02" izz="0"/>
+    </inertial>
   </link>
 </robot>
 """
