@@ -99,7 +99,7 @@ def test_poses_forces_masses_and_accelerations_agree(file, base):
         assert relative_error(M[i], upper + np.triu(upper, 1).T) < PEER
 
     if file in SINGULAR:
-        with pytest.raises(SingularModelError, match=repr(SINGULAR[file])):
+        with pytest.raises(SingularModelError, match=f"{SINGULAR[file]!r}.* without moving"):
             robot.forward_dynamics(q, v, tau)
         return
     ours = robot.forward_dynamics(q, v, tau)

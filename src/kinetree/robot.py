@@ -316,16 +316,22 @@ class Robot:
             raise self._singular(quantity) from None
 
     def _singular(self, quantity: str) -> SingularModelError:
-        """Name the joint that makes the mass matrix singular."""
+        """Name the joints that can move without moving any inertia."""
         M: np.ndarray = np.array(algorithms.crba(self.model, self.neutral().tolist()))
-        for body, at in zip(self.model.bodies, self.model.v_slices, strict=True):
-            if (np.diagonal(M)[at] <= 0.0).any():
-                return SingularModelError(
-                    f"robot {self.name!r}: joint {body.joint_name!r} moves no inertia (link "
-                    f"{body.name!r} and what it carries), so the mass matrix is singular and "
-                    f"{quantity} has no answer: give the link an inertia, or lock the joint"
-                )
-        return SingularModelError(f"robot {self.name!r}: the mass matrix is singular everywhere")
+        values, motions = np.linalg.eigh(M)
+        free = motions[:, values <= max(values[0], 1e-12 * values[-1])]  # motions without inertia
+        idle = np.abs(free).max(axis=1) > 1e-6
+        joints = [
+            repr(body.joint_name)
+            for body, at in zip(self.model.bodies, self.model.v_slices, strict=True)
+            if idle[at].any()
+        ]
+        who = f"joint {joints[0]} moves" if len(joints) == 1 else f"{', '.join(joints)} move"
+        return SingularModelError(
+            f"robot {self.name!r}: {who} without moving any inertia, so the mass matrix is "
+            f"singular and {quantity} has no answer: give the links behind an inertia, or lock "
+            "the joint"
+        )
 
 
 def _axes(joint: Any) -> Any:

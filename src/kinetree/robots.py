@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+from kinetree.errors import ModelError
 from kinetree.model.description import Connection, Link, assemble
 from kinetree.model.joints import Joint, Revolute
 from kinetree.model.model import Limits
@@ -18,7 +19,7 @@ def arm(base: str = "fixed") -> Robot:
     """A seven-joint arm of human reach: shoulder, elbow and wrist, roll and pitch in turn.
 
     Lengths, masses and limits are of the order of today's light-weight arms: 0.8 m of reach,
-    18 kg. Each link is a solid cylinder along its length.
+    18 kg on a base of 4 kg. Each link is a solid cylinder along its length.
     """
     # (length along z to the next joint, mass, radius), then (velocity, effort) of the joint
     segments = (
@@ -30,7 +31,7 @@ def arm(base: str = "fixed") -> Robot:
         (0.0, 1.6, 0.045, 3.1, 40.0),
         (0.10, 0.8, 0.04, 3.1, 40.0),
     )
-    links = [Link("base", Inertia.zero(), _HERE)]
+    links = [Link("base", _cylinder(4.0, 0.09, 0.1), _HERE)]
     connections = []
     offset = 0.0
     for i, (length, mass, radius, velocity, effort) in enumerate(segments):
@@ -64,7 +65,7 @@ def tree(
 ) -> Robot:
     """A tree of n revolute joints in which every body carries up to `branching` others."""
     if n < 1 or branching < 1:
-        raise ValueError(f"tree({n}, {branching}): at least one body and one branch are expected")
+        raise ModelError(f"tree({n}, {branching}): at least one body and one branch are expected")
     rng = random.Random(seed)
     width = len(str(n))
     names = ["base", *(f"link{i:0{width}}" for i in range(1, n + 1))]
@@ -77,7 +78,7 @@ def tree(
         connections.append(
             Connection(
                 f"joint{i:0{width}}",
-                names[(i - 1) // branching] if branching > 1 else names[i - 1],
+                names[0 if i == 1 else 1 + (i - 2) // branching],
                 names[i],
                 Transform(turn, _random_direction(rng) * rng.uniform(0.1, 0.5)),
                 joint,

@@ -108,6 +108,7 @@ RULES = {
     ],
     "mul: y (1 / x) keeps its one division": [
         (lambda k, a, b, c: b * (1.0 / a), "mul(b, div(1.0, a))"),
+        (lambda k, a, b, c: (b / a) * a, "mul(a, div(b, a))"),
     ],
     "div: x / x = 1": [
         (lambda k, a, b, c: a / a, "1.0"),

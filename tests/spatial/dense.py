@@ -155,7 +155,7 @@ def fraction_vectors() -> st.SearchStrategy[Vector3]:
 
 @st.composite
 def fraction_rotations(draw) -> Rotation:
-    """A rational rotation: Euler and Rodrigues' matrix of four integers, over their squares' sum."""
+    """A rational rotation: Euler and Rodrigues' matrix of a quaternion of integers, normalised."""
     four = st.tuples(*[st.integers(-4, 4)] * 4).filter(any)
     x, y, z, w = draw(four)
     n = x * x + y * y + z * z + w * w

@@ -109,7 +109,8 @@ def test_a_pythagorean_quaternion_gives_an_exact_rational_rotation(x, y, z, w, n
     assert x * x + y * y + z * z + w * w == n * n
     R = Rotation.quat_xyzw(*(Fraction(c, n) for c in (x, y, z, w)))
     assert is_rational(R)
-    assert R @ R.T == Rotation.identity()
+    product = R @ R.T
+    assert product == Rotation.identity()
     # v goes to q v q*: the axis stays
     assert R @ Vector3(x, y, z) == Vector3(x, y, z)
 

@@ -13,7 +13,8 @@ The loop works on *tiles*, as many states as a vector has lanes: the rows of a t
 transposed so that each element's lanes lie side by side, the body runs, the results are transposed
 back. No byte outside the arrays is touched: operands whose elements do not lie in C order, and the
 last tile of a batch if it is not full, go through packed copies of their rows, the last state
-repeated to fill the lanes. A single state goes to the one-lane body without any copying.
+repeated to fill the lanes. Rows that lie a whole number of vectors apart are written in aligned
+vectors. A single state goes to the one-lane body without any copying.
 
 With a pool of threads (`kinetree.emit.pool`), a long batch is cut into blocks that the calling
 thread and the workers share. Which thread takes a block changes nothing in its results.
@@ -61,24 +62,34 @@ PLAIN_FLAGS = 0x0101  # in C order, aligned
 MAX_AXES = 4
 OPERAND_FIELDS = 2 + MAX_AXES
 STACK_BYTES = 32768
+STREAM_BYTES = 1 << 24  # results larger than this go past the caches, which they would only flush
 
 
 class Field(IntEnum):
     """The head of a kernel's description."""
 
     WIDE = 0  # address of the body for a tile
-    ONE = 1  # address of the body for one state
-    INPUTS = 2
-    OPERANDS = 3
-    WIDE_SCRATCH = 4  # elements of scratch a lane
-    ONE_SCRATCH = 5
-    ELEMENTS = 6  # of all operands together
-    LARGEST = 7  # elements of the largest operand
-    BLOCK = 8  # states a thread takes at once
-    ARRAY_TYPE = 9  # address of numpy.ndarray
-    DTYPE = 10  # address of the arrays' dtype
-    NOT_IMPLEMENTED = 11  # address of NotImplemented
-    HEAD = 12
+    WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
+    WIDE_INDEX = 2  # address of where the results of a tile lie
+    ONE = 3  # address of the body for one state
+    ONE_CONSTANTS = 4
+    INPUTS = 5
+    OPERANDS = 6
+    WIDE_SCRATCH = 7  # elements of scratch a lane
+    ONE_SCRATCH = 8
+    RESULTS = 9  # distinct results of a tile
+    INPUT_ELEMENTS = 10  # of all inputs together
+    ELEMENTS = 11  # of all operands together
+    LARGEST = 12  # elements of the largest operand
+    BLOCK = 13  # states a thread takes at once
+    ARRAY_TYPE = 14  # address of numpy.ndarray
+    DTYPE = 15  # address of the arrays' dtype
+    NOT_IMPLEMENTED = 16  # address of NotImplemented
+    HEAD = 17
+
+
+# how an operand is moved
+DIRECT, PACKED, STREAMED = 0, 1, 2
 
 
 def define_driver(module: ir.Module, target: Target) -> None:
@@ -91,11 +102,13 @@ class _Driver:
         self.module, self.target, self.lanes = module, target, target.lanes
         self.scalar = ir.DoubleType() if target.type == "double" else ir.FloatType()
         self.item = target.itemsize
-        self.transposes = {
-            width: (self._define_read(width), self._define_write(width)) for width in self._widths()
-        }
-        self.read_tile = self._define_tile("read", 0)
-        self.write_tile = self._define_tile("write", 1)
+        self.reads = {width: self._define_read(width) for width in self._widths()}
+        self.writes = {width: self._define_write(width) for width in self._widths()}
+        self.aligned = self._define_write(self.lanes, "aligned")
+        self.streamed = self._define_write(self.lanes, "streamed")
+        self.read_tile = self._define_tile("read", self.reads)
+        self.write_any = self._define_tile("write", self.writes)
+        self.write_tile = self._define_write_tile()
         self.pack = self._define_copy("pack", packing=True)
         self.unpack = self._define_copy("unpack", packing=False)
         self.pack_tile = self._define_copy_tile("pack", packing=True)
@@ -119,8 +132,8 @@ class _Driver:
 
     def _define_read(self, width: int) -> ir.Function:
         """rows[lane][column : column + width] -> tile[column : column + width][lane]."""
-        f, b = self._internal(f"read_{width}", [PTR, I64, PTR, I64])
-        rows, step, tile, column = f.args
+        f, b = self._internal(f"read_{width}", [PTR, I64, PTR, PTR, I64])
+        rows, step, tile, _, column = f.args
         vector = ir.VectorType(self.scalar, width)
         parts = []
         for lane in range(self.lanes):
@@ -133,17 +146,27 @@ class _Driver:
         b.ret_void()
         return f
 
-    def _define_write(self, width: int) -> ir.Function:
-        """tile[column : column + width][lane] -> rows[lane][column : column + width]."""
-        f, b = self._internal(f"write_{width}", [PTR, I64, PTR, I64])
-        rows, step, tile, column = f.args
-        parts = [self._load_lanes(b, tile, b.add(column, integer(j))) for j in range(width)]
+    def _define_write(self, width: int, how: str = "") -> ir.Function:
+        """tile[index[column : column + width]][lane] -> rows[lane][column : column + width].
+
+        Places that are known to be aligned may also be streamed, past the caches.
+        """
+        f, b = self._internal(f"write_{how or width}", [PTR, I64, PTR, PTR, I64])
+        rows, step, tile, index, column = f.args
+        parts = []
+        for j in range(width):
+            place = offset(b, tile, load(b, I64, index, b.add(column, integer(j))))
+            vector = ir.VectorType(self.scalar, self.lanes)
+            parts.append(b.load(place, typ=vector, align=self.item * self.lanes))
         parts = self._transpose(b, parts, width)
         for lane in range(self.lanes):
             k, p = divmod(lane, width)
             at = element(b, self.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
             mask = list(range(k * width, (k + 1) * width))
-            b.store(self._pick(b, parts[p], parts[p], mask), at, align=self.item)
+            align = self.item * self.lanes if how else self.item
+            written = b.store(self._pick(b, parts[p], parts[p], mask), at, align=align)
+            if how == "streamed":
+                written.set_metadata("nontemporal", self.module.add_metadata([I32(1)]))
         b.ret_void()
         return f
 
@@ -183,20 +206,15 @@ class _Driver:
     def _pick(self, b: ir.IRBuilder, x: Any, y: Any, mask: list[int]) -> Any:
         return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(mask)), mask))
 
-    def _load_lanes(self, b: ir.IRBuilder, tile: Any, index: Any) -> Any:
-        kind = ir.VectorType(self.scalar, self.lanes)
-        at = element(b, self.scalar, tile, b.mul(index, integer(self.lanes)))
-        return b.load(at, typ=kind, align=self.item * self.lanes)
-
     def _store_lanes(self, b: ir.IRBuilder, value: Any, tile: Any, index: Any) -> None:
         at = element(b, self.scalar, tile, b.mul(index, integer(self.lanes)))
         b.store(value, at, align=self.item * self.lanes)
 
-    def _define_tile(self, what: str, which: int) -> ir.Function:
+    def _define_tile(self, what: str, moves: dict[int, ir.Function]) -> ir.Function:
         """Transpose a whole operand: blocks as wide as fit, the last one overlapping."""
-        f, b = self._internal(f"{what}_tile", [PTR, I64, PTR, I64])
+        f, b = self._internal(f"{what}_any", [PTR, I64, PTR, PTR, I64])
         f.attributes.add("noinline")
-        rows, step, tile, columns = f.args
+        rows, step, tile, index, columns = f.args
         done = b.append_basic_block("done")
         for width in reversed(self._widths()):
             fits, smaller = b.append_basic_block(f"fits{width}"), b.append_basic_block("smaller")
@@ -205,11 +223,39 @@ class _Driver:
             last = b.sub(columns, integer(width))
             with loop(b, 0, columns, width) as column:
                 column = b.select(b.icmp_signed("<", column, last), column, last)
-                b.call(self.transposes[width][which], [rows, step, tile, column])
+                b.call(moves[width], [rows, step, tile, index, column])
             b.branch(done)
             b.position_at_end(smaller)
         b.branch(done)
         b.position_at_end(done)
+        b.ret_void()
+        return f
+
+    def _define_write_tile(self) -> ir.Function:
+        """Write a whole operand, in aligned vectors if its rows allow it."""
+        f, b = self._internal("write_tile", [PTR, I64, PTR, PTR, I64, I8])
+        f.attributes.add("noinline")
+        rows, step, tile, index, columns, mode = f.args
+        vector = self.item * self.lanes
+        last = b.sub(columns, integer(self.lanes))
+        wide = b.icmp_signed(">=", last, integer(0))
+        whole = b.icmp_signed("==", b.and_(step, integer(vector - 1)), integer(0))
+        with b.if_else(b.and_(wide, whole)) as (regular, otherwise):
+            with regular:
+                # to the first aligned column, along, and to the end, overlapping
+                beyond = b.and_(b.sub(integer(0), b.ptrtoint(rows, I64)), integer(vector - 1))
+                first = b.udiv(beyond, integer(self.item))
+                b.call(self.writes[self.lanes], [rows, step, tile, index, integer(0)])
+                stop = b.add(last, integer(1))
+                streamed = b.icmp_signed("==", mode, I8(STREAMED))
+                with b.if_else(streamed) as (past, through):
+                    with past, loop(b, first, stop, self.lanes) as column:
+                        b.call(self.streamed, [rows, step, tile, index, column])
+                    with through, loop(b, first, stop, self.lanes) as column:
+                        b.call(self.aligned, [rows, step, tile, index, column])
+                b.call(self.writes[self.lanes], [rows, step, tile, index, last])
+            with otherwise:
+                b.call(self.write_any, [rows, step, tile, index, columns])
         b.ret_void()
         return f
 
@@ -253,11 +299,11 @@ class _Driver:
     def _define_run_one(self) -> ir.Function:
         """Run the one-lane body on the state at args.
 
-        packed: for each operand, whether it must be packed; strides: its MAX_AXES strides.
+        modes: for each operand, how it is moved; strides: its MAX_AXES strides.
         Returns 0, or 1 if there was no memory.
         """
         f, b = self._internal("one", [PTR, PTR, PTR, PTR], I32)
-        description, args, packed, strides = f.args
+        description, args, modes, strides = f.args
         inputs, operands, scratch_size, elements = (
             load(b, I64, description, k)
             for k in (Field.INPUTS, Field.OPERANDS, Field.ONE_SCRATCH, Field.ELEMENTS)
@@ -269,15 +315,16 @@ class _Driver:
             with loop(b, 0, operands) as k:
                 place = load(b, PTR, args, k)
                 store(b, place, pointers, k)
-                with self._if_packed(b, packed, k):
+                with self._if_packed(b, modes, k):
                     buffer = b.load(row, typ=PTR)
                     store(b, buffer, pointers, k)
                     operand = self._operand(b, description, k)
                     b.store(element(b, self.scalar, buffer, load(b, I64, operand, 0)), row)
                     with b.if_then(b.icmp_signed("<", k, inputs)):
                         b.call(self.pack, [place, buffer, operand, self._strides(b, strides, k)])
-            self._call_body(b, description, Field.ONE, pointers, memory)
-            with loop(b, inputs, operands) as k, self._if_packed(b, packed, k):
+            self._call(b, description, Field.ONE_CONSTANTS, [pointers])
+            self._call(b, description, Field.ONE, [pointers, memory])
+            with loop(b, inputs, operands) as k, self._if_packed(b, modes, k):
                 place, buffer = load(b, PTR, args, k), load(b, PTR, pointers, k)
                 operand = self._operand(b, description, k)
                 b.call(self.unpack, [place, buffer, operand, self._strides(b, strides, k)])
@@ -289,55 +336,68 @@ class _Driver:
         Returns 0, or 1 if there was no memory.
         """
         f, b = self._internal("tiles", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
-        description, args, steps, packed, strides, begin, end, n = f.args
-        inputs, operands, scratch_size, elements, largest = (
+        description, args, steps, modes, strides, begin, end, n = f.args
+        inputs, operands, scratch_size, elements, results, largest = (
             load(b, I64, description, k)
             for k in (
                 Field.INPUTS,
                 Field.OPERANDS,
                 Field.WIDE_SCRATCH,
-                Field.ELEMENTS,
+                Field.INPUT_ELEMENTS,
+                Field.RESULTS,
                 Field.LARGEST,
             )
         )
-        pointers = b.alloca(PTR, operands)
-        next_tile = entry_alloca(b, PTR)
         lanes = integer(self.lanes)
-        total = b.mul(b.add(b.add(scratch_size, elements), largest), lanes)
-        with self._memory(b, total) as scratch:
-            buffer = element(b, self.scalar, scratch, b.mul(scratch_size, lanes))
-            b.store(element(b, self.scalar, buffer, b.mul(largest, lanes)), next_tile)
-            with loop(b, 0, operands) as k:
+        pointers = b.alloca(PTR, b.add(inputs, integer(1)))
+        next_tile, next_index = entry_alloca(b, PTR), entry_alloca(b, PTR)
+        total = b.add(b.add(scratch_size, elements), b.add(results, largest))
+        with self._memory(b, b.mul(total, lanes)) as scratch:
+            # scratch, the tiles of the inputs, the results, packed rows
+            b.store(element(b, self.scalar, scratch, b.mul(scratch_size, lanes)), next_tile)
+            with loop(b, 0, inputs) as k:
                 tile = b.load(next_tile, typ=PTR)
                 store(b, tile, pointers, k)
                 size = load(b, I64, self._operand(b, description, k), 0)
                 b.store(element(b, self.scalar, tile, b.mul(size, lanes)), next_tile)
+            result_tile = b.load(next_tile, typ=PTR)
+            store(b, result_tile, pointers, inputs)
+            buffer = element(b, self.scalar, result_tile, b.mul(results, lanes))
+            self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
+            index = b.load(element(b, I64, description, Field.WIDE_INDEX), typ=PTR)
             with loop(b, begin, end, self.lanes) as i:
                 rest = b.sub(n, i)
                 full = b.icmp_signed(">=", rest, lanes)
                 states = b.select(full, lanes, rest)
                 for first, beyond, reading in ((0, inputs, True), (inputs, operands, False)):
                     if not reading:
-                        self._call_body(b, description, Field.WIDE, pointers, scratch)
+                        self._call(b, description, Field.WIDE, [pointers, scratch])
+                        b.store(index, next_index)
                     with loop(b, first, beyond) as k:
                         operand = self._operand(b, description, k)
-                        tile, size = load(b, PTR, pointers, k), load(b, I64, operand, 0)
-                        step = load(b, I64, steps, k)
+                        size = load(b, I64, operand, 0)
+                        step, mode = load(b, I64, steps, k), load(b, I8, modes, k)
                         base = offset(b, load(b, PTR, args, k), b.mul(i, step))
-                        flag = b.icmp_signed("==", load(b, I8, packed, k), I8(0))
-                        move = self.read_tile if reading else self.write_tile
-                        with b.if_else(b.and_(flag, full)) as (direct, by_copy):
+                        plain = b.icmp_signed("!=", mode, I8(PACKED))
+                        if reading:
+                            lies = [load(b, PTR, pointers, k), index, size]
+                        else:
+                            own_index = b.load(next_index, typ=PTR)
+                            b.store(element(b, I64, own_index, size), next_index)
+                            lies = [result_tile, own_index, size]
+                        with b.if_else(b.and_(plain, full)) as (direct, by_copy):
                             with direct:
-                                b.call(move, [base, step, tile, size])
+                                self._move(b, reading, [base, step, *lies], mode)
                             with by_copy:
                                 own = self._strides(b, strides, k)
                                 copy = [base, step, buffer, operand, own, states]
                                 if reading:
                                     b.call(self.pack_tile, copy)
                                 packed_step = b.mul(size, integer(self.item))
-                                b.call(move, [buffer, packed_step, tile, size])
+                                self._move(b, reading, [buffer, packed_step, *lies], I8(DIRECT))
                                 if not reading:
                                     b.call(self.unpack_tile, copy)
+            b.fence("seq_cst")  # streamed results are there before anybody is told
         return f
 
     def _define_copy_tile(self, what: str, packing: bool) -> ir.Function:
@@ -354,18 +414,22 @@ class _Driver:
         b.ret_void()
         return f
 
+    def _move(self, b: ir.IRBuilder, reading: bool, between: list[Any], mode: Any) -> None:
+        """Transpose an operand between its rows and a tile."""
+        if reading:
+            b.call(self.read_tile, between)
+        else:
+            b.call(self.write_tile, [*between, mode])
+
     @contextmanager
-    def _if_packed(self, b: ir.IRBuilder, packed: Any, k: Any) -> Iterator[None]:
-        flag = load(b, I8, packed, k)
-        with b.if_then(b.icmp_signed("!=", flag, I8(0))):
+    def _if_packed(self, b: ir.IRBuilder, modes: Any, k: Any) -> Iterator[None]:
+        mode = load(b, I8, modes, k)
+        with b.if_then(b.icmp_signed("==", mode, I8(PACKED))):
             yield
 
-    def _call_body(
-        self, b: ir.IRBuilder, description: Any, which: Field, pointers: Any, scratch: Any
-    ) -> None:
-        kind = ir.FunctionType(VOID, [PTR, PTR]).as_pointer()
-        body = b.load(element(b, I64, description, int(which)), typ=kind)
-        b.call(body, [pointers, scratch])
+    def _call(self, b: ir.IRBuilder, description: Any, which: Field, arguments: list[Any]) -> None:
+        kind = ir.FunctionType(VOID, [PTR] * len(arguments)).as_pointer()
+        b.call(b.load(element(b, I64, description, int(which)), typ=kind), arguments)
 
     @contextmanager
     def _memory(self, b: ir.IRBuilder, count: Any) -> Iterator[Any]:
@@ -399,16 +463,16 @@ class _Driver:
         args, dims, steps, description = f.args
         n = load(b, I64, dims, 0)
         operands = load(b, I64, description, Field.OPERANDS)
-        packed = b.alloca(I8, operands)
+        modes = b.alloca(I8, operands)
         strides = b.alloca(I64, b.mul(operands, integer(MAX_AXES)))
-        self._find_packed(b, description, element(b, I64, steps, operands), packed, strides)
+        self._find_modes(b, description, element(b, I64, steps, operands), n, modes, strides)
         status = entry_alloca(b, I32)
         b.store(I32(0), status)
         with b.if_else(b.icmp_signed("==", n, integer(1))) as (single, several):
             with single:
-                b.store(b.call(self.run_one, [description, args, packed, strides]), status)
+                b.store(b.call(self.run_one, [description, args, modes, strides]), status)
             with several:
-                job = [description, args, steps, packed, strides]
+                job = [description, args, steps, modes, strides]
                 block = load(b, I64, description, Field.BLOCK)
                 shared = share(self.module, b, self.run_tiles, job, n, block)
                 with b.if_else(b.icmp_signed("<", shared, I32(0))) as (alone, together):
@@ -420,10 +484,10 @@ class _Driver:
             b.call(external(self.module, "kinetree_no_memory", VOID, []), [])
         b.ret_void()
 
-    def _find_packed(
-        self, b: ir.IRBuilder, description: Any, core_steps: Any, packed: Any, strides: Any
+    def _find_modes(
+        self, b: ir.IRBuilder, description: Any, core_steps: Any, n: Any, modes: Any, strides: Any
     ) -> None:
-        """Lay out each operand's strides, zeros in front, and see whether it is in C order."""
+        """Lay out each operand's strides, zeros in front, and see how it is to be moved."""
         operands = load(b, I64, description, Field.OPERANDS)
         cursor = entry_alloca(b, PTR)
         expected = entry_alloca(b, I64)
@@ -434,7 +498,9 @@ class _Driver:
             given = b.load(cursor, typ=PTR)
             b.store(element(b, I64, given, axes), cursor)
             b.store(integer(self.item), expected)
-            store(b, I8(0), packed, k)
+            bytes_in_all = b.mul(b.mul(n, load(b, I64, operand, 0)), integer(self.item))
+            large = b.icmp_signed(">=", bytes_in_all, integer(STREAM_BYTES))
+            store(b, b.select(large, I8(STREAMED), I8(DIRECT)), modes, k)
             for axis in reversed(range(MAX_AXES)):
                 length = load(b, I64, operand, 2 + axis)
                 store(b, integer(0), own, axis)
@@ -446,7 +512,7 @@ class _Driver:
                     odd = b.icmp_signed("!=", stride, wanted)
                     several = b.icmp_signed("!=", length, integer(1))
                     with b.if_then(b.and_(odd, several)):
-                        store(b, I8(1), packed, k)
+                        store(b, I8(PACKED), modes, k)
                     b.store(b.mul(wanted, length), expected)
 
     # what Python calls
@@ -467,21 +533,21 @@ class _Driver:
         unless(b.icmp_signed("==", count, inputs))
         unless(b.icmp_signed("==", operands, b.add(inputs, integer(1))))
         pointers = b.alloca(PTR, operands)
-        packed = b.alloca(I8, operands)
+        modes = b.alloca(I8, operands)
         with loop(b, 0, inputs) as k:
             array = load(b, PTR, arguments, k)
             operand = self._operand(b, description, k)
             unless(self._is_plain(b, array, description, operand))
             store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
-            store(b, I8(0), packed, k)
-        store(b, I8(0), packed, inputs)
+            store(b, I8(DIRECT), modes, k)
+        store(b, I8(DIRECT), modes, inputs)
         result = self._new_array(b, description, self._operand(b, description, inputs))
         failed = b.append_basic_block("failed")
         made = b.append_basic_block("made")
         b.cbranch(b.icmp_unsigned("==", b.ptrtoint(result, I64), integer(0)), failed, made)
         b.position_at_end(made)
         store(b, b.load(offset(b, result, ARRAY_DATA), typ=PTR), pointers, inputs)
-        status = b.call(self.run_one, [description, pointers, packed, description])
+        status = b.call(self.run_one, [description, pointers, modes, description])
         with b.if_then(b.icmp_signed("!=", status, I32(0)), likely=False):
             b.call(external(self.module, "Py_DecRef", VOID, [PTR]), [result])
             b.ret(b.call(external(self.module, "PyErr_NoMemory", PTR, []), []))

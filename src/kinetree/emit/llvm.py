@@ -1,10 +1,16 @@
 """LLVM IR of a program: straight-line code on vectors of lanes, one state a lane.
 
 A *body* is a function `void name(ptr operands, ptr scratch)`. `operands` points to one pointer per
-input and output; element j of an operand lies at j * lanes, its lanes side by side. With one lane
-that is simply the row of a state. The body is cut into chunk functions that hand values on through
-`scratch`; sines and the like are computed for many arguments at once by the routines of
-`kinetree.emit.routines`.
+input, then those of the results; element j of an operand lies at j * lanes, its lanes side by side.
+
+With one lane that is simply the row of a state, and there is a pointer for each output. With
+several, there is one pointer, to the *distinct* results: what stands in a matrix twice is written
+once, and `name_index` says, for each element of each output in turn, how many bytes from there its
+lanes lie. Results that are the same for every state are written by a function of their own,
+`void name_constants(ptr operands)`, once for many tiles.
+
+The body is cut into chunk functions that hand values on through `scratch`; sines and the like are
+computed for many arguments at once by the routines of `kinetree.emit.routines`.
 """
 
 from __future__ import annotations
@@ -50,10 +56,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Body:
-    """The text of a body, and how many elements of scratch it needs for each lane."""
+    """The text of a body, and for each lane: its elements of scratch, its distinct results."""
 
     text: str
     scratch: int
+    results: int
 
 
 TEMPLATES = {
@@ -101,17 +108,29 @@ class _Emitter:
         self.align = target.itemsize * lanes
         self.steps = schedule(program, CHUNK_SIZE)
         self.slots = _Slots(program, self.steps, target, lanes)
-        self.operand_count = len(program.inputs) + len(program.outputs)
+        self.columns = [n for output in program.outputs for n in output.nodes]
         self.stores = self._stores()
+        self.operand_count = 1 + max(k for places in self.stores.values() for k, _ in places)
         self.stored = 0
 
     def _stores(self) -> dict[int, list[tuple[int, int]]]:
         """Node -> the (operand, element) places it is written to."""
+        inputs = len(self.program.inputs)
+        if self.lanes > 1:
+            return {n: [(inputs, k)] for k, n in enumerate(dict.fromkeys(self.columns))}
         stores: dict[int, list[tuple[int, int]]] = {}
-        for k, output in enumerate(self.program.outputs, len(self.program.inputs)):
+        for k, output in enumerate(self.program.outputs, inputs):
             for element, n in enumerate(output.nodes):
                 stores.setdefault(n, []).append((k, element))
         return stores
+
+    def _index(self) -> str:
+        """Where each element of each output lies among the distinct results, in bytes."""
+        if self.lanes == 1:
+            return ""
+        places = (self.stores[n][0][1] * self.align for n in self.columns)
+        values = ", ".join(f"i64 {place}" for place in places)
+        return f"@{self.name}_index = constant [{len(self.columns)} x i64] [{values}]\n"
 
     def body(self) -> Body:
         functions, calls = [], []
@@ -124,7 +143,12 @@ class _Emitter:
                 functions.append(self._gather(f"{self.name}.{k}", step))
                 calls.append(f"  call void @{self.name}.{k}(ptr %operands, ptr %scratch)")
                 calls += self._call(step, k)
-        functions.append(self._leaf_stores(f"{self.name}.leaves"))
+        chunked = {n for step in self.steps if isinstance(step, Chunk) for n in step.nodes}
+        leaves = [n for n in self.stores if n not in chunked]
+        constants = [n for n in leaves if self.program.nodes[n].op == "const"]
+        others = [n for n in leaves if self.program.nodes[n].op != "const"]
+        functions.append(self._leaf_stores(f"{self.name}.leaves", others))
+        functions.append(self._leaf_stores(f"{self.name}.constants", constants))
         calls.append(f"  call void @{self.name}.leaves(ptr %operands, ptr %scratch)")
         text = "\n".join(
             [
@@ -132,9 +156,13 @@ class _Emitter:
                 f"define void @{self.name}(ptr %operands, ptr %scratch) #0 {{",
                 *calls,
                 "  ret void\n}\n",
+                f"define void @{self.name}_constants(ptr %operands) #0 {{",
+                f"  call void @{self.name}.constants(ptr %operands, ptr null)",
+                "  ret void\n}\n",
+                self._index(),
             ]
         )
-        return Body(text, self.slots.count)
+        return Body(text, self.slots.count, len(self.stores))
 
     def _function(self, name: str, lines: list[str]) -> str:
         head = f"define internal void @{name}(ptr noalias %operands, ptr noalias %scratch) #0 {{"
@@ -197,16 +225,14 @@ class _Emitter:
             f"  call void @{t.routine(step.routine)}(ptr {at}.a, ptr {at}.r, i64 {count})",
         ]
 
-    def _leaf_stores(self, name: str) -> str:
-        """Results that no chunk computes: numbers, arguments, results of routines."""
+    def _leaf_stores(self, name: str, leaves: list[int]) -> str:
+        """Write results that no chunk computes: numbers, arguments, results of routines."""
         lines: list[str] = []
         known: dict[int, str] = {}
-        chunked = {n for step in self.steps if isinstance(step, Chunk) for n in step.nodes}
-        for n, places in self.stores.items():
-            if n not in chunked:
-                for operand, element in places:
-                    value = self._value(n, known, lines)
-                    lines.append(self._store(value, f"%o{operand}", element))
+        for n in leaves:
+            for operand, element in self.stores[n]:
+                value = self._value(n, known, lines)
+                lines.append(self._store(value, f"%o{operand}", element))
         return self._function(name, lines)
 
     def _value(self, n: int, known: dict[int, str], lines: list[str]) -> str:

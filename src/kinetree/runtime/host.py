@@ -92,7 +92,12 @@ class Loaded:
         self._engine = engine
 
     def address(self, name: str) -> int:
+        """The address of a function."""
         return int(self._engine.get_function_address(name))
+
+    def data_address(self, name: str) -> int:
+        """The address of a table."""
+        return int(self._engine.get_global_value_address(name))
 
 
 def provide(name: str, function: object) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,17 @@ class Interface:
         for side in ("inputs", "outputs"):
             fields[side] = tuple((name, tuple(shape)) for name, shape in fields[side])
         return Interface(**fields)
+
+
+class Counts(NamedTuple):
+    """The room a kernel's bodies need, in elements (of a tile: in vectors)."""
+
+    wide_scratch: int
+    one_scratch: int
+    results: int
+
+
+_COUNTS = "<3q"
 
 
 class Kernel:
@@ -121,19 +133,18 @@ class Kernel:
 
     # compiling
 
-    def code(self, kind: str) -> tuple[bytes, int, int]:
-        """The object code, and the scratch of the wide and of the one-lane body."""
+    def code(self, kind: str) -> tuple[bytes, Counts]:
+        """The object code of the bodies for a type, and the room they need."""
         name = disk.key("code", self.interface.digest, kind, host().fingerprint)
         kept = disk.load(name)
         if kept is None:
-            code, *scratch = self._generate(kind)
-            head = np.array(scratch, dtype="<i8").tobytes()
-            kept = head + code
+            code, counts = self._generate(kind)
+            kept = struct.pack(_COUNTS, *counts) + code
             disk.save(name, kept)
-        wide, one = np.frombuffer(kept[:16], dtype="<i8")
-        return kept[16:], int(wide), int(one)
+        head = struct.calcsize(_COUNTS)
+        return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))
 
-    def _generate(self, kind: str) -> tuple[bytes, int, int]:
+    def _generate(self, kind: str) -> tuple[bytes, Counts]:
         h = host()
         target = h.target(kind)
         fused = verify(fuse(self.program))
@@ -143,7 +154,7 @@ class Kernel:
         for lanes in (1, target.lanes):
             head += declarations(target, lanes)
         text = head + wide.text + one.text
-        return h.compile(text), wide.scratch, one.scratch
+        return h.compile(text), Counts(wide.scratch, one.scratch, wide.results)
 
     # errors
 
@@ -219,9 +230,9 @@ class _Compiled(dict[str, tuple[Any, Any]]):
     def __missing__(self, kind: str) -> tuple[Any, Any]:
         interface = self._kernel.interface
         shared = support(kind)
-        code, wide_scratch, one_scratch = self._kernel.code(kind)
+        code, counts = self._kernel.code(kind)
         loaded = host().load(code)
-        description = _describe(interface, kind, loaded, wide_scratch, one_scratch)
+        description = _describe(interface, kind, loaded, counts)
         address = ctypes.addressof(description)
         gufunc, alive = make_gufunc(
             shared.address(f"kinetree_loop_{kind}"),
@@ -238,20 +249,24 @@ class _Compiled(dict[str, tuple[Any, Any]]):
         return gufunc, one
 
 
-def _describe(
-    interface: Interface, kind: str, loaded: Loaded, wide_scratch: int, one_scratch: int
-) -> Any:
+def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> Any:
     """The description that the driver reads."""
     shapes = [shape for _, shape in interface.inputs + interface.outputs]
     sizes = [size(shape) for shape in shapes]
+    inputs = len(interface.inputs)
     lanes = host().target(kind).lanes
     head = {
         Field.WIDE: loaded.address("wide"),
+        Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
+        Field.WIDE_INDEX: loaded.data_address("wide_index"),
         Field.ONE: loaded.address("one"),
-        Field.INPUTS: len(interface.inputs),
+        Field.ONE_CONSTANTS: loaded.address("one_constants"),
+        Field.INPUTS: inputs,
         Field.OPERANDS: len(sizes),
-        Field.WIDE_SCRATCH: wide_scratch,
-        Field.ONE_SCRATCH: one_scratch,
+        Field.WIDE_SCRATCH: counts.wide_scratch,
+        Field.ONE_SCRATCH: counts.one_scratch,
+        Field.RESULTS: counts.results,
+        Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),
         Field.BLOCK: lanes * max(1, _BLOCK_COST // (interface.cost + 1)),

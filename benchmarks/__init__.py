@@ -1,0 +1,1 @@
+"""Kinetree beside its peers: every row checked against the peer before it is timed."""

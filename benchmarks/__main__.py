@@ -1,0 +1,112 @@
+"""make bench: run everything, print the tables, write results.json.
+
+python -m benchmarks [--only pinocchio|startup] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import llvmlite.binding as llvm
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import kinetree as kt
+from benchmarks.pinocchio_rows import BATCH, COMPARISONS, Row, cases, rows
+from benchmarks.startup import Startup, startup
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=("pinocchio", "startup"), help="one part only")
+    parser.add_argument("--json", type=Path, default=Path(__file__).with_name("results.json"))
+    options = parser.parse_args()
+    console = Console(width=150, highlight=False)
+    results: dict[str, object] = {"machine": machine()}
+    console.print(", ".join(f"{key} {value}" for key, value in machine().items()))
+    if options.only != "startup":
+        total = len(cases()) * len(COMPARISONS)
+        measured = list(track(rows(), "comparing", total=total, console=console))
+        results["pinocchio"] = [
+            asdict(r)
+            | {"one_ratio": r.one_ratio, "batch_ratio": r.batch_ratio}
+            | {"thread_ratio": r.thread_ratio}
+            for r in measured
+        ]
+        console.print(comparison_table(measured))
+    if options.only != "pinocchio":
+        figures = startup()
+        results["startup"] = [asdict(f) for f in figures]
+        console.print(startup_table(figures))
+    options.json.write_text(json.dumps(results, indent=1) + "\n")
+    console.print(f"written to {options.json}")
+
+
+def machine() -> dict[str, str]:
+    return {
+        "processor": llvm.get_host_cpu_name(),
+        "python": platform.python_version(),
+        "kinetree": kt.__version__,
+        "pinocchio": version("pin"),
+        "numpy": version("numpy"),
+        "llvmlite": version("llvmlite"),
+    }
+
+
+def comparison_table(measured: list[Row]) -> Table:
+    table = Table(
+        title=f"time a state; batches of {BATCH:,} with out= given; ratios: Pinocchio / Kinetree",
+        caption="bound: what limits the batch on one thread; memory: the fraction of the time that "
+        "writing the results alone takes at the bandwidth measured in this run",
+    )
+    for head in ("robot", "quantity", "Pinocchio, as called"):
+        table.add_column(head)
+    for head in (
+        "differ by",
+        "one call",
+        "Pinocchio",
+        "ratio",
+        "batch",
+        "Pinocchio",
+        "ratio",
+        "2 threads",
+        "gain",
+        "bound",
+    ):
+        table.add_column(head, justify="right")
+    for r in measured:
+        bound = r.bound if r.bound == "arithmetic" else f"memory {r.write_fraction:.0%}"
+        table.add_row(
+            r.robot,
+            r.quantity,
+            r.called,
+            f"{r.error:.0e}",
+            f"{r.one * 1e6:.2f} µs",
+            f"{r.peer_one * 1e6:.2f} µs",
+            f"{r.one_ratio:.1f} ×",
+            f"{r.batch * 1e9:.0f} ns",
+            f"{r.peer_loop * 1e9:.0f} ns",
+            f"{r.batch_ratio:.0f} ×",
+            f"{r.two_threads * 1e9:.0f} ns",
+            f"{r.thread_ratio:.2f} ×",
+            bound,
+        )
+    return table
+
+
+def startup_table(figures: list[Startup]) -> Table:
+    table = Table("once", title="start-up, in fresh processes")
+    table.add_column("time", justify="right")
+    for f in figures:
+        table.add_row(f.what, f"{f.seconds * 1e3:.0f} ms")
+    return table
+
+
+if __name__ == "__main__":
+    main()

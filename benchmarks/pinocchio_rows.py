@@ -1,0 +1,186 @@
+"""Kinetree and Pinocchio on the same states in the same process."""
+
+from __future__ import annotations
+
+import sysconfig
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+import kinetree as kt
+from benchmarks.timing import seconds_in_turn, write_bandwidth
+
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+BATCH = 10_000
+AGREEMENT = 1e-10
+MEMORY_BOUND = 0.5  # of the time, from which on writing the results is what binds
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot in both libraries."""
+
+    name: str
+    robot: kt.Robot
+    peer: pin.Model
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity: how each library computes it for one state."""
+
+    quantity: str
+    arguments: str
+    called: str
+    peer: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; times in seconds, of one state."""
+
+    robot: str
+    quantity: str
+    called: str
+    error: float
+    one: float
+    peer_one: float
+    batch: float
+    two_threads: float
+    peer_loop: float
+    bound: str
+    write_fraction: float
+
+    @property
+    def one_ratio(self) -> float:
+        return self.peer_one / self.one
+
+    @property
+    def batch_ratio(self) -> float:
+        return self.peer_loop / self.batch
+
+    @property
+    def thread_ratio(self) -> float:
+        return self.batch / self.two_threads
+
+
+def cases() -> list[Case]:
+    """The robots: an arm of 7 joints with its fingers locked, a humanoid, fixed and floating."""
+    panda = ROBOTS / "panda_description/urdf/panda.urdf"
+    talos = ROBOTS / "talos_data/robots/talos_reduced.urdf"
+    fingers = ("panda_finger_joint1", "panda_finger_joint2")
+    full = pin.buildModelFromUrdf(str(panda))
+    reduced = pin.buildReducedModel(full, [full.getJointId(f) for f in fingers], pin.neutral(full))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.errors.KinetreeWarning)
+        return [
+            Case("Panda", kt.load(panda, locked=dict.fromkeys(fingers, 0.0)), reduced),
+            Case("Talos", kt.load(talos), pin.buildModelFromUrdf(str(talos))),
+            Case(
+                "Talos, floating",
+                kt.load(talos, base="floating"),
+                pin.buildModelFromUrdf(str(talos), pin.JointModelFreeFlyer()),
+            ),
+        ]
+
+
+def _poses(model: pin.Model, data: pin.Data, q: Any) -> Any:
+    pin.forwardKinematics(model, data, q)
+    return data.oMi
+
+
+COMPARISONS = (
+    Comparison("inverse_dynamics", "q v a", "pin.rnea", pin.rnea),
+    Comparison("forward_dynamics", "q v a", "pin.aba", pin.aba),
+    Comparison("mass_matrix", "q", "pin.crba", pin.crba),
+    Comparison("poses", "q", "pin.forwardKinematics", _poses),
+)
+
+
+def rows() -> Iterator[Row]:
+    """Check and time every comparison on every robot."""
+    for case in cases():
+        for comparison in COMPARISONS:
+            yield _row(case, comparison)
+
+
+def _row(case: Case, comparison: Comparison) -> Row:
+    robot, model = case.robot, case.peer
+    data = model.createData()
+    rng = np.random.default_rng(0)
+    states = {"q": robot.random(rng, BATCH)}
+    states["v"], states["a"] = rng.standard_normal((2, BATCH, robot.nv))
+    arrays = [states[name] for name in comparison.arguments.split()]
+    method = getattr(robot, comparison.quantity)
+    error = _disagreement(method, comparison, model, data, arrays)
+    if not error < AGREEMENT:
+        raise AssertionError(
+            f"{case.name}, {comparison.quantity}: differs from {comparison.called} by {error:.1e}"
+        )
+
+    single = [x[0].copy() for x in arrays]
+    out = method(*arrays)
+    call = comparison.peer
+
+    def peer_loop() -> None:
+        for state in zip(*arrays, strict=True):
+            call(model, data, *state)
+
+    one, peer_one = seconds_in_turn([lambda: method(*single), lambda: call(model, data, *single)])
+    batch, loop = seconds_in_turn([lambda: method(*arrays, out=out), peer_loop])
+    two_threads, alone = _threads(lambda: method(*arrays, out=out))
+    written = write_bandwidth(out.nbytes)
+    fraction = out.nbytes / written / batch
+    return Row(
+        robot=case.name,
+        quantity=comparison.quantity,
+        called=f"{comparison.called} in a loop",
+        error=error,
+        one=one,
+        peer_one=peer_one,
+        batch=batch / BATCH,
+        two_threads=batch * two_threads / alone / BATCH,
+        peer_loop=loop / BATCH,
+        bound="memory" if fraction > MEMORY_BOUND else "arithmetic",
+        write_fraction=fraction,
+    )
+
+
+def _threads(call: Callable[[], Any]) -> tuple[float, float]:
+    """The time on two threads and on one, taken in turn."""
+
+    def on(count: int) -> Callable[[], Any]:
+        def run() -> None:
+            kt.set_threads(count)
+            call()
+
+        return run
+
+    try:
+        two, one = seconds_in_turn([on(2), on(1)], repeats=15, at_least=0.03)
+    finally:
+        kt.set_threads(1)
+    return two, one
+
+
+def _disagreement(
+    method: Any, comparison: Comparison, model: pin.Model, data: pin.Data, arrays: list[Any]
+) -> float:
+    """The largest difference on a hundred states, over the largest entry."""
+    few = [x[:100] for x in arrays]
+    ours = method(*few)
+    worst = 0.0
+    for i, state in enumerate(zip(*few, strict=True)):
+        theirs = comparison.peer(model, data, *state)
+        if comparison.quantity == "mass_matrix":
+            theirs = np.triu(theirs) + np.triu(theirs, 1).T
+        elif comparison.quantity == "poses":
+            theirs = np.array([X.homogeneous for X in theirs])[1:]
+        scale = max(1.0, float(np.abs(theirs).max()))
+        worst = max(worst, float(np.abs(ours[i] - theirs).max()) / scale)
+    return worst

@@ -1,0 +1,43 @@
+"""Timing on a shared machine: medians of repeats, two contestants in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Call = Callable[[], Any]
+
+
+def seconds_in_turn(calls: list[Call], repeats: int = 7, at_least: float = 0.05) -> list[float]:
+    """The median time of one call of each, measured in turn so that all see the same machine.
+
+    Arguments:
+        repeats: how many rounds.
+        at_least: how long each is called in a round, in seconds.
+    """
+    counts = []
+    for call in calls:
+        call()
+        started = time.perf_counter()
+        call()
+        once = max(time.perf_counter() - started, 1e-7)
+        counts.append(max(1, round(at_least / once)))
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(repeats):
+        for call, count, mine in zip(calls, counts, times, strict=True):
+            loop = range(count)
+            started = time.perf_counter()
+            for _ in loop:
+                call()
+            mine.append((time.perf_counter() - started) / count)
+    return [float(np.median(mine)) for mine in times]
+
+
+def write_bandwidth(size: int) -> float:
+    """Bytes a second that one thread writes into an array of some size, again and again."""
+    array = np.empty(size // 8)
+    (seconds,) = seconds_in_turn([lambda: array.fill(1.0)])
+    return array.nbytes / seconds

@@ -1,0 +1,55 @@
+"""The command: its report, its options, its errors."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import kinetree
+from kinetree.cli.app import app
+
+typer_testing = pytest.importorskip("typer.testing")
+
+
+def invoke(*arguments):
+    return typer_testing.CliRunner().invoke(app, list(arguments))
+
+
+def test_the_demo_reports_tree_state_identities_and_speed():
+    result = invoke("demo")
+    assert result.exit_code == 0, result.output
+    for part in ("link7", "joint7", "tau = ID(q, v, a)", "mass matrix", "states/s", "one call"):
+        assert part in result.output
+    residuals = re.findall(r"(\d\.\de[-+]\d\d)", result.output)
+    assert len(residuals) == 5
+    assert all(float(r) < 1e-10 for r in residuals)
+
+
+def test_the_demo_takes_a_file_and_a_floating_base(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        "<robot name='block'><link name='b'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>"
+    )
+    result = invoke("demo", str(path), "--floating")
+    assert result.exit_code == 0, result.output
+    assert "block: 6 degrees of freedom" in result.output
+
+
+def test_an_error_is_a_message_and_not_a_traceback(tmp_path):
+    result = invoke("demo", str(tmp_path / "missing.urdf"))
+    assert result.exit_code == 1
+    assert "cannot be read" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_the_version_is_printed():
+    assert invoke("--version").output.strip() == f"kinetree {kinetree.__version__}"
+
+
+def test_it_runs_as_a_module():
+    run = subprocess.run(
+        [sys.executable, "-m", "kinetree", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "demo" in run.stdout

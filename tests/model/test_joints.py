@@ -1,0 +1,219 @@
+"""The joints: subspace, chart, limits and lumped inertia of each against its own transform."""
+
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
+from tests.random_models import directions, inertias, numbers
+from tests.spatial.dense import inertia as dense_inertia
+from tests.spatial.dense import leaves, vec
+from tests.tolerances import EXACT, relative_error
+
+JOINTS = {
+    "revolute": st.builds(Revolute, directions()),
+    "prismatic": st.builds(Prismatic, directions()),
+    "floating": st.just(Floating()),
+}
+ON_AN_AXIS = ("revolute", "prismatic")
+
+
+@st.composite
+def coordinates(draw, joint):
+    """Coordinates of a joint, a quaternion of length one where it has one."""
+    if joint.nq == joint.nv:
+        return [draw(numbers(-3.0, 3.0)) for _ in range(joint.nq)]
+    axis, half = draw(directions()), draw(numbers(-math.pi, math.pi))
+    quat = (*(axis * math.sin(half)), math.cos(half))
+    return [*(draw(numbers(-1.0, 1.0)) for _ in range(3)), *quat]
+
+
+@st.composite
+def velocities(draw, joint):
+    """Velocities of a joint that turn it by less than half a turn."""
+    v = [draw(numbers(-1.0, 1.0)) for _ in range(joint.nv)]
+    if joint.nv == 6:
+        v[3:] = draw(directions()) * draw(st.one_of(numbers(0.0, 3.14), numbers(0.0, 1e-6)))
+    return v
+
+
+every_joint = pytest.mark.parametrize("kind", JOINTS)
+
+
+def test_every_kind_of_joint_is_tested_here():
+    assert {k.__name__.lower() for k in Joint.__subclasses__()} == set(JOINTS)
+
+
+@every_joint
+@given(st.data())
+def test_the_subspace_is_the_rate_of_the_transform_seen_from_the_body(kind, data):
+    joint = data.draw(JOINTS[kind])
+    q = data.draw(coordinates(joint))
+    Phi = joint.subspace(q)
+    assert len(Phi) == joint.nv
+    back = np.linalg.inv(joint.transform(q).matrix())
+    h = 1e-30
+    for k, axis in enumerate(Phi):
+        step = [complex(0.0, h) if i == k else 0j for i in range(joint.nv)]
+        moved = np.array(joint.transform(joint.integrate(q, step)).matrix(), dtype=complex)
+        rate = back @ moved.imag / h  # [[[w], v], [0, 0]]
+        expected = np.zeros((4, 4))
+        expected[:3, :3] = np.cross(vec(axis.angular), np.eye(3)).T
+        expected[:3, 3] = vec(axis.linear)
+        assert relative_error(rate, expected) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_moving_along_a_velocity_takes_the_body_along_its_screw(kind, data):
+    # X(q + v dt) = X(q) exp([Phi v] dt): the rate above, at every moment of the motion
+    joint = data.draw(JOINTS[kind])
+    q, v = data.draw(coordinates(joint)), data.draw(velocities(joint))
+    halfway = joint.integrate(q, [c * 0.5 for c in v])
+    at_once, twice = joint.integrate(q, v), joint.integrate(halfway, [c * 0.5 for c in v])
+    one, two = (joint.transform(x).matrix() for x in (at_once, twice))
+    assert relative_error(one, two) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_the_subspace_rate_is_the_derivative_of_the_subspace(kind, data):
+    joint = data.draw(JOINTS[kind])
+    q, v = data.draw(coordinates(joint)), data.draw(velocities(joint))
+    moved = joint.subspace(joint.integrate(q, [c * 1e-6 for c in v]))
+    for before, after, rate in zip(
+        joint.subspace(q), moved, joint.subspace_rate(q, v), strict=True
+    ):
+        assert relative_error((vec(after) - vec(before)) / 1e-6, vec(rate)) < 1e-5
+
+
+@every_joint
+@given(st.data())
+def test_difference_gives_back_the_velocity_that_was_integrated(kind, data):
+    joint = data.draw(JOINTS[kind])
+    q, v = data.draw(coordinates(joint)), data.draw(velocities(joint))
+    assert relative_error(joint.difference(q, joint.integrate(q, v)), v) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_integrating_the_difference_leads_to_the_same_place(kind, data):
+    joint = data.draw(JOINTS[kind])
+    q0, q1 = data.draw(coordinates(joint)), data.draw(coordinates(joint))
+    reached = joint.integrate(q0, joint.difference(q0, q1))
+    # the place, not the coordinates: a quaternion and its negative are one
+    assert relative_error(joint.transform(reached).matrix(), joint.transform(q1).matrix()) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_integrating_no_velocity_stays(kind, data):
+    joint = data.draw(JOINTS[kind])
+    q = data.draw(coordinates(joint))
+    assert relative_error(joint.integrate(q, [0.0] * joint.nv), q) < EXACT
+    assert relative_error(joint.difference(q, q), [0.0] * joint.nv) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_the_neutral_coordinates_give_the_identity(kind, data):
+    joint = data.draw(JOINTS[kind])
+    assert len(joint.neutral()) == joint.nq
+    assert joint.transform(joint.neutral()) == Transform.identity()
+
+
+@every_joint
+@given(st.data())
+def test_a_transform_is_a_rotation_and_a_point(kind, data):
+    joint = data.draw(JOINTS[kind])
+    R = joint.transform(data.draw(coordinates(joint))).rotation
+    assert relative_error(leaves(R @ R.T), leaves(Rotation.identity())) < EXACT
+
+
+def test_a_quaternion_stays_of_length_one_over_many_steps():
+    joint, q = Floating(), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    for _ in range(1000):
+        q = joint.integrate(q, [0.1, 0.0, 0.0, 0.3, -0.2, 0.1])
+    assert abs(sum(c * c for c in q[3:]) - 1.0) < EXACT
+
+
+def test_a_floating_velocity_is_in_the_bodys_own_frame():
+    # turned a quarter about z, the body's x points along the world's y
+    quarter = [0.0, 0.0, 0.0, 0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)]
+    moved = Floating().integrate(quarter, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert relative_error(moved[:3], [0.0, 1.0, 0.0]) < EXACT
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+@pytest.mark.parametrize("kind", ON_AN_AXIS)
+def test_samples_are_within_the_limits_and_fill_them(kind, batch):
+    joint = {"revolute": Revolute, "prismatic": Prismatic}[kind](Vector3(0.0, 0.0, 1.0))
+    rng = np.random.default_rng(0)
+    lower, upper = np.array([-0.5]), np.array([2.0])
+    sample = joint.sample(rng, batch, lower, upper)
+    assert sample.shape == (*batch, 1)
+    many = joint.sample(rng, (1000,), lower, upper)
+    assert many.min() >= -0.5
+    assert many.max() <= 2.0
+    assert many.max() - many.min() > 2.4
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+def test_samples_of_a_floating_joint_are_in_the_box_with_unit_quaternions(batch):
+    rng = np.random.default_rng(0)
+    lower = np.array([-1.0, 0.0, 2.0, *[-1.0] * 4])
+    upper = np.array([1.0, 0.5, 3.0, *[1.0] * 4])
+    assert Floating().sample(rng, batch, lower, upper).shape == (*batch, 7)
+    many = Floating().sample(rng, (1000,), lower, upper)
+    assert (many[:, :3] >= lower[:3]).all()
+    assert (many[:, :3] <= upper[:3]).all()
+    assert np.abs(np.linalg.norm(many[:, 3:], axis=1) - 1.0).max() < EXACT
+    # of every direction alike: no mean, and the same spread along each
+    assert np.abs(many[:, 3:].mean(axis=0)).max() < 0.1
+    assert np.abs((many[:, 3:] ** 2).mean(axis=0) - 0.25).max() < 0.05
+
+
+@every_joint
+@given(st.data(), inertias())
+def test_the_lumped_inertia_gets_no_momentum_from_the_joint(kind, data, inertia):
+    joint = data.draw(JOINTS[kind])
+    part = joint.lumped(inertia)
+    for axis in joint.subspace(data.draw(coordinates(joint))):
+        assert relative_error(vec(part @ axis), np.zeros(6)) < EXACT
+
+
+@every_joint
+@given(st.data(), inertias())
+def test_the_lumped_inertia_is_unchanged_by_the_joints_motion(kind, data, inertia):
+    joint = data.draw(JOINTS[kind])
+    part = joint.lumped(inertia)
+    moved = joint.transform(data.draw(coordinates(joint))).to_parent(part)
+    assert relative_error(dense_inertia(moved), dense_inertia(part)) < EXACT
+
+
+@given(directions(), inertias())
+def test_a_revolute_joint_lumps_all_mass_and_a_prismatic_one_all_rotational_inertia(axis, inertia):
+    assert Revolute(axis).lumped(inertia).mass == inertia.mass
+    assert Prismatic(axis).lumped(inertia).rotational == inertia.rotational
+    assert Floating().lumped(inertia) == Inertia.zero()
+
+
+@given(directions(), numbers(-3.0, 3.0))
+def test_joints_on_an_axis_turn_about_it_and_slide_along_it(axis, value):
+    assert Revolute(axis).transform([value]) == Transform(
+        Rotation.about(axis, value), Vector3.zero()
+    )
+    assert Prismatic(axis).transform([value]) == Transform(Rotation.identity(), axis * value)
+    assert Revolute(axis).subspace([value]) == (Motion(Vector3.zero(), axis),)
+    assert Prismatic(axis).subspace([value]) == (Motion(axis, Vector3.zero()),)
+
+
+@pytest.mark.parametrize("joint", [Revolute(Vector3.zero()), Prismatic(Vector3.zero()), Floating()])
+def test_joints_cannot_be_changed(joint):
+    with pytest.raises(FrozenInstanceError):
+        joint.axis = Vector3(1.0, 0.0, 0.0)

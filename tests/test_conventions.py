@@ -1,0 +1,184 @@
+"""Each row of docs/conventions.md, by its number."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from tests.tolerances import EXACT, relative_error
+
+PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
+
+TREE = """
+<robot name="tree">
+  <link name="root"/>
+  <joint name="b_arm" type="continuous">
+    <parent link="root"/><child link="arm"/><origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>
+  </joint>
+  <link name="arm">
+    <inertial>
+      <origin xyz="0.2 0 0"/><mass value="3"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/>
+    </inertial>
+  </link>
+  <joint name="flange" type="fixed">
+    <parent link="arm"/><child link="tool"/><origin xyz="0.4 0 0" rpy="0 0 1.5707963267948966"/>
+  </joint>
+  <link name="tool"><inertial><mass value="1"/><inertia ixx="0" iyy="0" izz="0"/></inertial></link>
+  <joint name="c_finger" type="prismatic">
+    <parent link="tool"/><child link="finger"/><axis xyz="1 0 0"/><limit lower="0" upper="0.1"/>
+  </joint>
+  <link name="finger">
+    <inertial><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
+  </link>
+  <joint name="a_leg" type="revolute">
+    <parent link="root"/><child link="leg"/><axis xyz="0 1 0"/><limit lower="-2" upper="2"/>
+  </joint>
+  <link name="leg">
+    <inertial>
+      <origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/>
+    </inertial>
+  </link>
+</robot>
+"""
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return kt.load(TREE)
+
+
+@pytest.fixture(scope="module")
+def floating():
+    return kt.load(TREE, base="floating")
+
+
+def test_every_row_of_the_page_has_its_test():
+    rows = [int(n) for n in re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.MULTILINE)]
+    tests = [int(name.split("_")[2]) for name in globals() if name.startswith("test_row_")]
+    assert rows == list(range(1, len(rows) + 1))
+    assert sorted(tests) == rows
+
+
+def test_row_1_units_are_si(robot):
+    # 2 kg, half a metre out, horizontal: 9.81 N m
+    assert robot.gravity_forces([np.pi / 2, 0.0, 0.0])[0] == pytest.approx(9.81)
+
+
+def test_row_2_gravity_points_down_the_z_axis(robot):
+    assert tuple(robot.model.gravity) == (0.0, 0.0, -9.81)
+
+
+def test_row_3_six_vectors_are_linear_first(floating):
+    force_up = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    q, rest = floating.neutral(), np.zeros(floating.nv)
+    without = floating.inverse_dynamics(q, rest, rest)
+    with_it = floating.inverse_dynamics(q, rest, rest, external={"root": force_up})
+    assert (without - with_it)[:6] == pytest.approx(force_up)
+
+
+def test_row_4_a_pose_maps_the_frame_to_the_world(robot):
+    pose = robot.pose([0.0, np.pi / 2, 0.0], "tool")
+    assert pose[:3, 3] == pytest.approx([0.0, 0.9, 0.0])
+    assert pose[:3, 0] == pytest.approx([-1.0, 0.0, 0.0])  # the frame's x axis, turned twice
+    assert pose[3].tolist() == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_row_5_bodies_are_depth_first_and_alphabetical(robot):
+    assert robot.joints == ("a_leg", "b_arm", "c_finger")
+    assert robot.bodies == ("leg", "arm", "finger")
+    other = kt.load(TREE, joints=["c_finger", "a_leg", "b_arm"])
+    assert other.joints == ("c_finger", "a_leg", "b_arm")
+    assert other.bodies == robot.bodies
+    q = np.array([0.1, 0.2, 0.03])
+    order = [2, 0, 1]
+    assert (other.mass_matrix(q[order]) == robot.mass_matrix(q)[np.ix_(order, order)]).all()
+    assert (other.poses(q[order]) == robot.poses(q)).all()
+
+
+def test_row_6_a_floating_base_is_position_and_quaternion(floating):
+    assert floating.joints[0] == "root_joint"
+    assert floating.neutral()[:7].tolist() == [0, 0, 0, 0, 0, 0, 1]
+    half = np.sqrt(0.5)
+    q = np.concatenate([[1.0, 2.0, 3.0, 0.0, 0.0, half, half], np.zeros(3)])
+    expected = [[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]
+    assert relative_error(floating.pose(q, "root"), expected) < EXACT
+
+
+def test_row_7_the_base_moves_in_its_own_frame(floating):
+    half = np.sqrt(0.5)
+    q = np.concatenate([[0.0, 0.0, 0.0, 0.0, 0.0, half, half], np.zeros(3)])  # x points to y
+    step = np.zeros(floating.nv)
+    step[0] = 0.25
+    assert floating.integrate(q, step)[:3] == pytest.approx([0.0, 0.25, 0.0])
+    # the joint force on the base carries its weight, along its own axes
+    tilted = np.concatenate([[0.0, 0.0, 0.0, half, 0.0, 0.0, half], np.zeros(3)])  # y points up
+    weight = floating.gravity_forces(tilted)[:3]
+    assert weight == pytest.approx([0.0, 6.5 * 9.81, 0.0])
+
+
+def test_row_8_a_continuous_joint_is_one_angle(robot):
+    assert robot.nq == robot.nv == 3
+    turn = np.array([0.0, 2 * np.pi, 0.0])
+    assert relative_error(robot.poses(turn), robot.poses(0 * turn)) < EXACT
+
+
+def test_row_9_integrate_is_the_exponential_map(floating):
+    rng = np.random.default_rng(0)
+    q, dv = floating.random(rng), rng.uniform(-1, 1, floating.nv)
+    whole = floating.integrate(q, dv)
+    stepped = q
+    for _ in range(64):  # a constant velocity in the moving frame
+        stepped = floating.integrate(stepped, dv / 64)
+    assert relative_error(stepped, whole) < EXACT
+    assert relative_error(floating.difference(q, whole), dv) < EXACT
+
+
+def test_row_10_an_external_wrench_acts_on_the_robot_in_the_frame(robot):
+    q, rest = np.array([0.0, 0.3, 0.02]), np.zeros(3)
+    push = np.array(
+        [2.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    )  # along the tool's x axis, which c_finger is not
+    tau = robot.inverse_dynamics(q, rest, rest, external={"finger": push})
+    assert tau[2] == pytest.approx(-2.0)  # holds the finger against the push
+    a = robot.forward_dynamics(q, rest, robot.gravity_forces(q), external={"finger": push})
+    assert a[2] > 0.0  # without that, it is pushed along
+
+
+def test_row_11_batch_axes_come_first_and_broadcast(robot):
+    q = robot.random(0, (4, 1))
+    v = np.zeros((5, 3))
+    assert robot.bias_forces(q, v).shape == (4, 5, 3)
+    assert robot.mass_matrix(q).shape == (4, 1, 3, 3)
+    assert robot.poses(q).shape == (4, 1, 3, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "result"),
+    [(np.float64, np.float64), (np.float32, np.float32), (np.int64, np.float64)],
+)
+def test_row_12_types_in_and_out(robot, given, result):
+    assert robot.mass_matrix(np.zeros(3, given)).dtype == result
+    assert robot.mass_matrix(np.zeros((2, 3), given)).dtype == result
+
+
+def test_row_13_fixed_links_are_fused_and_keep_their_frames(robot):
+    assert robot.frames == ("root", "leg", "arm", "tool", "finger")
+    arm = robot.model.bodies[1]
+    assert arm.inertia.mass == 4.0
+    assert robot.model.frame("tool").body == 1
+    assert robot.model.frame("root").body == -1
+
+
+def test_row_14_nan_stays_in_its_state(robot):
+    q = robot.random(0, 11)
+    expected = robot.mass_matrix(q)
+    for bad in (np.nan, np.inf):
+        broken = q.copy()
+        broken[4] = bad
+        with np.errstate(invalid="ignore"):
+            M = robot.mass_matrix(broken)
+        assert not np.isfinite(M[4]).all()
+        others = np.arange(11) != 4
+        assert (M[others] == expected[others]).all()

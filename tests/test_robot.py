@@ -1,0 +1,168 @@
+"""Robot: its names, configurations, kernels and messages."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeError, UnknownNameError
+from tests.tolerances import EXACT, relative_error
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kt.robots.arm()
+
+
+def test_it_names_its_parts(arm):
+    assert arm.bodies == tuple(f"link{i}" for i in range(1, 8))
+    assert arm.joints == tuple(f"joint{i}" for i in range(1, 8))
+    assert arm.frames == ("base", *arm.bodies, "tool")
+    assert repr(arm) == "<Robot 'arm': 7 bodies, nq=7, nv=7>"
+
+
+def test_limits_are_arrays_of_the_coordinates(arm):
+    assert arm.limits.lower.tolist() == [-2.9, -2.0] * 3 + [-2.9]
+    assert arm.limits.effort[0] == 180.0
+    floating = kt.robots.arm(base="floating")
+    assert floating.limits.upper.shape == (14,)
+    assert floating.limits.velocity.shape == (13,)
+    assert np.isinf(floating.limits.upper[:7]).all()
+
+
+def test_neutral_is_where_every_joint_is_at_rest():
+    robot = kt.robots.arm(base="floating")
+    q = robot.neutral()
+    assert q.tolist() == [0, 0, 0, 0, 0, 0, 1] + [0] * 7
+    assert robot.pose(q, "tool")[:3, 3] == pytest.approx([0.0, 0.0, 0.34 + 0.40 + 0.39 + 0.10])
+
+
+def test_random_configurations_are_reproducible_within_limits_and_of_unit_quaternion():
+    robot = kt.robots.arm(base="floating")
+    q = robot.random(5, (3, 4))
+    assert q.shape == (3, 4, 14)
+    assert (q == robot.random(np.random.default_rng(5), (3, 4))).all()
+    assert (robot.random(None) != robot.random(None)).any()
+    assert np.linalg.norm(q[..., 3:7], axis=-1) == pytest.approx(np.ones((3, 4)))
+    limits = robot.limits
+    assert ((limits.lower <= q) & (q <= limits.upper)).all()
+    chain = kt.robots.chain(3).random(0, 1000)
+    assert np.abs(chain).max() <= np.pi
+    assert np.abs(chain).max() > 3.0
+
+
+def test_it_can_be_pickled(arm):
+    again = pickle.loads(pickle.dumps(arm))
+    q = arm.random(0)
+    assert (again.mass_matrix(q) == arm.mass_matrix(q)).all()
+
+
+def test_the_frames_of_external_wrenches_become_arguments(arm):
+    q, (v, a) = arm.random(0, 9), np.random.default_rng(0).standard_normal((2, 9, 7))
+    rng = np.random.default_rng(1)
+    wrenches = {"tool": rng.standard_normal((9, 6)), "link3": rng.standard_normal(6)}
+    together = arm.inverse_dynamics(q, v, a, external=wrenches)
+    free = arm.inverse_dynamics(q, v, a)
+    parts = [arm.inverse_dynamics(q, v, a, external={k: w}) - free for k, w in wrenches.items()]
+    assert relative_error(together - free, sum(parts)) < EXACT
+    bias = arm.bias_forces(q, v, external=wrenches)
+    assert relative_error(bias, arm.inverse_dynamics(q, v, 0 * a, external=wrenches)) < EXACT
+    kernel = arm.kernel("inverse_dynamics", external=("tool", "link3"))
+    assert kernel.gufunc.signature == "(7),(7),(7),(6),(6)->(7)"
+    assert arm.inverse_dynamics(q, v, a, external={}).tolist() == free.tolist()
+
+
+def test_a_wrench_on_the_world_moves_nothing(arm):
+    q, v, a = arm.random(0), np.ones(7), np.ones(7)
+    pushed = arm.inverse_dynamics(q, v, a, external={"base": np.ones(6)})
+    assert (pushed == arm.inverse_dynamics(q, v, a)).all()
+
+
+def test_a_wrench_of_the_wrong_size_is_named(arm):
+    with pytest.raises(kt.errors.ShapeError, match=r"external\['tool'\] has shape \(3,\)"):
+        arm.inverse_dynamics(*np.zeros((3, 7)), external={"tool": np.zeros(3)})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: r.pose(np.zeros(7), "tol"), r"no frame 'tol': did you mean 'tool'\?"),
+        (lambda r: r.pose(np.zeros(7), 3), r"no frame 3"),
+        (lambda r: r.inverse_dynamics(*np.zeros((3, 7)), method="magic"), r"no method 'magic'"),
+        (
+            lambda r: r.inverse_dynamics(*np.zeros((3, 7)), external={"hand": np.zeros(6)}),
+            r"no frame 'hand'",
+        ),
+        (lambda r: r.kernel("inverse_dynamic"), r"did you mean 'inverse_dynamics'"),
+    ],
+)
+def test_an_unknown_name_lists_what_is_near(arm, call, message):
+    with pytest.raises(UnknownNameError, match=message):
+        call(arm)
+
+
+def test_a_quantity_that_feels_no_wrench_refuses_it(arm):
+    with pytest.raises(KinetreeError, match="takes no external wrenches"):
+        arm.kernel("mass_matrix", external=("tool",))
+
+
+def test_a_joint_without_inertia_is_named_instead_of_dividing_by_zero():
+    text = """
+    <robot name="r"><link name="base"/>
+      <joint name="swing" type="continuous"><parent link="base"/><child link="ghost"/></joint>
+      <link name="ghost"/>
+    </robot>"""
+    robot = kt.load(text)
+    assert robot.mass_matrix([0.3]).tolist() == [[0.0]]
+    with pytest.raises(kt.errors.SingularModelError, match=r"'swing' moves without"):
+        robot.forward_dynamics([0.0], [0.0], [1.0])
+
+
+def test_joints_that_are_idle_only_together_are_named_together():
+    text = """
+    <robot name="r"><link name="base"/>
+      <joint name="swing" type="continuous"><parent link="base"/><child link="bob"/></joint>
+      <link name="bob">
+        <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+      </link>
+    </robot>"""
+    with pytest.raises(kt.errors.SingularModelError, match=r"'root_joint', 'swing' move"):
+        kt.load(text, base="floating").forward_dynamics(
+            [0, 0, 0, 0, 0, 0, 1, 0.1], np.zeros(7), np.zeros(7)
+        )
+
+
+def test_kernels_are_kept_and_count_their_operations(arm):
+    kernel = arm.kernel("inverse_dynamics")
+    assert kernel is arm.kernel("inverse_dynamics", "rnea")
+    assert kernel.operations == dict(kernel.program.operations)
+    assert kernel.operations["sin"] == kernel.operations["cos"]
+
+
+def test_operation_counts_do_not_creep_up(arm):
+    """What the design promises is fewer operations than anybody: a regression shows here."""
+    counts = {
+        name: sum(arm.kernel(name).operations.values())
+        for name in ("poses", "inverse_dynamics", "mass_matrix", "forward_dynamics")
+    }
+    most = {"poses": 121, "inverse_dynamics": 371, "mass_matrix": 241, "forward_dynamics": 1026}
+    assert all(counts[name] <= most[name] for name in most), counts
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_built_in_robots_are_physical(base):
+    for robot in (
+        kt.robots.arm(base),
+        kt.robots.chain(9, base=base),
+        kt.robots.tree(9, 3, base=base),
+    ):
+        M = robot.mass_matrix(robot.random(0, 20))
+        assert np.linalg.eigvalsh(M).min() > 0.0
+
+
+def test_trees_branch_as_asked():
+    assert [b.parent for b in kt.robots.tree(7, 2).model.bodies] == [-1, 0, 1, 1, 0, 4, 4]
+    assert [b.parent for b in kt.robots.chain(4).model.bodies] == [-1, 0, 1, 2]
+    with pytest.raises(KinetreeError, match="at least one body"):
+        kt.robots.tree(0)
