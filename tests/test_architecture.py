@@ -19,7 +19,7 @@ ALLOWED = {
     "model": {"errors", "scalar", "spatial"},
     "algorithms": {"scalar", "spatial", "model"},
     "graph": {"errors", "scalar"},
-    "emit": {"graph"},
+    "emit": {"errors", "graph"},
     "runtime": {"errors", "graph", "emit"},
     "robot": {"errors", "spatial", "model", "algorithms", "graph", "runtime"},
     "load": {"model", "robot"},

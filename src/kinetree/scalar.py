@@ -48,7 +48,8 @@ def _unary(name: str, summary: str) -> Callable[[Scalar], Scalar]:
     function.register(np.ndarray, array)
     function.register(np.generic, array)
     function.register(Fraction, lambda x: Fraction(real(x)))
-    vars(function).update(__name__=name, __qualname__=name, __doc__=summary)
+    function.__name__ = function.__qualname__ = name  # type: ignore[attr-defined]
+    function.__doc__ = summary
     return function
 
 
@@ -57,62 +58,72 @@ cos = _unary("cos", "The cosine of a scalar, in radians.")
 sqrt = _unary("sqrt", "The non-negative square root of a scalar.")
 
 
-@singledispatch
-def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """The angle of the point (x, y), in (-pi, pi]."""
-    if _is_sympy(y) or _is_sympy(x):
-        import sympy
-
-        return sympy.atan2(y, x)
-    raise TraceError(f"atan2 of a {type(y).__name__}: not a scalar type Kinetree knows")
+NUMBERS = (float, int, complex, Fraction, np.ndarray, np.generic)
 
 
-@atan2.register(float)
-@atan2.register(int)
-def _(y: Scalar, x: Scalar) -> Scalar:
-    if isinstance(x, (float, int)):
-        return math.atan2(y, x)
-    return atan2.dispatch(type(x))(y, x)
+class Binary:
+    """A function of two scalars, dispatched on the types of both.
+
+    Arguments:
+        name, summary: for messages and documentation.
+        numbers: what it is for numbers of any type.
+        symbols: the name of SymPy's function.
+    """
+
+    def __init__(self, name: str, summary: str, numbers: Callable[..., Any], symbols: str) -> None:
+        self.__name__, self.__doc__ = name, summary
+        self._numbers, self._symbols = numbers, symbols
+        self._registered: dict[type, Callable[..., Any]] = {}
+
+    def register(self, kind: type, function: Callable[..., Any]) -> None:
+        """Use a function where either argument is of a type."""
+        self._registered[kind] = function
+
+    def __call__(self, a: Scalar, b: Scalar) -> Any:
+        for kind, function in self._registered.items():
+            if isinstance(a, kind) or isinstance(b, kind):
+                return function(a, b)
+        if _is_sympy(a) or _is_sympy(b):
+            import sympy
+
+            return getattr(sympy, self._symbols)(a, b)
+        for x in (a, b):
+            if not isinstance(x, NUMBERS):
+                raise TraceError(
+                    f"{self.__name__} of a {type(x).__name__}: not a scalar type Kinetree knows"
+                )
+        return self._numbers(a, b)
 
 
-@atan2.register(np.ndarray)
-@atan2.register(np.generic)
-def _(y: Scalar, x: Scalar) -> Scalar:
-    return np.arctan2(y, x)
+def _atan2(y: Scalar, x: Scalar) -> Scalar:
+    if np.iscomplexobj(y) or np.iscomplexobj(x):
+        angle = _atan2_complex(y, x)
+        return complex(angle) if isinstance(y, complex) or isinstance(x, complex) else angle
+    if isinstance(y, (np.ndarray, np.generic)) or isinstance(x, (np.ndarray, np.generic)):
+        return np.arctan2(y, x)
+    angle = math.atan2(y, x)
+    return Fraction(angle) if isinstance(y, Fraction) or isinstance(x, Fraction) else angle
 
 
-@atan2.register(Fraction)
-def _(y: Scalar, x: Scalar) -> Scalar:
-    return Fraction(math.atan2(y, x))
+def _atan2_complex(y: Scalar, x: Scalar) -> Scalar:
+    """atan2 near the real axis, analytic there: what complex-step differentiation needs.
+
+    Turned back by the real parts' angle, the point lies near the positive real axis, where its
+    angle is atan(y / x).
+    """
+    base = np.arctan2(np.real(y), np.real(x))
+    c, s = np.cos(base), np.sin(base)
+    along = x * c + y * s
+    return base + np.arctan((y * c - x * s) / np.where(along == 0.0, 1.0, along))
 
 
-@atan2.register(complex)
-def _(y: Scalar, x: Scalar) -> Scalar:
-    # turned back by the real parts' angle, the point lies near the positive real axis, where
-    # atan(y / x) is analytic: what complex-step differentiation needs
-    base = math.atan2(complex(y).real, complex(x).real)
-    c, s = math.cos(base), math.sin(base)
-    return base + cmath.atan((y * c - x * s) / ((x * c + y * s) or 1.0))
-
-
-@singledispatch
-def less(a: Scalar, b: Scalar) -> Any:
-    """The condition a < b. Complex numbers compare by their real parts."""
-    if _is_sympy(a) or _is_sympy(b):
-        import sympy
-
-        return sympy.StrictLessThan(a, b)
-    return a < b
-
-
-@less.register(complex)
-def _(a: Scalar, b: Scalar) -> Any:
-    return a.real < complex(b).real
-
-
-@less.register(np.ndarray)
-def _(a: Scalar, b: Scalar) -> Any:
-    return np.real(a) < np.real(b)
+atan2 = Binary("atan2", "The angle of the point (x, y), in (-pi, pi].", _atan2, "atan2")
+less = Binary(
+    "less",
+    "The condition a < b. Complex numbers compare by their real parts.",
+    lambda a, b: a.real < b.real,
+    "StrictLessThan",
+)
 
 
 @singledispatch

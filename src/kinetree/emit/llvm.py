@@ -18,6 +18,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from kinetree.errors import DtypeError
 from kinetree.graph.program import Program
 from kinetree.graph.schedule import (
     RESULTS,
@@ -259,7 +260,12 @@ class _Emitter:
 
     def _number(self, value: float) -> str:
         if self.target.type == "float":
-            value = struct.unpack("<f", struct.pack("<f", value))[0]
+            try:
+                value = struct.unpack("<f", struct.pack("<f", value))[0]
+            except OverflowError:
+                raise DtypeError(
+                    f"{self.program.name}: the constant {value} does not fit float32; use float64"
+                ) from None
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
         return text if self.lanes == 1 else f"splat ({self.target.type} {text})"
 

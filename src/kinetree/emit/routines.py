@@ -69,8 +69,15 @@ ATAN = {
 }
 
 # pi/2 in parts of 33 bits, whose products with a multiple below 2^20 are exact, and the rest
-HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
-PI_LOW = 1.2246467991473532e-16  # pi less the double nearest to it
+HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32)
+# pi/4 as the nearest number of each type and the rest
+QUARTER_PI = {
+    "double": (0.7853981633974483, 3.061616997868383e-17),
+    "float": (0.7853981852531433, -2.1855694143368964e-08),
+}
+# outside of these, an arctangent's arguments are multiplied by a power of two
+TINY = {"double": (2.0**-900, 2.0**100), "float": (2.0**-80, 2.0**40)}
+HUGE = {"double": 2.0**1000, "float": 2.0**100}
 MAGIC = 1.5 * 2.0**52  # added to a double, it leaves the rounded integer in the low bits
 
 
@@ -146,26 +153,36 @@ def _sincos(b: ir.IRBuilder, target: Target, v: _Vectors, x: Any) -> tuple[Any, 
     """(sin x, cos x, whether each lane is within LIMIT)."""
     wide = _Vectors(b, target, "double", target.lanes)
     y = b.fpext(x, wide.type) if target.type == "float" else x
-    exact = b.fcmp_ordered("<=", wide.absolute(y), wide.number(LIMIT))
+    sign, y = v.sign(x), wide.absolute(y)
+    exact = b.fcmp_ordered("<=", y, wide.number(LIMIT))
+    y = b.select(exact, y, wide.number(0.0))  # no overflow on the way to what is replaced later
     # k = round(y / (pi/2)), and its low bits
     shifted = wide.fma(y, wide.number(2.0 / math.pi), wide.number(MAGIC))
     k = b.fsub(shifted, wide.number(MAGIC))
     quadrant = b.bitcast(shifted, wide.bits)
-    r = y
-    for part in HALF_PI:
-        r = wide.fma(k, wide.number(-part), r)
+    r, rest = wide.fma(k, wide.number(-HALF_PI[0]), y), v.number(0.0)
     if target.type == "float":
+        for part in HALF_PI[1:3]:
+            r = wide.fma(k, wide.number(-part), r)
         r, quadrant = b.fptrunc(r, v.type), b.trunc(quadrant, v.bits)
+    else:  # y - k pi/2 = r + rest: what the subtractions lose is kept
+        for part in HALF_PI[1:3]:
+            product = b.fmul(k, wide.number(part))
+            less = b.fsub(r, product)
+            rest = b.fadd(rest, b.fsub(b.fsub(r, less), product))
+            r = less
+        rest = wide.fma(k, wide.number(-HALF_PI[3]), rest)
     z = b.fmul(r, r)
-    s = v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), r)
+    s = b.fadd(r, v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), rest))
     half = v.fma(z, v.number(-0.5), v.number(1.0))
-    c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), half)
+    c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), b.fneg(b.fmul(r, rest)))
+    c = b.fadd(half, c)
     # odd quadrants swap the two; the second bit of k is sin's sign, that of k + 1 is cos's
     odd = b.icmp_unsigned("!=", b.and_(quadrant, splat(v.bits, 1)), splat(v.bits, 0))
     sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
     top = splat(v.bits, v.bits.element.width - 2)
     two = splat(v.bits, 2)
-    sine = v.flip(sine, b.shl(b.and_(quadrant, two), top))
+    sine = v.flip(sine, b.xor(sign, b.shl(b.and_(quadrant, two), top)))
     cosine = v.flip(cosine, b.shl(b.and_(b.add(quadrant, splat(v.bits, 1)), two), top))
     return sine, cosine, exact
 
@@ -182,7 +199,7 @@ def _define_atan2(module: ir.Module, target: Target) -> None:
 
 def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     """The angle of (x, y): reduced to the octant, then about its middle."""
-    zero, one = v.number(0.0), v.number(1.0)
+    zero, one, two, four = (v.number(n) for n in (0.0, 1.0, 2.0, 4.0))
     ay, ax = v.absolute(y), v.absolute(x)
     steep = b.fcmp_ordered(">", ay, ax)
     high, low = b.select(steep, ay, ax), b.select(steep, ax, ay)
@@ -191,25 +208,39 @@ def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     low = b.select(infinite, b.select(b.fcmp_ordered("==", low, high), one, zero), low)
     high = b.select(infinite, one, high)
     high = b.select(b.fcmp_ordered("==", high, zero), one, high)
+    # away from overflow and underflow
+    tiny, up = TINY[target.type]
+    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(up), one)
+    factor = b.select(
+        b.fcmp_ordered(">", high, v.number(HUGE[target.type])), v.number(0.25), factor
+    )
+    low, high = b.fmul(low, factor), b.fmul(high, factor)
     # atan(low/high) = pi/4 + atan((low - high) / (low + high)) above tan(pi/8)
     far = b.fcmp_ordered(">", low, b.fmul(high, v.number(math.tan(math.pi / 8))))
-    numerator = b.select(far, b.fsub(low, high), low)
-    denominator = b.select(far, b.fadd(low, high), high)
-    t = b.fdiv(numerator, denominator)
+    first, second = b.select(far, b.fneg(high), low), b.select(far, low, zero)
+    numerator, denominator = b.fadd(first, second), b.fadd(high, second)
+    # what the two sums lose, and with fma the quotient, is kept in rest
+    lost = b.fadd(b.fsub(first, numerator), second)
+    lost_below = b.fadd(b.fsub(high, denominator), second)
+    inverse = b.fdiv(one, denominator)
+    if target.fma:
+        t = b.fmul(numerator, inverse)
+        lost = b.fadd(lost, v.fma(b.fneg(t), denominator, numerator))
+    else:
+        t = b.fdiv(numerator, denominator)
+    rest = b.fmul(b.fsub(lost, b.fmul(t, lost_below)), inverse)
     z = b.fmul(t, t)
-    angle = v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), t)
-    single = target.type == "float"
-
-    def less_from(whole: float, rest: float, condition: Any, value: Any, plus: bool) -> Any:
-        """whole -+ value where the condition holds, the rest of the constant added first."""
-        low_part = 0.0 if single else rest
-        shifted = b.fadd(v.number(low_part), value) if plus else b.fsub(v.number(low_part), value)
-        return b.select(condition, b.fadd(v.number(whole), shifted), value)
-
-    angle = less_from(math.pi / 4, PI_LOW / 4, far, angle, plus=True)
-    angle = less_from(math.pi / 2, PI_LOW / 2, steep, angle, plus=False)
+    rest = v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), rest)
+    # the angle is m pi/4 + t + rest, or less them
     behind = b.icmp_unsigned("!=", v.sign(x), splat(v.bits, 0))
-    angle = less_from(math.pi, PI_LOW, behind, angle, plus=False)
+    m = b.select(far, one, zero)
+    m = b.select(steep, b.fsub(two, m), m)
+    m = b.select(behind, b.fsub(four, m), m)
+    top = splat(v.bits, 1 << (v.bits.element.width - 1))
+    turned = b.select(b.xor(steep, behind), top, splat(v.bits, 0))
+    t, rest = v.flip(t, turned), v.flip(rest, turned)
+    whole, part = (v.number(c) for c in QUARTER_PI[target.type])
+    angle = v.fma(m, whole, b.fadd(t, v.fma(m, part, rest)))
     angle = v.flip(angle, v.sign(y))
     return b.select(b.fcmp_unordered("uno", y, x), b.fadd(y, x), angle)
 

@@ -125,12 +125,15 @@ class Trace:
                 raise TraceError("a traced scalar of one program was used in another")
             return value
         try:
-            return self.constant(value)
-        except (TypeError, ValueError):
+            if isinstance(value, (str, bytes, bytearray)):  # float() would read them
+                raise TypeError
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
             raise TraceError(
                 f"a {type(value).__name__} in arithmetic with a traced scalar: "
                 "only real numbers and scalars of the same trace fit"
             ) from None
+        return self.constant(number)
 
     def node(self, op: str, *args: Expression) -> Expression:
         """The node of an operation: folded if a rule applies, shared if it exists."""
@@ -163,7 +166,7 @@ def _register_functions() -> None:
     for name in ("sin", "cos", "sqrt"):
         getattr(scalar, name).register(Expression, lambda x, op=name: x.trace.node(op, x))
     scalar.atan2.register(Expression, lambda y, x: _trace_of(y, x).node("atan2", *_lift_all(y, x)))
-    scalar.less.register(Expression, lambda a, b: a < b)
+    scalar.less.register(Expression, lambda a, b: _trace_of(a, b).node("less", *_lift_all(a, b)))
     scalar.select.register(
         Expression,
         lambda condition, a, b: condition.trace.node("select", *_lift_all(condition, a, b)),

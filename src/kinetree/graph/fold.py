@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Rule = Callable[..., Expression | None]
 
+TINY = 2.0**-1022
+
 FOLDS: dict[str, list[Rule]] = {}
 
 
@@ -142,7 +144,7 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     for c, y in ((a, b), (b, a)):
         if c.op == "const" and y.op == "mul":
             for d, x in (y.args, y.args[::-1]):
-                if d.op == "const":
+                if d.op == "const" and TINY < c.value * d.value < math.inf:
                     return t.node("mul", t.constant(c.value * d.value), x)
     return None
 
@@ -171,7 +173,7 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
         raise ZeroDivisionError("a traced program divides by the constant zero")
     if a.op == "const":
         return t.constant(a.value / b.value)
-    if math.frexp(b.value)[0] in (0.5, -0.5):
+    if math.frexp(b.value)[0] in (0.5, -0.5) and abs(b.value) >= TINY:
         return t.node("mul", t.constant(1.0 / b.value), a)
     return None
 

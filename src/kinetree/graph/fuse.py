@@ -17,7 +17,10 @@ def fuse(program: Program) -> Program:
     products = [n for n, node in enumerate(program.nodes) if node.op == "mul" and users[n]]
     for product in sorted(products, key=lambda n: len(users[n])):
         if all(
-            user >= 0 and program.nodes[user].op in ("add", "sub") and user not in partner
+            user >= 0
+            and program.nodes[user].op in ("add", "sub")
+            and user not in partner
+            and users[product].count(user) == 1
             for user in users[product]
         ):
             partner.update(dict.fromkeys(users[product], product))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.graph.operations import OPERATIONS
-from kinetree.graph.program import Program
+from kinetree.graph.program import Program, size
 
 
 def interpret(program: Program, *arguments: Any) -> tuple[np.ndarray, ...]:
@@ -20,11 +20,12 @@ def interpret(program: Program, *arguments: Any) -> tuple[np.ndarray, ...]:
     Returns:
         One array per output, batch axes first.
     """
-    given = []
+    given, batches = [], []
     for declared, argument in zip(program.inputs, arguments, strict=True):
         array = np.asarray(argument)
         batch = array.shape[: array.ndim - len(declared.shape)]
-        flat = array.reshape(*batch, -1)
+        flat = array.reshape(*batch, size(declared.shape))
+        batches.append(batch)
         given.append([flat[..., i] for i in range(flat.shape[-1])])
     values: list[Any] = []
     for op, args, value in program.nodes:
@@ -33,10 +34,19 @@ def interpret(program: Program, *arguments: Any) -> tuple[np.ndarray, ...]:
         elif op == "input":
             values.append(given[value[0]][value[1]])
         else:
-            values.append(OPERATIONS[op].compute(*(values[a] for a in args)))
+            values.append(_compute(op, [values[a] for a in args]))
+    batch = np.broadcast_shapes(*batches)
     results = []
     for output in program.outputs:
-        elements = np.broadcast_arrays(*(values[n] for n in output.nodes))
-        stacked = np.stack(elements, axis=-1) if elements else np.zeros((0,))
-        results.append(stacked.reshape(*stacked.shape[:-1], *output.shape))
+        elements = [np.broadcast_to(values[n], batch) for n in output.nodes]
+        stacked = np.stack(elements, axis=-1) if elements else np.zeros((*batch, 0))
+        results.append(stacked.reshape((*batch, *output.shape)))
     return tuple(results)
+
+
+def _compute(op: str, args: list[Any]) -> Any:
+    """One operation; on object arrays, element by element."""
+    compute = OPERATIONS[op].compute
+    if any(isinstance(a, np.ndarray) and a.dtype == object for a in args):
+        return np.frompyfunc(compute, len(args), 1)(*args)
+    return compute(*args)

@@ -32,6 +32,8 @@ def verify(program: Program) -> Program:
         if op == "const" and not (isinstance(value, float) and math.isfinite(value)):
             raise fail(f"{where} holds {value!r}, not a finite number")
         if op == "input":
+            if not isinstance(value, tuple) or len(value) != 2:
+                raise fail(f"{where} holds {value!r}, not an argument and an element")
             position, element = value
             if not 0 <= position < len(program.inputs):
                 raise fail(f"{where} reads argument {position} of {len(program.inputs)}")
