@@ -172,6 +172,7 @@ def test_samples_of_a_floating_joint_are_in_the_box_with_unit_quaternions(batch)
     many = Floating().sample(rng, (1000,), lower, upper)
     assert (many[:, :3] >= lower[:3]).all()
     assert (many[:, :3] <= upper[:3]).all()
+    assert (np.ptp(many[:, :3], axis=0) > 0.95 * (upper - lower)[:3]).all()
     assert np.abs(np.linalg.norm(many[:, 3:], axis=1) - 1.0).max() < EXACT
     # of every direction alike: no mean, and the same spread along each
     assert np.abs(many[:, 3:].mean(axis=0)).max() < 0.1

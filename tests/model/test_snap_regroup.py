@@ -182,6 +182,13 @@ def test_a_revolute_leaf_is_left_massless_and_a_prismatic_one_without_rotational
 
 
 @given(models())
+def test_mass_moves_inwards_past_every_revolute_joint(model):
+    for body in regroup(model).bodies:
+        if isinstance(body.joint, Revolute):
+            assert body.inertia.mass == 0.0
+
+
+@given(models())
 def test_regrouping_changes_inertias_only(model):
     before = model.digest
     regrouped = regroup(model)

@@ -63,6 +63,7 @@ MAX_AXES = 4
 OPERAND_FIELDS = 2 + MAX_AXES
 STACK_BYTES = 32768
 STREAM_BYTES = 1 << 24  # results larger than this go past the caches, which they would only flush
+PANEL = 64  # columns that are streamed at once
 
 
 class Field(IntEnum):
@@ -70,7 +71,7 @@ class Field(IntEnum):
 
     WIDE = 0  # address of the body for a tile
     WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
-    WIDE_INDEX = 2  # address of where the results of a tile lie
+    INDEX = 2  # address of where the results of a tile lie
     ONE = 3  # address of the body for one state
     ONE_CONSTANTS = 4
     INPUTS = 5
@@ -104,11 +105,11 @@ class _Driver:
         self.item = target.itemsize
         self.reads = {width: self._define_read(width) for width in self._widths()}
         self.writes = {width: self._define_write(width) for width in self._widths()}
-        self.aligned = self._define_write(self.lanes, "aligned")
-        self.streamed = self._define_write(self.lanes, "streamed")
-        self.read_tile = self._define_tile("read", self.reads)
-        self.write_any = self._define_tile("write", self.writes)
+        self.aligned = self._define_write(self.lanes, aligned=True)
+        self.read_tile = self._define_read_tile()
+        self.write_any = self._define_write_any()
         self.write_tile = self._define_write_tile()
+        self.stream_tile = self._define_stream_tile()
         self.pack = self._define_copy("pack", packing=True)
         self.unpack = self._define_copy("unpack", packing=False)
         self.pack_tile = self._define_copy_tile("pack", packing=True)
@@ -132,8 +133,8 @@ class _Driver:
 
     def _define_read(self, width: int) -> ir.Function:
         """rows[lane][column : column + width] -> tile[column : column + width][lane]."""
-        f, b = self._internal(f"read_{width}", [PTR, I64, PTR, PTR, I64])
-        rows, step, tile, _, column = f.args
+        f, b = self._internal(f"read_{width}", [PTR, I64, PTR, I64])
+        rows, step, tile, column = f.args
         vector = ir.VectorType(self.scalar, width)
         parts = []
         for lane in range(self.lanes):
@@ -146,12 +147,10 @@ class _Driver:
         b.ret_void()
         return f
 
-    def _define_write(self, width: int, how: str = "") -> ir.Function:
-        """tile[index[column : column + width]][lane] -> rows[lane][column : column + width].
-
-        Places that are known to be aligned may also be streamed, past the caches.
-        """
-        f, b = self._internal(f"write_{how or width}", [PTR, I64, PTR, PTR, I64])
+    def _define_write(self, width: int, aligned: bool = False) -> ir.Function:
+        """tile[index[column : column + width]][lane] -> rows[lane][column : column + width]."""
+        name = f"write_{'aligned' if aligned else width}"
+        f, b = self._internal(name, [PTR, I64, PTR, PTR, I64])
         rows, step, tile, index, column = f.args
         parts = []
         for j in range(width):
@@ -163,10 +162,8 @@ class _Driver:
             k, p = divmod(lane, width)
             at = element(b, self.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
             mask = list(range(k * width, (k + 1) * width))
-            align = self.item * self.lanes if how else self.item
-            written = b.store(self._pick(b, parts[p], parts[p], mask), at, align=align)
-            if how == "streamed":
-                written.set_metadata("nontemporal", self.module.add_metadata([I32(1)]))
+            align = self.item * self.lanes if aligned else self.item
+            b.store(self._pick(b, parts[p], parts[p], mask), at, align=align)
         b.ret_void()
         return f
 
@@ -210,11 +207,28 @@ class _Driver:
         at = element(b, self.scalar, tile, b.mul(index, integer(self.lanes)))
         b.store(value, at, align=self.item * self.lanes)
 
-    def _define_tile(self, what: str, moves: dict[int, ir.Function]) -> ir.Function:
-        """Transpose a whole operand: blocks as wide as fit, the last one overlapping."""
-        f, b = self._internal(f"{what}_any", [PTR, I64, PTR, PTR, I64])
+    def _define_read_tile(self) -> ir.Function:
+        """Read a whole operand."""
+        f, b = self._internal("read_tile", [PTR, I64, PTR, I64])
+        *between, columns = f.args
+        return self._in_blocks(f, b, self.reads, between, columns)
+
+    def _define_write_any(self) -> ir.Function:
+        """Write a whole operand."""
+        f, b = self._internal("write_any", [PTR, I64, PTR, PTR, I64])
+        *between, columns = f.args
+        return self._in_blocks(f, b, self.writes, between, columns)
+
+    def _in_blocks(
+        self,
+        f: ir.Function,
+        b: ir.IRBuilder,
+        moves: dict[int, ir.Function],
+        between: list[Any],
+        columns: Any,
+    ) -> ir.Function:
+        """Move blocks of columns as wide as fit, the last one overlapping."""
         f.attributes.add("noinline")
-        rows, step, tile, index, columns = f.args
         done = b.append_basic_block("done")
         for width in reversed(self._widths()):
             fits, smaller = b.append_basic_block(f"fits{width}"), b.append_basic_block("smaller")
@@ -223,7 +237,7 @@ class _Driver:
             last = b.sub(columns, integer(width))
             with loop(b, 0, columns, width) as column:
                 column = b.select(b.icmp_signed("<", column, last), column, last)
-                b.call(moves[width], [rows, step, tile, index, column])
+                b.call(moves[width], [*between, column])
             b.branch(done)
             b.position_at_end(smaller)
         b.branch(done)
@@ -233,9 +247,10 @@ class _Driver:
 
     def _define_write_tile(self) -> ir.Function:
         """Write a whole operand, in aligned vectors if its rows allow it."""
-        f, b = self._internal("write_tile", [PTR, I64, PTR, PTR, I64, I8])
+        f, b = self._internal("write_tile", [PTR, I64, PTR, PTR, I64])
         f.attributes.add("noinline")
-        rows, step, tile, index, columns, mode = f.args
+        *between, columns = f.args
+        rows, step = between[:2]
         vector = self.item * self.lanes
         last = b.sub(columns, integer(self.lanes))
         wide = b.icmp_signed(">=", last, integer(0))
@@ -244,20 +259,70 @@ class _Driver:
             with regular:
                 # to the first aligned column, along, and to the end, overlapping
                 beyond = b.and_(b.sub(integer(0), b.ptrtoint(rows, I64)), integer(vector - 1))
-                first = b.udiv(beyond, integer(self.item))
-                b.call(self.writes[self.lanes], [rows, step, tile, index, integer(0)])
-                stop = b.add(last, integer(1))
-                streamed = b.icmp_signed("==", mode, I8(STREAMED))
-                with b.if_else(streamed) as (past, through):
-                    with past, loop(b, first, stop, self.lanes) as column:
-                        b.call(self.streamed, [rows, step, tile, index, column])
-                    with through, loop(b, first, stop, self.lanes) as column:
-                        b.call(self.aligned, [rows, step, tile, index, column])
-                b.call(self.writes[self.lanes], [rows, step, tile, index, last])
+                start = b.udiv(beyond, integer(self.item))
+                b.call(self.writes[self.lanes], [*between, integer(0)])
+                with loop(b, start, b.add(last, integer(1)), self.lanes) as column:
+                    b.call(self.aligned, [*between, column])
+                b.call(self.writes[self.lanes], [*between, last])
             with otherwise:
-                b.call(self.write_any, [rows, step, tile, index, columns])
+                b.call(self.write_any, [*between, columns])
         b.ret_void()
         return f
+
+    def _define_stream_tile(self) -> ir.Function:
+        """Write a whole operand past the caches, in panels of columns.
+
+        Streaming wants whole aligned vectors that follow one another. A panel is transposed into
+        a buffer, behind the last vector of the panel before, and each row is copied from there,
+        from its own first aligned column on. The ends of the rows are written the usual way.
+        """
+        f, b = self._internal("stream_tile", [PTR, I64, PTR, PTR, I64])
+        f.attributes.add("noinline")
+        rows, step, tile, index, columns = f.args
+        vector = ir.VectorType(self.scalar, self.lanes)
+        size = self.item * self.lanes
+        pitch = (PANEL + self.lanes) * self.item
+        room = entry_alloca(b, I8, pitch * self.lanes + size)
+        bits = b.and_(b.add(b.ptrtoint(room, I64), integer(size - 1)), integer(-size))
+        buffer = b.inttoptr(bits, PTR)
+        panel = offset(b, buffer, integer(size))
+        # the first aligned column, if it is the same for all rows, else beyond all of theirs
+        beyond = b.and_(b.sub(integer(0), b.ptrtoint(rows, I64)), integer(size - 1))
+        alike = b.icmp_signed("==", b.and_(step, integer(size - 1)), integer(0))
+        own = b.udiv(beyond, integer(self.item))
+        head = b.select(alike, own, integer(self.lanes))
+        b.call(self.write_any, [rows, step, tile, index, head])
+        whole = b.and_(columns, integer(-PANEL))
+        with loop(b, 0, whole, PANEL) as column:
+            own_index = element(b, I64, index, column)
+            with loop(b, 0, PANEL, self.lanes) as inner:
+                b.call(self.aligned, [panel, integer(pitch), tile, own_index, inner])
+            for lane in range(self.lanes):
+                row = offset(b, rows, b.mul(step, integer(lane)))
+                shift = b.and_(b.sub(integer(0), b.ptrtoint(row, I64)), integer(size - 1))
+                source = offset(b, offset(b, buffer, integer(lane * pitch)), shift)
+                behind = b.sub(b.mul(column, integer(self.item)), integer(size))
+                sink = offset(b, offset(b, row, behind), shift)
+                for k in range(PANEL // self.lanes):
+                    values = b.load(element(b, vector, source, k), typ=vector, align=self.item)
+                    place = element(b, vector, sink, k)
+                    if k == 0:  # before the first panel there is nothing
+                        with b.if_then(b.icmp_signed(">", column, integer(0))):
+                            self._stream(b, values, place)
+                    else:
+                        self._stream(b, values, place)
+                last = element(b, vector, offset(b, buffer, integer(lane * pitch)), 0)
+                end = element(b, vector, last, PANEL // self.lanes)
+                b.store(b.load(end, typ=vector, align=size), last, align=size)
+        left = b.add(b.sub(whole, integer(self.lanes)), b.select(alike, own, integer(0)))
+        tail, rest = element(b, self.scalar, rows, left), b.sub(columns, left)
+        b.call(self.write_any, [tail, step, tile, element(b, I64, index, left), rest])
+        b.ret_void()
+        return f
+
+    def _stream(self, b: ir.IRBuilder, values: Any, place: Any) -> None:
+        written = b.store(values, place, align=self.item * self.lanes)
+        written.set_metadata("nontemporal", self.module.add_metadata([I32(1)]))
 
     # operands that are not in C order
 
@@ -350,7 +415,7 @@ class _Driver:
         )
         lanes = integer(self.lanes)
         pointers = b.alloca(PTR, b.add(inputs, integer(1)))
-        next_tile, next_index = entry_alloca(b, PTR), entry_alloca(b, PTR)
+        next_tile, first = entry_alloca(b, PTR), entry_alloca(b, I64)
         total = b.add(b.add(scratch_size, elements), b.add(results, largest))
         with self._memory(b, b.mul(total, lanes)) as scratch:
             # scratch, the tiles of the inputs, the results, packed rows
@@ -364,39 +429,49 @@ class _Driver:
             store(b, result_tile, pointers, inputs)
             buffer = element(b, self.scalar, result_tile, b.mul(results, lanes))
             self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
-            index = b.load(element(b, I64, description, Field.WIDE_INDEX), typ=PTR)
-            with loop(b, begin, end, self.lanes) as i:
+            index = b.load(element(b, I64, description, Field.INDEX), typ=PTR)
+
+            def each(start: Any, stop: Any, i: Any, packing: bool, move: Any) -> None:
+                """Move operands start..stop of the tile at state i, by copies where need be."""
                 rest = b.sub(n, i)
                 full = b.icmp_signed(">=", rest, lanes)
                 states = b.select(full, lanes, rest)
-                for first, beyond, reading in ((0, inputs, True), (inputs, operands, False)):
-                    if not reading:
-                        self._call(b, description, Field.WIDE, [pointers, scratch])
-                        b.store(index, next_index)
-                    with loop(b, first, beyond) as k:
-                        operand = self._operand(b, description, k)
-                        size = load(b, I64, operand, 0)
-                        step, mode = load(b, I64, steps, k), load(b, I8, modes, k)
-                        base = offset(b, load(b, PTR, args, k), b.mul(i, step))
-                        plain = b.icmp_signed("!=", mode, I8(PACKED))
-                        if reading:
-                            lies = [load(b, PTR, pointers, k), index, size]
-                        else:
-                            own_index = b.load(next_index, typ=PTR)
-                            b.store(element(b, I64, own_index, size), next_index)
-                            lies = [result_tile, own_index, size]
-                        with b.if_else(b.and_(plain, full)) as (direct, by_copy):
-                            with direct:
-                                self._move(b, reading, [base, step, *lies], mode)
-                            with by_copy:
-                                own = self._strides(b, strides, k)
-                                copy = [base, step, buffer, operand, own, states]
-                                if reading:
-                                    b.call(self.pack_tile, copy)
-                                packed_step = b.mul(size, integer(self.item))
-                                self._move(b, reading, [buffer, packed_step, *lies], I8(DIRECT))
-                                if not reading:
-                                    b.call(self.unpack_tile, copy)
+                with loop(b, start, stop) as k:
+                    operand = self._operand(b, description, k)
+                    size, step = load(b, I64, operand, 0), load(b, I64, steps, k)
+                    base = offset(b, load(b, PTR, args, k), b.mul(i, step))
+                    plain = b.icmp_signed("!=", load(b, I8, modes, k), I8(PACKED))
+                    with b.if_else(b.and_(plain, full)) as (direct, by_copy):
+                        with direct:
+                            move(k, size, base, step)
+                        with by_copy:
+                            own = self._strides(b, strides, k)
+                            copy = [base, step, buffer, operand, own, states]
+                            if packing:
+                                b.call(self.pack_tile, copy)
+                            move(k, size, buffer, b.mul(size, integer(self.item)))
+                            if not packing:
+                                b.call(self.unpack_tile, copy)
+                    b.store(b.add(b.load(first, typ=I64), size), first)
+
+            def read(k: Any, size: Any, rows: Any, step: Any) -> None:
+                b.call(self.read_tile, [rows, step, load(b, PTR, pointers, k), size])
+
+            def write(k: Any, size: Any, rows: Any, step: Any) -> None:
+                own_index = element(b, I64, index, b.load(first, typ=I64))
+                arguments = [rows, step, result_tile, own_index, size]
+                streamed = b.icmp_signed("==", load(b, I8, modes, k), I8(STREAMED))
+                with b.if_else(streamed) as (past, through):
+                    with past:
+                        b.call(self.stream_tile, arguments)
+                    with through:
+                        b.call(self.write_tile, arguments)
+
+            with loop(b, begin, end, self.lanes) as i:
+                each(integer(0), inputs, i, True, read)
+                self._call(b, description, Field.WIDE, [pointers, scratch])
+                b.store(integer(0), first)
+                each(inputs, operands, i, False, write)
             b.fence("seq_cst")  # streamed results are there before anybody is told
         return f
 
@@ -413,13 +488,6 @@ class _Driver:
             b.call(self.pack if packing else self.unpack, [place, row, operand, strides])
         b.ret_void()
         return f
-
-    def _move(self, b: ir.IRBuilder, reading: bool, between: list[Any], mode: Any) -> None:
-        """Transpose an operand between its rows and a tile."""
-        if reading:
-            b.call(self.read_tile, between)
-        else:
-            b.call(self.write_tile, [*between, mode])
 
     @contextmanager
     def _if_packed(self, b: ir.IRBuilder, modes: Any, k: Any) -> Iterator[None]:
@@ -498,8 +566,10 @@ class _Driver:
             given = b.load(cursor, typ=PTR)
             b.store(element(b, I64, given, axes), cursor)
             b.store(integer(self.item), expected)
-            bytes_in_all = b.mul(b.mul(n, load(b, I64, operand, 0)), integer(self.item))
-            large = b.icmp_signed(">=", bytes_in_all, integer(STREAM_BYTES))
+            size = load(b, I64, operand, 0)
+            in_all = b.mul(b.mul(n, size), integer(self.item))
+            large = b.icmp_signed(">=", in_all, integer(STREAM_BYTES))
+            large = b.and_(large, b.icmp_signed(">=", size, integer(2 * PANEL)))
             store(b, b.select(large, I8(STREAMED), I8(DIRECT)), modes, k)
             for axis in reversed(range(MAX_AXES)):
                 length = load(b, I64, operand, 2 + axis)

@@ -259,15 +259,19 @@ class _Emitter:
         return known[n]
 
     def _number(self, value: float) -> str:
-        if self.target.type == "float":
-            try:
-                value = struct.unpack("<f", struct.pack("<f", value))[0]
-            except OverflowError:
-                raise DtypeError(
-                    f"{self.program.name}: the constant {value} does not fit float32; use float64"
-                ) from None
-        text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        text = _hexadecimal(self._rounded(value))
         return text if self.lanes == 1 else f"splat ({self.target.type} {text})"
+
+    def _rounded(self, value: float) -> float:
+        """A number as the target's type holds it."""
+        if self.target.type == "double":
+            return value
+        try:
+            return float(struct.unpack("<f", struct.pack("<f", value))[0])
+        except OverflowError:
+            raise DtypeError(
+                f"{self.program.name}: the constant {value} does not fit float32; use float64"
+            ) from None
 
     def _address(self, name: str, base: str, element: int) -> str:
         offset = element * self.lanes
@@ -280,6 +284,11 @@ class _Emitter:
             f"{self._address(name, base, element)}\n"
             f"  store {self.v} {value}, ptr {name}, align {self.align}"
         )
+
+
+def _hexadecimal(value: float) -> str:
+    """A number as LLVM reads it, exactly."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 @dataclass(frozen=True)

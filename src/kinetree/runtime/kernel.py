@@ -258,7 +258,7 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
     head = {
         Field.WIDE: loaded.address("wide"),
         Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
-        Field.WIDE_INDEX: loaded.data_address("wide_index"),
+        Field.INDEX: loaded.data_address("wide_index"),
         Field.ONE: loaded.address("one"),
         Field.ONE_CONSTANTS: loaded.address("one_constants"),
         Field.INPUTS: inputs,
