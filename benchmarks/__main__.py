@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("pinocchio", "startup"), help="one part only")
     parser.add_argument("--json", type=Path, default=Path(__file__).with_name("results.json"))
     options = parser.parse_args()
-    console = Console(width=150, highlight=False)
+    console = Console(width=190, highlight=False)
     results: dict[str, object] = {"machine": machine()}
     console.print(", ".join(f"{key} {value}" for key, value in machine().items()))
     if options.only != "startup":
@@ -65,8 +65,8 @@ def comparison_table(measured: list[Row]) -> Table:
         caption="bound: what limits the batch on one thread; memory: the fraction of the time that "
         "writing the results alone takes at the bandwidth measured in this run",
     )
-    for head in ("robot", "quantity", "Pinocchio, as called"):
-        table.add_column(head)
+    for head in ("robot", "quantity", "Pinocchio: what was called"):
+        table.add_column(head, no_wrap=True)
     for head in (
         "differ by",
         "one call",
@@ -79,7 +79,7 @@ def comparison_table(measured: list[Row]) -> Table:
         "gain",
         "bound",
     ):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     for r in measured:
         bound = r.bound if r.bound == "arithmetic" else f"memory {r.write_fraction:.0%}"
         table.add_row(

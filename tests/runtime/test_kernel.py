@@ -181,6 +181,41 @@ print("survived")
 """
 
 
+STREAMED = (
+    """
+import os
+os.environ["KINETREE_CACHE"] = ""
+import kinetree.emit.driver
+kinetree.emit.driver.STREAM_BYTES = 1  # everything is large
+"""
+    + GUARDED.split("robots = [")[0]
+    + """
+for robot in (kt.robots.chain(12), kt.robots.chain(13)):  # rows of whole vectors, and not
+    for n in (8, 16, 41):
+        q = robot.random(0, n)
+        expected = np.array([robot.mass_matrix(x) for x in q])
+        for shift in range(9):
+            room = np.full(expected.size + 24, np.nan)
+            out = room[8 + shift : 8 + shift + expected.size].reshape(expected.shape)
+            robot.mass_matrix(q, out=out)
+            assert (out == expected).all()
+            assert np.isnan(room[: 8 + shift]).all()
+            assert np.isnan(room[8 + shift + expected.size :]).all()
+        for at_end in (False, True):
+            out = guarded(expected.shape, np.float64, at_end)
+            robot.mass_matrix(q, out=out)
+            assert (out == expected).all()
+print("survived")
+"""
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
+def test_streamed_results_land_where_they_belong_whatever_the_alignment():
+    run = subprocess.run([sys.executable, "-c", STREAMED], capture_output=True, text=True)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
 def test_no_byte_outside_the_arrays_is_touched():
     run = subprocess.run([sys.executable, "-c", GUARDED], capture_output=True, text=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.emit.llvm import Target
+
 I1, I8, I32, I64 = (ir.IntType(n) for n in (1, 8, 32, 64))
 PTR = ir.PointerType()
 VOID = ir.VoidType()
@@ -83,3 +85,25 @@ def offset(b: ir.IRBuilder, base: Any, count: Any) -> Any:
 
 def splat(vector: ir.VectorType, value: float | int) -> ir.Constant:
     return ir.Constant(vector, [value] * vector.count)
+
+
+class Writer:
+    """Functions of one type in a module: their names end with it."""
+
+    def __init__(self, module: ir.Module, target: Target) -> None:
+        self.module, self.target = module, target
+        self.scalar = ir.DoubleType() if target.type == "double" else ir.FloatType()
+        self.item, self.lanes = target.itemsize, target.lanes
+        self.vector = ir.VectorType(self.scalar, self.lanes)
+        self.vector_size = self.item * self.lanes
+
+    def name(self, what: str) -> str:
+        return f"kinetree_{what}_{self.target.type}"
+
+    def public(self, what: str, arguments: list[Any], result: Any = VOID) -> Any:
+        """A function that the runtime looks up by name, and a builder at its start."""
+        return function(self.module, self.name(what), result, arguments)
+
+    def internal(self, what: str, arguments: list[Any], result: Any = VOID) -> Any:
+        """A function for this module alone, and a builder at its start."""
+        return function(self.module, self.name(what), result, arguments, internal=True)

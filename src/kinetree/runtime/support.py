@@ -10,9 +10,11 @@ from functools import cache
 
 from llvmlite import ir
 
-from kinetree.emit.driver import define_driver
+from kinetree.emit.building import Writer
+from kinetree.emit.driver import Driver
 from kinetree.emit.pool import SHARE, define_pool
 from kinetree.emit.routines import define_routines
+from kinetree.emit.single import define_call
 from kinetree.graph.schedule import RESULTS
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import new_array_address
@@ -36,7 +38,8 @@ def support(kind: str) -> Loaded:
 
     def define(module: ir.Module) -> None:
         define_routines(module, target)
-        define_driver(module, target)
+        writer = Writer(module, target)
+        define_call(writer, Driver(writer).run_one)
 
     loaded = _load(kind, define)
     for routine in RESULTS:

@@ -1,0 +1,125 @@
+"""Calling a kernel on one state, as LLVM IR: a Python function that skips NumPy's machinery.
+
+    PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
+
+takes plain arrays of one state's shapes and gives a new array, or NotImplemented for anything else:
+NumPy's own loop then sees to it. The capsule holds the kernel's description.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.emit.building import (
+    I1,
+    I8,
+    I32,
+    I64,
+    PTR,
+    VOID,
+    Writer,
+    element,
+    entry_alloca,
+    external,
+    integer,
+    load,
+    loop,
+    offset,
+    store,
+)
+from kinetree.emit.driver import DIRECT, Field, operand_at
+from kinetree.emit.strided import MAX_AXES
+
+# where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
+_HEADER = object.__basicsize__
+OBJECT_TYPE = integer(_HEADER - 8)
+ARRAY_DATA, ARRAY_AXES, ARRAY_LENGTHS = (integer(_HEADER + 8 * k) for k in (0, 1, 2))
+ARRAY_DTYPE, ARRAY_FLAGS = (integer(_HEADER + 8 * k) for k in (5, 6))
+PLAIN_FLAGS = 0x0101  # in C order, aligned
+
+
+def define_call(w: Writer, run_one: ir.Function) -> None:
+    """Add the function to a module that has the driver."""
+    f, b = w.public("call", [PTR, PTR, I64], PTR)
+    capsule, arguments, count = f.args
+    get_pointer = external(w.module, "PyCapsule_GetPointer", PTR, [PTR, PTR])
+    description = b.call(get_pointer, [capsule, ir.Constant(PTR, None)])
+    inputs, operands = (load(b, I64, description, k) for k in (Field.INPUTS, Field.OPERANDS))
+    refuse = b.append_basic_block("refuse")
+
+    def unless(condition: Any) -> None:
+        go_on = b.append_basic_block("go_on")
+        b.cbranch(condition, go_on, refuse)
+        b.position_at_end(go_on)
+
+    unless(b.icmp_signed("==", count, inputs))
+    unless(b.icmp_signed("==", operands, b.add(inputs, integer(1))))
+    pointers = b.alloca(PTR, operands)
+    modes = b.alloca(I8, operands)
+    with loop(b, 0, inputs) as k:
+        array = load(b, PTR, arguments, k)
+        operand = operand_at(b, description, k)
+        unless(_is_plain(b, array, description, operand))
+        store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
+        store(b, I8(DIRECT), modes, k)
+    store(b, I8(DIRECT), modes, inputs)
+    result = _new_array(w, b, description, operand_at(b, description, inputs))
+    failed = b.append_basic_block("failed")
+    made = b.append_basic_block("made")
+    b.cbranch(b.icmp_unsigned("==", b.ptrtoint(result, I64), integer(0)), failed, made)
+    b.position_at_end(made)
+    store(b, b.load(offset(b, result, ARRAY_DATA), typ=PTR), pointers, inputs)
+    status = b.call(run_one, [description, pointers, modes, description])
+    with b.if_then(b.icmp_signed("!=", status, I32(0)), likely=False):
+        b.call(external(w.module, "Py_DecRef", VOID, [PTR]), [result])
+        b.ret(b.call(external(w.module, "PyErr_NoMemory", PTR, []), []))
+    b.ret(result)
+    b.position_at_end(failed)
+    b.ret(result)
+    b.position_at_end(refuse)
+    answer = b.load(element(b, I64, description, Field.NOT_IMPLEMENTED), typ=PTR)
+    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [answer])
+    b.ret(answer)
+
+
+def _is_plain(b: ir.IRBuilder, array: Any, description: Any, operand: Any) -> Any:
+    """Whether an object is an aligned array in C order of this type and one state's shape."""
+    verdict = entry_alloca(b, I1)
+    b.store(I1(0), verdict)
+    kind = b.load(offset(b, array, OBJECT_TYPE), typ=I64)
+    with b.if_then(b.icmp_signed("==", kind, load(b, I64, description, Field.ARRAY_TYPE))):
+        dtype = b.load(offset(b, array, ARRAY_DTYPE), typ=I64)
+        flags = b.load(offset(b, array, ARRAY_FLAGS), typ=I32)
+        good = b.icmp_signed("==", dtype, load(b, I64, description, Field.DTYPE))
+        wanted = b.and_(flags, I32(PLAIN_FLAGS))
+        good = b.and_(good, b.icmp_signed("==", wanted, I32(PLAIN_FLAGS)))
+        axes = b.sext(b.load(offset(b, array, ARRAY_AXES), typ=I32), I64)
+        good = b.and_(good, b.icmp_signed("==", axes, load(b, I64, operand, 1)))
+        with b.if_then(good):
+            b.store(I1(1), verdict)
+            lengths = b.load(offset(b, array, ARRAY_LENGTHS), typ=PTR)
+            wanted_lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
+            with loop(b, 0, axes) as axis:
+                length, expected = (
+                    load(b, I64, lengths, axis),
+                    load(b, I64, wanted_lengths, axis),
+                )
+                with b.if_then(b.icmp_signed("!=", length, expected)):
+                    b.store(I1(0), verdict)
+    return b.load(verdict, typ=I1)
+
+
+def _new_array(w: Writer, b: ir.IRBuilder, description: Any, operand: Any) -> Any:
+    """A new array for one state of an operand."""
+    dtype = b.load(element(b, I64, description, Field.DTYPE), typ=PTR)
+    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
+    kind = b.load(element(b, I64, description, Field.ARRAY_TYPE), typ=PTR)
+    axes = load(b, I64, operand, 1)
+    lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
+    nothing = ir.Constant(PTR, None)
+    arguments = [kind, dtype, b.trunc(axes, I32), lengths, nothing, nothing, I32(0), nothing]
+    types = [PTR, PTR, I32, PTR, PTR, PTR, I32, PTR]
+    make = external(w.module, "kinetree_new_array", PTR, types)
+    return b.call(make, arguments)
