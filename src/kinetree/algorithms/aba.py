@@ -81,7 +81,7 @@ def aba(
 
     # base to tips: accelerations
     A: list[Motion] = []
-    qdd: list[Scalar] = [0.0] * model.nv
+    qdd: list[Scalar] = [0] * model.nv
     for i, body in enumerate(model.bodies):
         A_p = A[body.parent] if body.parent >= 0 else -A_g
         A_i = X[i].to_child(A_p) + c[i]  # (7.49)
@@ -100,4 +100,4 @@ def _combine(forces: Sequence[Force], weights: Sequence[Scalar]) -> Force:
 
 
 def _product(matrix: Sequence[Sequence[Scalar]], vector: Sequence[Scalar]) -> list[Scalar]:
-    return [sum((a * b for a, b in zip(row, vector, strict=True)), start=0.0) for row in matrix]
+    return [sum((a * b for a, b in zip(row, vector, strict=True)), start=0) for row in matrix]

@@ -24,7 +24,7 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix H(q), both triangles."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     IC = [body.inertia for body in model.bodies]
-    H: list[list[Scalar]] = [[0.0] * model.nv for _ in range(model.nv)]
+    H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
 
     for j in reversed(range(len(model.bodies))):
         parent = model.bodies[j].parent

@@ -68,7 +68,7 @@ def rnea(
         F.append(body.inertia.wrench(V[i], A[i]) - F_ext[i])
 
     # tips to base: what each joint carries (18)
-    tau: list[Scalar] = [0.0] * model.nv
+    tau: list[Scalar] = [0] * model.nv
     for i, body in reversed(list(enumerate(model.bodies))):
         tau[model.v_slices[i]] = [axis.dot(F[i]) for axis in Phi[i]]
         if body.parent >= 0:

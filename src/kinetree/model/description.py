@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinetree.errors import ModelError, unknown
 from kinetree.model.joints import Floating, Joint
 from kinetree.model.model import STANDARD_GRAVITY, WORLD, Body, Frame, Limits, Model
@@ -70,32 +72,18 @@ def assemble(
     bodies: list[Body] = []
     inertias: list[Inertia] = []
     frames: list[Frame] = []
-    # (link, the body that carries it, its pose in that body), the next one last
+    above_root = Connection(
+        ROOT_JOINT, "", root, Transform.identity(), Floating(), Limits(), by_name[root].where
+    )
+    # the joint above a link, the link, the body that carries it, its pose there; the next one last
     pending: list[tuple[Connection | None, str, int, Transform]] = [
-        (None, root, WORLD, Transform.identity())
+        (above_root if base == "floating" else None, root, WORLD, Transform.identity())
     ]
-    if base == "floating":
-        pending = [
-            (
-                Connection(
-                    ROOT_JOINT,
-                    "",
-                    root,
-                    Transform.identity(),
-                    Floating(),
-                    Limits(),
-                    by_name[root].where,
-                ),
-                root,
-                WORLD,
-                Transform.identity(),
-            )
-        ]
     while pending:
         connection, link, carrier, pose = pending.pop()
         if connection is not None:
             pose = pose @ connection.placement
-            if connection.name in held:
+            if connection.name in held and connection is not above_root:
                 assert connection.joint is not None
                 pose = pose @ connection.joint.transform(held[connection.name])
             elif connection.joint is not None:
@@ -216,10 +204,24 @@ def _held(
         joint = moving.get(joint_name)
         if joint is None:
             raise unknown("moving joint", joint_name, moving, f"robot {name!r}")
-        values = (value,) if isinstance(value, (int, float)) else tuple(value)
-        if len(values) != joint.nq:
+        held[joint_name] = _values(joint_name, value)
+        if len(held[joint_name]) != joint.nq:
             raise ModelError(
-                f"joint {joint_name!r} is locked with {len(values)} values; it has {joint.nq}"
+                f"joint {joint_name!r} is locked with {len(held[joint_name])} values; "
+                f"it has {joint.nq}"
             )
-        held[joint_name] = tuple(float(v) for v in values)
     return held
+
+
+def _values(joint_name: str, value: object) -> tuple[float, ...]:
+    """One number or several, all finite."""
+    try:
+        values = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ModelError(
+            f"joint {joint_name!r} is locked at {value!r}: a finite number is expected, "
+            "or a list of them"
+        )
+    return tuple(values.tolist())

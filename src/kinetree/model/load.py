@@ -28,7 +28,7 @@ def load_model(
         locked: joint name -> the value at which to hold it.
     """
     if isinstance(source, str) and source.lstrip()[:1] == "<":
-        file, data = "<string>", source.lstrip().encode()
+        file, data = "<string>", source.encode()
     else:
         file, data = os.fspath(source), _read(Path(source))
     root = parse(data, file)
@@ -44,8 +44,10 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except IsADirectoryError:
         raise MissingFileError(f"{path} is a directory: a robot file is expected") from None
-    except OSError as e:
-        near = f"; its folder {path.parent} exists" if path.parent.is_dir() else ""
+    except FileNotFoundError:
+        folder = "exists" if path.parent.is_dir() else "does not exist either"
         raise MissingFileError(
-            f"{path} cannot be read: {e.strerror or e}{near if not path.exists() else ''}"
+            f"{path} cannot be read: there is no such file; its folder {path.parent} {folder}"
         ) from None
+    except (OSError, ValueError) as e:
+        raise MissingFileError(f"{path} cannot be read: {e}") from None

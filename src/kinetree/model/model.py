@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from numbers import Real
 
 from kinetree.errors import ModelError, unknown
 from kinetree.model.joints import Joint
@@ -182,7 +183,7 @@ def _check(model: Model) -> None:
 
 
 def _check_finite(value: object, what: str) -> None:
-    if isinstance(value, float):
+    if isinstance(value, Real):
         if not math.isfinite(value):
             raise ModelError(f"{what} holds {value}: every number must be finite")
     elif is_dataclass(value):

@@ -109,7 +109,7 @@ def _joint(element: Element) -> Joint | None:
 def _axis(element: Element) -> Vector3:
     axis = element.first("axis")
     x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
-    length = math.sqrt(x * x + y * y + z * z)
+    length = math.hypot(x, y, z)
     if length == 0.0:
         raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
     return Vector3(x / length, y / length, z / length)

@@ -6,11 +6,15 @@ small file becomes a large one or reads another.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from kinetree.errors import FileFormatError
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass
@@ -69,24 +73,28 @@ class Element:
         return tuple(self._finite(attribute, word) for word in words)
 
     def _finite(self, attribute: str, word: str) -> float:
-        try:
-            value = float(word)
-        except ValueError:
-            raise self.error(f"{attribute}={word!r} is not a number") from None
-        if value - value != 0.0:
+        value = float(word) if _NUMBER.fullmatch(word) else math.nan
+        if math.isfinite(value):
+            return value
+        if math.isinf(value) or word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
             raise self.error(f"{attribute}={word!r}: a finite number is expected")
-        return value
+        raise self.error(f"{attribute}={word!r} is not a number")
 
 
 def parse(data: bytes, file: str) -> Element:
-    """The root element of a document."""
+    """The root element of a document; white space before it is no part of it."""
+    text = data.lstrip()
+    lines_before = data[: len(data) - len(text)].count(b"\n")
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     stack: list[Element] = []
     roots: list[Element] = []
 
+    def line() -> int:
+        return parser.CurrentLineNumber + lines_before
+
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, parser.CurrentLineNumber, file)
+        element = Element(tag, attributes, line(), file)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
@@ -95,7 +103,7 @@ def parse(data: bytes, file: str) -> Element:
 
     def entity(*_: object) -> None:
         raise FileFormatError(
-            f"{file}:{parser.CurrentLineNumber}: the document declares an entity, which a robot "
+            f"{file}:{line()}: the document declares an entity, which a robot "
             "file does not need: remove the declaration"
         )
 
@@ -103,8 +111,10 @@ def parse(data: bytes, file: str) -> Element:
     parser.EndElementHandler = end
     parser.EntityDeclHandler = entity
     try:
-        parser.Parse(data, True)
+        parser.Parse(text, True)
     except expat.ExpatError as e:
         reason = expat.errors.messages[e.code]
-        raise FileFormatError(f"{file}:{e.lineno}: not well-formed XML: {reason}") from None
+        raise FileFormatError(f"{file}:{line()}: not well-formed XML: {reason}") from None
+    except (LookupError, ValueError) as e:  # an encoding that Python does not know, or not so
+        raise FileFormatError(f"{file}:{line()}: not readable as XML: {e}") from None
     return roots[0]

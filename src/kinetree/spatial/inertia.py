@@ -14,9 +14,9 @@ def _double_cross(u: Vector3, v: Vector3) -> Symmetric3:
     """[u][v] + [v][u] = u vT + v uT - 2 (u . v) 1, symmetric."""
     x, y, z = u.x * v.x, u.y * v.y, u.z * v.z
     return Symmetric3(
-        -2.0 * (y + z),
-        -2.0 * (x + z),
-        -2.0 * (x + y),
+        -2 * (y + z),
+        -2 * (x + z),
+        -2 * (x + y),
         u.x * v.y + u.y * v.x,
         u.x * v.z + u.z * v.x,
         u.y * v.z + u.z * v.y,
@@ -36,13 +36,13 @@ class Inertia:
 
     @staticmethod
     def zero() -> Inertia:
-        return Inertia(0.0, Vector3.zero(), Symmetric3.diagonal(0.0))
+        return Inertia(0, Vector3.zero(), Symmetric3.diagonal(0))
 
     @staticmethod
     def about_center(mass: Scalar, center: Vector3, rotational: Symmetric3) -> Inertia:
         """From the centre of mass and the rotational inertia about it (parallel axes)."""
         moment = center * mass
-        return Inertia(mass, moment, rotational - _double_cross(center, moment) * 0.5)
+        return Inertia(mass, moment, rotational - _double_cross(center, center * (mass / 2)))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(
@@ -89,13 +89,13 @@ class Inertia:
     def second_moments(self) -> Symmetric3:
         """J = tr(I) / 2 - I: the integral of r rT over the mass."""
         I = self.rotational
-        half = (I.xx + I.yy + I.zz) * 0.5
+        half = (I.xx + I.yy + I.zz) / 2
         return Symmetric3(half - I.xx, half - I.yy, half - I.zz, -I.xy, -I.xz, -I.yz)
 
     def moved_to_parent(self, rotation: Rotation, point: Vector3) -> Inertia:
         h = rotation @ self.moment
         # I_P = R I R^T - [p][h] - [h][p] - m [p][p]
-        shift = _double_cross(point, h + point * (self.mass * 0.5))
+        shift = _double_cross(point, h + point * (self.mass / 2))
         return Inertia(
             self.mass,
             h + point * self.mass,

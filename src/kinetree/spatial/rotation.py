@@ -19,7 +19,7 @@ class Rotation:
 
     @staticmethod
     def identity() -> Rotation:
-        return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+        return Rotation(Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
 
     @staticmethod
     def about(axis: Vector3, angle: Scalar) -> Rotation:
@@ -30,20 +30,20 @@ class Rotation:
         s, c = sin(angle), cos(angle)
         x, y, z = axis
         xx, yy, zz = x * x, y * y, z * z
-        v = 1.0 - c
+        v = 1 - c
         return Rotation(
-            Vector3(xx + c * (1.0 - xx), x * y * v - s * z, x * z * v + s * y),
-            Vector3(x * y * v + s * z, yy + c * (1.0 - yy), y * z * v - s * x),
-            Vector3(x * z * v - s * y, y * z * v + s * x, zz + c * (1.0 - zz)),
+            Vector3(xx + c * (1 - xx), x * y * v - s * z, x * z * v + s * y),
+            Vector3(x * y * v + s * z, yy + c * (1 - yy), y * z * v - s * x),
+            Vector3(x * z * v - s * y, y * z * v + s * x, zz + c * (1 - zz)),
         )
 
     @staticmethod
     def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
         """URDF's fixed-axis angles: R_z(yaw) R_y(pitch) R_x(roll)."""
         return (
-            Rotation.about(Vector3(0.0, 0.0, 1.0), yaw)
-            @ Rotation.about(Vector3(0.0, 1.0, 0.0), pitch)
-            @ Rotation.about(Vector3(1.0, 0.0, 0.0), roll)
+            Rotation.about(Vector3(0, 0, 1), yaw)
+            @ Rotation.about(Vector3(0, 1, 0), pitch)
+            @ Rotation.about(Vector3(1, 0, 0), roll)
         )
 
     @staticmethod
@@ -54,9 +54,9 @@ class Rotation:
         xy, xz, yz = x * y2, x * z2, y * z2
         wx, wy, wz = w * x2, w * y2, w * z2
         return Rotation(
-            Vector3(1.0 - (yy + zz), xy - wz, xz + wy),
-            Vector3(xy + wz, 1.0 - (xx + zz), yz - wx),
-            Vector3(xz - wy, yz + wx, 1.0 - (xx + yy)),
+            Vector3(1 - (yy + zz), xy - wz, xz + wy),
+            Vector3(xy + wz, 1 - (xx + zz), yz - wx),
+            Vector3(xz - wy, yz + wx, 1 - (xx + yy)),
         )
 
     @property

@@ -61,4 +61,4 @@ class Transform:
     def matrix(self) -> list[list[Scalar]]:
         """The homogeneous 4x4 matrix."""
         pairs = zip(self.rotation.rows, self.translation, strict=True)
-        return [[*row, p] for row, p in pairs] + [[0.0, 0.0, 0.0, 1.0]]
+        return [[*row, p] for row, p in pairs] + [[0, 0, 0, 1]]

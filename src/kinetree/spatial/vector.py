@@ -18,7 +18,7 @@ class Vector3:
 
     @staticmethod
     def zero() -> Vector3:
-        return Vector3(0.0, 0.0, 0.0)
+        return Vector3(0, 0, 0)
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
@@ -57,7 +57,7 @@ class Matrix3:
     @staticmethod
     def cross(v: Vector3) -> Matrix3:
         """[v], the matrix of v x: Liu & Jain eq. 20."""
-        return Matrix3(Vector3(0.0, -v.z, v.y), Vector3(v.z, 0.0, -v.x), Vector3(-v.y, v.x, 0.0))
+        return Matrix3(Vector3(0, -v.z, v.y), Vector3(v.z, 0, -v.x), Vector3(-v.y, v.x, 0))
 
     @property
     def rows(self) -> tuple[Vector3, Vector3, Vector3]:
@@ -94,7 +94,7 @@ class Symmetric3:
 
     @staticmethod
     def diagonal(d: Scalar) -> Symmetric3:
-        return Symmetric3(d, d, d, 0.0, 0.0, 0.0)
+        return Symmetric3(d, d, d, 0, 0, 0)
 
     @staticmethod
     def outer(u: Vector3, v: Vector3) -> Symmetric3:

@@ -42,7 +42,7 @@ class Joint(ABC):
 
     def neutral(self) -> tuple[float, ...]:
         """The coordinates at which the transform is the identity."""
-        return (0.0,) * self.nq
+        return (0,) * self.nq
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """The coordinates after moving with the constant velocity v for one unit of time."""

@@ -32,12 +32,12 @@ class Floating(Joint):
         return Transform(Rotation.quat_xyzw(*q[3:]), Vector3(*q[:3]))
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        units = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+        units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
         zero = Vector3.zero()
         return (*(Motion(u, zero) for u in units), *(Motion(zero, u) for u in units))
 
     def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        return (0, 0, 0, 0, 0, 0, 1)
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         linear, angular = Vector3(*v[:3]), Vector3(*v[3:])

@@ -27,4 +27,4 @@ class Prismatic(Joint):
 
     def lumped(self, inertia: Inertia) -> Inertia:
         # sliding changes no orientation: all of the rotational inertia
-        return Inertia(0.0, Vector3.zero(), inertia.rotational)
+        return Inertia(0, Vector3.zero(), inertia.rotational)

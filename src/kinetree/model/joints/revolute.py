@@ -33,5 +33,5 @@ class Revolute(Joint):
         return Inertia(
             inertia.mass,
             u * u.dot(inertia.moment),
-            (Symmetric3.diagonal(1.0) - Symmetric3.outer(u, u)) * J,
+            (Symmetric3.diagonal(1) - Symmetric3.outer(u, u)) * J,
         )
