@@ -15,8 +15,8 @@ from kinetree.scalar import atan2, cos, less, select, sin, sqrt
 from tests.tolerances import EPS, EXACT, relative_error
 
 UNARY = [(sin, math.sin), (cos, math.cos), (sqrt, math.sqrt)]
-QUADRANTS = [(0.8, 0.6), (0.8, -0.6), (-0.8, -0.6), (-0.8, 0.6)]
-ON_AXES = [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0)]
+QUADRANTS = [(2.0, 1.5), (2.0, -1.5), (-2.0, -1.5), (-2.0, 1.5)]
+ON_AXES = [(0.0, 3.0), (3.0, 0.0), (0.0, -3.0), (-3.0, 0.0)]
 unary = pytest.mark.parametrize(("function", "real"), UNARY, ids=["sin", "cos", "sqrt"])
 
 
@@ -198,6 +198,7 @@ def test_the_complex_step_of_atan2_takes_the_other_argument_real(y, x):
 
 def test_atan2_at_the_origin_is_zero_on_complex_numbers():
     assert atan2(0j, 0j) == 0.0
+    assert atan2(np.zeros(2, complex), np.zeros(2, complex)).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("arguments", [("1", 2.0), (None, 2.0), ([1.0], [2.0]), (1.0, "2")])

@@ -142,3 +142,14 @@ def select(condition: Any, a: Scalar, b: Scalar) -> Scalar:
 @select.register(np.ndarray)
 def _(condition: Any, a: Scalar, b: Scalar) -> Scalar:
     return np.where(condition, a, b)
+
+
+@singledispatch
+def known(x: Scalar) -> Any:
+    """The number a scalar is known to be before anything is computed, or None.
+
+    Structure may be taken from it (a zero skipped, a one not multiplied), never a result.
+    """
+    if _is_sympy(x):
+        return x if x.is_number else None
+    return x if isinstance(x, (float, int, Fraction)) else None

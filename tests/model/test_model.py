@@ -312,6 +312,15 @@ def test_a_floating_joint_is_locked_by_its_seven_coordinates():
     assert model.frame("l1").placement.translation == Vector3(1.0, 2.0, 3.1)
 
 
+def test_a_floating_joint_is_locked_at_a_rotation_whatever_its_quaternions_length():
+    text = chain(3).replace("revolute", "floating", 1)
+    model = load_model(text, locked={"j0": [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]})
+    R = model.frame("l1").placement.rotation
+    assert relative_error([list(row) for row in R.rows], [[1, 0, 0], [0, 0, -1], [0, 1, 0]]) < EXACT
+    with pytest.raises(ModelError, match="joint 'j0'"):
+        load_model(text, locked={"j0": [0.0] * 7})
+
+
 def test_all_joints_may_be_locked():
     model = load_model(chain(3), locked={"j0": 0.1, "j1": 0.2})
     assert (model.nq, model.bodies) == (0, ())

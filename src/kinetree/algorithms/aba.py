@@ -57,7 +57,7 @@ def aba(
         V.append(X[i].to_child(V_p) + V_J)
         Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
         c.append(V[i].cross(V_J) + along(Phi_rate, rates))
-        pA.append(body.inertia.wrench(V[i], Motion.zero()) - F_ext[i])  # (7.42)
+        pA.append(body.inertia.bias(V[i]) - F_ext[i])  # v x* I v - f^x (7.42)
 
     # tips to base: articulated inertias and the forces they leave
     U: list[list[Force]] = [[] for _ in range(n)]

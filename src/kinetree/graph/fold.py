@@ -53,11 +53,6 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     return None
 
 
-@fold("add")  # x + x = 2 x
-def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
-    return t.node("mul", t.constant(2.0), a) if a is b else None
-
-
 @fold("add")  # a + (-b) = a - b
 def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     if b.op == "neg":

@@ -86,6 +86,15 @@ class Inertia:
         )
         return Force(a * self.mass + Omega @ h, h.cross(a) + turning)
 
+    def bias(self, V: Motion) -> Force:
+        """V x* I V: the wrench of a motion whose acceleration is zero."""
+        w, h = V.angular, self.moment
+        a = w.cross(V.linear)
+        return Force(
+            a * self.mass + w.cross(w.cross(h)),
+            h.cross(a) + w.cross(self.rotational @ w),
+        )
+
     def second_moments(self) -> Symmetric3:
         """J = tr(I) / 2 - I: the integral of r rT over the mass."""
         I = self.rotational
@@ -157,20 +166,11 @@ class ArticulatedInertia:
         mass = rotation.turn_symmetric(self.mass)
         h = rotation.turn(self.coupling)
         # the acceleration of C's origin is a - [p] alpha, the moment about P's is n + p x f:
-        # coupling = h - mass [p],  rotational = R I R^T - h^T [p] + [p] coupling
+        # coupling = h - mass [p],  rotational = R I R^T + G + G^T,  G = [p / 2] (h + coupling)
         coupling = Matrix3(*(h_row + point.cross(m_row) for h_row, m_row in _rows(h, mass)))
-        ha, hb, hc = h.T.rows
-        (ux, uy, uz) = coupling.T.rows  # columns of the new coupling
-        p = point
-        lever = (p.cross(ux), p.cross(uy), p.cross(uz))  # columns of [p] coupling
-        shift = Symmetric3(
-            lever[0].x + p.cross(ha).x,
-            lever[1].y + p.cross(hb).y,
-            lever[2].z + p.cross(hc).z,
-            lever[1].x + p.cross(ha).y,
-            lever[2].x + p.cross(ha).z,
-            lever[2].y + p.cross(hb).z,
-        )
+        half = Vector3(point.x / 2, point.y / 2, point.z / 2)
+        u, v, w = (half.cross(column) for column in (h + coupling).T.rows)  # columns of G
+        shift = Symmetric3(u.x + u.x, v.y + v.y, w.z + w.z, v.x + u.y, w.x + u.z, w.y + v.z)
         return ArticulatedInertia(mass, coupling, rotation.turn_symmetric(self.rotational) + shift)
 
 
