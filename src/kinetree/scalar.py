@@ -6,7 +6,7 @@ functions below. That is floats, NumPy arrays (a batch of scalars), complex numb
 register themselves here.
 
 A `Fraction` stays a `Fraction`: its sine is the nearest double, taken as an exact rational, so an
-algorithm on fractions has no rounding of its own.
+algorithm on fractions has no rounding of its own. (The exponential map's series are floats.)
 """
 
 from __future__ import annotations

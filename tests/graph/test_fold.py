@@ -38,11 +38,6 @@ RULES = {
         (lambda k, a, b, c: a + 0.0, "a"),
         (lambda k, a, b, c: a + -0.0, "a"),
     ],
-    "add: x + x = 2 x": [
-        (lambda k, a, b, c: a + a, "mul(a, 2.0)"),
-        (lambda k, a, b, c: a * b + b * a, "mul(mul(a, b), 2.0)"),
-        (lambda k, a, b, c: 3.0 * a + a * 3.0, "mul(a, 6.0)"),
-    ],
     "add: a + (-b) = a - b": [
         (lambda k, a, b, c: a + -b, "sub(a, b)"),
         (lambda k, a, b, c: -a + b, "sub(b, a)"),
@@ -60,11 +55,11 @@ RULES = {
     "sub: a - (-b) = a + b": [
         (lambda k, a, b, c: a - -b, "add(a, b)"),
         (lambda k, a, b, c: -a - -b, "sub(b, a)"),
-        (lambda k, a, b, c: a - -a, "mul(a, 2.0)"),
+        (lambda k, a, b, c: a - -a, "add(a, a)"),
     ],
     "sub: (-a) - b = -(a + b)": [
         (lambda k, a, b, c: -a - b, "neg(add(a, b))"),
-        (lambda k, a, b, c: -a - a, "neg(mul(a, 2.0))"),
+        (lambda k, a, b, c: -a - a, "neg(add(a, a))"),
     ],
     "sub: b - a = -(a - b) if a - b is there already": [
         (lambda k, a, b, c: (a - b, b - a)[1], "neg(sub(a, b))"),

@@ -186,7 +186,8 @@ class Driver:
 
             def read(k: Any, size: Any, rows: Any, step: Any) -> None:
                 b.call(self.tiles.read_tile, [rows, step, load(b, PTR, pointers, k), size])
-                b.call(self.tiles.fetch_ahead, [rows, step, size])
+                # the next tile is asked for while this one is worked on
+                b.call(self.tiles.fetch, [offset(b, rows, b.mul(step, lanes)), step, size])
 
             def write(k: Any, size: Any, rows: Any, step: Any) -> None:
                 own_index = element(b, I64, index, b.load(first, typ=I64))
@@ -200,6 +201,12 @@ class Driver:
 
             with loop(b, begin, end, self.w.lanes) as i:
                 each(integer(0), inputs, i, True, read)
+                with loop(b, inputs, operands) as k:  # and so are the places of its results
+                    step = load(b, I64, steps, k)
+                    size = load(b, I64, operand_at(b, description, k), 0)
+                    with b.if_then(b.icmp_signed("==", load(b, I8, modes, k), I8(DIRECT))):
+                        base = offset(b, load(b, PTR, args, k), b.mul(i, step))
+                        b.call(self.tiles.fetch_to_write, [base, step, size])
                 self._call(b, description, Field.WIDE, [pointers, scratch])
                 b.store(integer(0), first)
                 each(inputs, operands, i, False, write)

@@ -38,8 +38,8 @@ class Tiles:
     """The functions that move tiles of one type.
 
     read_tile(rows, step, tile, columns), write_tile and stream_tile(rows, step, tile, index,
-    columns), fetch_ahead(rows, step, columns): `rows` is the first row, `step` the bytes to the
-    next, `index` where each column's vector lies in the tile, in bytes.
+    columns), fetch and fetch_to_write(rows, step, columns): `rows` is the first row, `step` the
+    bytes to the next, `index` where each column's vector lies in the tile, in bytes.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -51,7 +51,8 @@ class Tiles:
         self.write_any = self._define_write_any()
         self.write_tile = self._define_write_tile()
         self.stream_tile = self._define_stream_tile()
-        self.fetch_ahead = self._define_fetch_ahead()
+        self.fetch = self._define_fetch("fetch", writing=False)
+        self.fetch_to_write = self._define_fetch("fetch_to_write", writing=True)
 
     def _widths(self) -> list[int]:
         """The widths of blocks of columns: powers of two up to the lanes."""
@@ -77,6 +78,7 @@ class Tiles:
         """tile[index[column : column + width]][lane] -> rows[lane][column : column + width]."""
         name = f"write_{'aligned' if aligned else width}"
         f, b = self.w.internal(name, [PTR, I64, PTR, PTR, I64])
+        f.attributes.add("noinline")
         rows, step, tile, index, column = f.args
         parts = []
         for j in range(width):
@@ -248,14 +250,14 @@ class Tiles:
         written = b.store(values, place, align=self.w.vector_size)
         written.set_metadata("nontemporal", self.w.module.add_metadata([I32(1)]))
 
-    def _define_fetch_ahead(self) -> ir.Function:
-        """Ask for the rows of the next tile while this one is worked on."""
-        f, b = self.w.internal("fetch_ahead", [PTR, I64, I64])
+    def _define_fetch(self, what: str, writing: bool) -> ir.Function:
+        """Ask for the rows of a tile before they are needed, if they follow one another."""
+        f, b = self.w.internal(what, [PTR, I64, I64])
         rows, step, columns = f.args
         fetch = external(self.w.module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32])
-        with loop(b, self.w.lanes, 2 * self.w.lanes) as state:
-            row = offset(b, rows, b.mul(step, state))
-            with loop(b, 0, b.mul(columns, integer(self.w.item)), CACHE_LINE) as at:
-                b.call(fetch, [offset(b, row, at), I32(0), I32(3), I32(1)])
+        dense = b.icmp_signed("==", step, b.mul(columns, integer(self.w.item)))
+        stop = b.mul(step, integer(self.w.lanes))
+        with b.if_then(dense), loop(b, 0, stop, CACHE_LINE) as at:
+            b.call(fetch, [offset(b, rows, at), I32(int(writing)), I32(3), I32(1)])
         b.ret_void()
         return f

@@ -199,17 +199,20 @@ def _held(
 ) -> dict[str, tuple[float, ...]]:
     """The coordinates of the locked joints."""
     moving = {c.name: c.joint for c in connections if c.joint is not None}
-    held = {}
+    held: dict[str, tuple[float, ...]] = {}
     for joint_name, value in locked.items():
         joint = moving.get(joint_name)
         if joint is None:
             raise unknown("moving joint", joint_name, moving, f"robot {name!r}")
-        held[joint_name] = _values(joint_name, value)
-        if len(held[joint_name]) != joint.nq:
+        values = _values(joint_name, value)
+        if len(values) != joint.nq:
             raise ModelError(
-                f"joint {joint_name!r} is locked with {len(held[joint_name])} values; "
-                f"it has {joint.nq}"
+                f"joint {joint_name!r} is locked with {len(values)} values; it has {joint.nq}"
             )
+        try:
+            held[joint_name] = tuple(joint.coordinates(values))
+        except ValueError as e:
+            raise ModelError(f"joint {joint_name!r} is locked at {value!r}: {e}") from None
     return held
 
 

@@ -27,8 +27,8 @@ def load_model(
         joints: the moving joints in the order their coordinates shall have.
         locked: joint name -> the value at which to hold it.
     """
-    if isinstance(source, str) and source.lstrip()[:1] == "<":
-        file, data = "<string>", source.encode()
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
+        file, data = "<string>", source.lstrip("\ufeff").encode(errors="surrogatepass")
     else:
         file, data = os.fspath(source), _read(Path(source))
     root = parse(data, file)

@@ -149,8 +149,8 @@ def _content(value: object) -> Iterator[str]:
         yield str(len(value))
         for item in value:
             yield from _content(item)
-    elif isinstance(value, float):
-        yield value.hex()
+    elif isinstance(value, Real):
+        yield (float(value) + 0.0).hex()
     else:
         yield repr(value)
 

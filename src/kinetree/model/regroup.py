@@ -13,10 +13,12 @@ for those take the model as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kinetree.model.model import Model
-from kinetree.spatial import Inertia
+from kinetree.model.snap import TOLERANCE
+from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 
 def regroup(model: Model) -> Model:
@@ -25,7 +27,7 @@ def regroup(model: Model) -> Model:
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         part = body.joint.lumped(inertias[i])
-        inertias[i] = inertias[i] + _negative(part)
+        inertias[i] = _less(inertias[i], part)
         if body.parent >= 0:
             # unchanged by the joint's motion, so it lies in the joint frame as in the body's
             inertias[body.parent] = inertias[body.parent] + body.placement.to_parent(part)
@@ -37,5 +39,16 @@ def regroup(model: Model) -> Model:
     )
 
 
-def _negative(inertia: Inertia) -> Inertia:
-    return Inertia(-inertia.mass, -inertia.moment, inertia.rotational * -1.0)
+def _less(whole: Inertia, part: Inertia) -> Inertia:
+    """What is left of an inertia; what is only the rounding of the difference is zero."""
+    return Inertia(
+        _difference([whole.mass], [part.mass])[0],
+        Vector3(*_difference(whole.moment, part.moment)),
+        Symmetric3(*_difference(whole.rotational, part.rotational)),
+    )
+
+
+def _difference(a: Iterable[float], b: Iterable[float]) -> list[float]:
+    entries = list(a)
+    floor = TOLERANCE * max(abs(x) for x in entries)
+    return [0.0 if y and abs(x - y) <= floor else x - y for x, y in zip(entries, b, strict=True)]

@@ -64,22 +64,23 @@ class Host:
         """
         module = llvm.parse_assembly(text)
         module.triple = self.triple
-        machine = self._machine(2 if optimise else 1)
+        machine = self._machine()
         if optimise:
-            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options = llvm.create_pipeline_tuning_options(speed_level=1)
+            # vectors are written out where they matter
+            options.loop_vectorization = options.slp_vectorization = False
+            options.loop_unrolling = options.loop_interleaving = False
             builder = llvm.create_pass_builder(machine, options)
             builder.getModulePassManager().run(module, builder)
         return bytes(machine.emit_object(module))
 
-    def _machine(self, level: int) -> llvm.TargetMachine:
+    def _machine(self) -> llvm.TargetMachine:
         target = llvm.Target.from_triple(self.triple)
-        return target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=level, jit=True
-        )
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=1, jit=True)
 
     def load(self, code: bytes) -> Loaded:
         """Link an object file into this process."""
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine(1))
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine())
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         return Loaded(engine)

@@ -2,7 +2,7 @@
 
 With theta = |w| and x = theta^2, everything here is w times an even function of theta. Each such
 function has a closed form that loses digits near zero and a power series that does not; `select`
-takes the series below x = 1/4, where its truncation is below a double's rounding.
+takes the series below x = 1, where its truncation is below a double's rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import comb, factorial
 from kinetree.scalar import Scalar, atan2, cos, less, select, sin, sqrt
 from kinetree.spatial.vector import Vector3
 
-_SWITCH = 0.25
+_SWITCH = 1.0
 _TERMS = 9
 
 

@@ -44,6 +44,10 @@ class Joint(ABC):
         """The coordinates at which the transform is the identity."""
         return (0,) * self.nq
 
+    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
+        """Coordinates as they must be, from numbers a user gave; ValueError if they cannot be."""
+        return values
+
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """The coordinates after moving with the constant velocity v for one unit of time."""
         return [a + b for a, b in zip(q, v, strict=True)]

@@ -39,6 +39,11 @@ class Floating(Joint):
     def neutral(self) -> tuple[float, ...]:
         return (0, 0, 0, 0, 0, 0, 1)
 
+    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
+        if not any(values[3:]):
+            raise ValueError("its quaternion is zero")
+        return [*values[:3], *quat_unit(values[3:])]
+
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         linear, angular = Vector3(*v[:3]), Vector3(*v[3:])
         moved = self.transform(q).point(translation_of_screw(linear, angular))
