@@ -5,7 +5,21 @@ import math
 from hypothesis import strategies as st
 
 from kinetree.model.description import Connection, Link, assemble
-from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.model.joints import (
+    EULER_SEQUENCES,
+    Ball,
+    Custom,
+    ExponentialBall,
+    Floating,
+    Joint,
+    Prismatic,
+    Revolute,
+    Screw,
+    cylindrical,
+    euler,
+    planar,
+    universal,
+)
 from kinetree.model.model import Limits, Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -53,12 +67,40 @@ def inertias(draw) -> Inertia:
     return Inertia.about_center(mass, pose.translation, about_center)
 
 
-def joints() -> st.SearchStrategy[Joint]:
-    return st.one_of(
-        st.builds(Revolute, directions()),
-        st.builds(Prismatic, directions()),
-        st.just(Floating()),
+def bent_rail(q):
+    """A carriage on a curved rail that turns as it goes: a joint nobody has a file for."""
+    turn = Rotation.about(AXES[2], q[0])
+    return Transform(turn, Vector3(q[0], q[0] * q[0] * 0.3, q[1])) @ Transform(
+        Rotation.about(AXES[0], q[1] * 0.5), Vector3(0, 0, 0)
     )
+
+
+@st.composite
+def universals(draw) -> Joint:
+    """Two axes that are not parallel."""
+    first = draw(directions())
+    second = min(AXES, key=lambda axis: abs(axis.dot(first)))
+    return universal(first, second)
+
+
+JOINTS: dict[str, st.SearchStrategy[Joint]] = {
+    "revolute": st.builds(Revolute, directions()),
+    "prismatic": st.builds(Prismatic, directions()),
+    "screw": st.builds(Screw, directions(), numbers(-0.5, 0.5)),
+    "cylindrical": st.builds(cylindrical, directions()),
+    "universal": universals(),
+    "planar": st.just(planar()),
+    "ball": st.just(Ball()),
+    "exponential ball": st.just(ExponentialBall()),
+    "euler ball": st.builds(euler, st.sampled_from(EULER_SEQUENCES)),
+    "floating": st.just(Floating()),
+    "custom": st.just(Custom(bent_rail, 2)),
+}
+"""Every kind of joint."""
+
+
+def joints() -> st.SearchStrategy[Joint]:
+    return st.one_of(*JOINTS.values())
 
 
 @st.composite

@@ -15,8 +15,9 @@ ROOT = Path(kinetree.__file__).parent
 ALLOWED = {
     "errors": set(),
     "scalar": {"errors"},
+    "dual": {"scalar"},
     "spatial": {"scalar"},
-    "model": {"errors", "scalar", "spatial"},
+    "model": {"errors", "scalar", "dual", "spatial"},
     "algorithms": {"scalar", "spatial", "model"},
     "graph": {"errors", "scalar"},
     "emit": {"errors", "graph"},

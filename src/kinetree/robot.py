@@ -19,6 +19,7 @@ from kinetree import algorithms
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, trace
 from kinetree.model import Model
+from kinetree.model.joints import Joint
 from kinetree.model.regroup import regroup
 from kinetree.model.snap import snap
 from kinetree.runtime.kernel import Kernel
@@ -170,13 +171,13 @@ class Robot:
         shape = (batch,) if isinstance(batch, int) else tuple(batch)
         q = np.empty((*shape, self.nq))
         for body, at in zip(self.model.bodies, self.model.q_slices, strict=True):
-            turning = any(any(c != 0.0 for c in axis.angular) for axis in _axes(body.joint))
-            reach = math.pi if turning and body.joint.nv == 1 else 1.0
-            lower, upper = body.limits.lower, body.limits.upper
-            if not math.isfinite(lower + upper):
-                lower, upper = max(lower, -reach), min(upper, reach)
-            ends = (np.full(body.joint.nq, x) for x in (lower, upper))
-            q[..., at] = body.joint.sample(generator, shape, *ends)
+            reach = _reach(body.joint)
+            lower = np.maximum(body.limits.lower, -reach)
+            upper = np.minimum(body.limits.upper, reach)
+            if math.isfinite(body.limits.lower + body.limits.upper):
+                lower = np.full(body.joint.nq, body.limits.lower)
+                upper = np.full(body.joint.nq, body.limits.upper)
+            q[..., at] = body.joint.sample(generator, shape, lower, upper)
         return q
 
     def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
@@ -334,8 +335,12 @@ class Robot:
         )
 
 
-def _axes(joint: Any) -> Any:
-    return joint.subspace(joint.neutral())
+def _reach(joint: Joint) -> np.ndarray:
+    """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
+    if joint.nq != joint.nv:
+        return np.ones(joint.nq)
+    axes = joint.subspace(joint.neutral())
+    return np.array([math.pi if any(axis.angular) else 1.0 for axis in axes])
 
 
 class _Kernels(dict[Any, Kernel]):

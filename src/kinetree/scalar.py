@@ -30,7 +30,7 @@ def _is_sympy(x: object) -> bool:
     return type(x).__module__.partition(".")[0] == "sympy"
 
 
-def _unary(name: str, summary: str) -> Callable[[Scalar], Scalar]:
+def _unary(name: str, summary: str) -> Any:
     """A function of one scalar, dispatched on the type of its argument."""
     real, complex_, array = getattr(math, name), getattr(cmath, name), getattr(np, name)
 
@@ -126,12 +126,28 @@ less = Binary(
 )
 
 
-@singledispatch
+_CHOICES: dict[type, Callable[..., Scalar]] = {}
+
+
+def register_choice(kind: type, function: Callable[..., Scalar]) -> None:
+    """Choose by a function where either value is of a type, whatever the condition is."""
+    _CHOICES[kind] = function
+
+
 def select(condition: Any, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, else `b`: the only branch a traced algorithm may take.
 
     Both values are computed, so neither may divide by zero where the other is chosen.
     """
+    for kind, function in _CHOICES.items():
+        if isinstance(a, kind) or isinstance(b, kind):
+            return function(condition, a, b)
+    return choose(condition, a, b)
+
+
+@singledispatch
+def choose(condition: Any, a: Scalar, b: Scalar) -> Scalar:
+    """`select`, dispatched on the type of the condition."""
     if _is_sympy(condition):
         import sympy
 
@@ -139,17 +155,6 @@ def select(condition: Any, a: Scalar, b: Scalar) -> Scalar:
     return a if condition else b
 
 
-@select.register(np.ndarray)
+@choose.register(np.ndarray)
 def _(condition: Any, a: Scalar, b: Scalar) -> Scalar:
     return np.where(condition, a, b)
-
-
-@singledispatch
-def known(x: Scalar) -> Any:
-    """The number a scalar is known to be before anything is computed, or None.
-
-    Structure may be taken from it (a zero skipped, a one not multiplied), never a result.
-    """
-    if _is_sympy(x):
-        return x if x.is_number else None
-    return x if isinstance(x, (float, int, Fraction)) else None

@@ -8,18 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.model.joints import (
+    EULER_SEQUENCES,
+    Ball,
+    Custom,
+    ExponentialBall,
+    Floating,
+    Joint,
+    Prismatic,
+    Revolute,
+    Screw,
+    euler,
+)
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
-from tests.random_models import directions, inertias, numbers
+from tests.random_models import JOINTS, directions, inertias, numbers
 from tests.spatial.dense import inertia as dense_inertia
 from tests.spatial.dense import leaves, vec
 from tests.tolerances import EXACT, relative_error
 
-JOINTS = {
-    "revolute": st.builds(Revolute, directions()),
-    "prismatic": st.builds(Prismatic, directions()),
-    "floating": st.just(Floating()),
-}
 ON_AN_AXIS = ("revolute", "prismatic")
 
 
@@ -30,23 +36,30 @@ def coordinates(draw, joint):
         return [draw(numbers(-3.0, 3.0)) for _ in range(joint.nq)]
     axis, half = draw(directions()), draw(numbers(-math.pi, math.pi))
     quat = (*(axis * math.sin(half)), math.cos(half))
-    return [*(draw(numbers(-1.0, 1.0)) for _ in range(3)), *quat]
+    return [*(draw(numbers(-1.0, 1.0)) for _ in range(joint.nq - 4)), *quat]
 
 
 @st.composite
 def velocities(draw, joint):
     """Velocities of a joint that turn it by less than half a turn."""
     v = [draw(numbers(-1.0, 1.0)) for _ in range(joint.nv)]
-    if joint.nv == 6:
-        v[3:] = draw(directions()) * draw(st.one_of(numbers(0.0, 3.14), numbers(0.0, 1e-6)))
+    if joint.nq != joint.nv:
+        v[-3:] = draw(directions()) * draw(st.one_of(numbers(0.0, 3.14), numbers(0.0, 1e-6)))
     return v
 
 
 every_joint = pytest.mark.parametrize("kind", JOINTS)
 
 
-def test_every_kind_of_joint_is_tested_here():
-    assert {k.__name__.lower() for k in Joint.__subclasses__()} == set(JOINTS)
+@given(st.data())
+def test_every_kind_of_joint_is_tested_here(data):
+    def kinds(base):
+        for kind in base.__subclasses__():
+            yield kind
+            yield from kinds(kind)
+
+    tested = {type(data.draw(strategy)) for strategy in JOINTS.values()}
+    assert {kind for kind in kinds(Joint) if not kind.__abstractmethods__} == tested
 
 
 @every_joint
@@ -133,6 +146,37 @@ def test_a_transform_is_a_rotation_and_a_point(kind, data):
     joint = data.draw(JOINTS[kind])
     R = joint.transform(data.draw(coordinates(joint))).rotation
     assert relative_error(leaves(R @ R.T), leaves(Rotation.identity())) < EXACT
+
+
+@pytest.mark.parametrize("sequence", EULER_SEQUENCES)
+def test_euler_angles_turn_about_carried_axes(sequence):
+    angles = (0.3, -0.7, 1.1)
+    expected = np.eye(3)
+    for letter, angle in zip(sequence, angles, strict=True):
+        axis = Vector3(*(1.0 if letter == name else 0.0 for name in "xyz"))
+        expected = expected @ np.array([list(r) for r in Rotation.about(axis, angle).rows])
+    turned = euler(sequence).transform(angles).rotation
+    assert relative_error([list(r) for r in turned.rows], expected) < EXACT
+
+
+def test_a_sequence_that_turns_twice_about_one_axis_is_refused():
+    with pytest.raises(ValueError, match="'xxy' is no sequence of Euler angles: valid are xyx"):
+        euler("xxy")
+
+
+@given(st.data())
+def test_the_exponential_map_agrees_with_the_quaternion_it_stands_for(data):
+    r = Vector3(*data.draw(velocities(Ball())))
+    quat = Ball().integrate(Ball().neutral(), list(r))
+    X, Y = ExponentialBall().transform(list(r)), Ball().transform(quat)
+    assert relative_error(X.matrix(), Y.matrix()) < EXACT
+
+
+def test_a_joint_given_only_by_its_transform_is_the_joint_it_imitates():
+    axis = Vector3(0.6, 0.0, 0.8)
+    real, imitation = Screw(axis, 0.2), Custom(Screw(axis, 0.2).transform, 1)
+    assert relative_error(vec(imitation.subspace([0.7])[0]), vec(real.subspace([0.7])[0])) < EXACT
+    assert relative_error(vec(imitation.subspace_rate([0.7], [2.0])[0]), np.zeros(6)) < EXACT
 
 
 def test_a_quaternion_stays_of_length_one_over_many_steps():

@@ -355,9 +355,9 @@ BAD = [
     ),
     (
         "an unknown joint type",
-        robot(A, B, joint(kind="planar")),
+        robot(A, B, joint(kind="telescopic")),
         FileFormatError,
-        r":4: <joint name='j'>: the joint type 'planar' is not known; known are revolute, ",
+        r":4: <joint name='j'>: the joint type 'telescopic' is not known; known are revolute, ",
     ),
     # numbers
     (

@@ -167,8 +167,7 @@ def _register_functions() -> None:
         getattr(scalar, name).register(Expression, lambda x, op=name: x.trace.node(op, x))
     scalar.atan2.register(Expression, lambda y, x: _trace_of(y, x).node("atan2", *_lift_all(y, x)))
     scalar.less.register(Expression, lambda a, b: _trace_of(a, b).node("less", *_lift_all(a, b)))
-    scalar.known.register(Expression, lambda x: x.value if x.op == "const" else None)
-    scalar.select.register(
+    scalar.choose.register(
         Expression,
         lambda condition, a, b: condition.trace.node("select", *_lift_all(condition, a, b)),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kinetree.model.joints import Composite, Joint, Prismatic, Revolute, Screw
 from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -57,8 +58,12 @@ def _transform(X: Transform) -> Transform:
     return Transform(rotation, Vector3(*_relative(X.translation)))
 
 
-def _joint(joint: Any) -> Any:
-    return replace(joint, axis=_direction(joint.axis)) if hasattr(joint, "axis") else joint
+def _joint(joint: Joint) -> Joint:
+    if isinstance(joint, Composite):
+        return Composite(tuple(_joint(part) for part in joint.parts))
+    if isinstance(joint, (Revolute, Prismatic, Screw)):
+        return replace(joint, axis=_direction(joint.axis))
+    return joint
 
 
 def _inertia(inertia: Inertia) -> Inertia:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.errors import KinetreeWarning
 from kinetree.model.description import Connection, Link, assemble
-from kinetree.model.joints import Floating, Joint, Prismatic, Revolute
+from kinetree.model.joints import Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Limits, Model
 from kinetree.model.xml import Element
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -100,10 +100,21 @@ def _joint(element: Element) -> Joint | None:
         return Revolute(_axis(element))
     if kind == "prismatic":
         return Prismatic(_axis(element))
+    if kind == "planar":
+        return planar(*_across(_axis(element)))
     raise element.error(
         f"the joint type {kind!r} is not known; known are revolute, continuous, prismatic, "
-        "fixed, floating"
+        "fixed, floating, planar"
     )
+
+
+def _across(normal: Vector3) -> tuple[Vector3, Vector3]:
+    """The x and y axes of a plane, turned from the z axis to its normal by the shortest way."""
+    if normal.z < 0.0 and normal.x == normal.y == 0.0:  # upside down: about the x axis
+        return Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0)
+    k = 1.0 / (1.0 + normal.z)
+    x, y = normal.x, normal.y
+    return Vector3(1.0 - k * x * x, -k * x * y, -x), Vector3(-k * x * y, 1.0 - k * y * y, -y)
 
 
 def _axis(element: Element) -> Vector3:

@@ -1,8 +1,34 @@
 """The joints, one file each. A joint is what its transform, its subspace and its chart say."""
 
+from kinetree.model.joints.ball import Ball, ExponentialBall
 from kinetree.model.joints.base import Joint
+from kinetree.model.joints.composite import (
+    EULER_SEQUENCES,
+    Composite,
+    cylindrical,
+    euler,
+    planar,
+    universal,
+)
+from kinetree.model.joints.custom import Custom
 from kinetree.model.joints.floating import Floating
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
+from kinetree.model.joints.screw import Screw
 
-__all__ = ["Floating", "Joint", "Prismatic", "Revolute"]
+__all__ = [
+    "EULER_SEQUENCES",
+    "Ball",
+    "Composite",
+    "Custom",
+    "ExponentialBall",
+    "Floating",
+    "Joint",
+    "Prismatic",
+    "Revolute",
+    "Screw",
+    "cylindrical",
+    "euler",
+    "planar",
+    "universal",
+]

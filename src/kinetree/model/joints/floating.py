@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinetree.model.joints.base import Joint
+from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
 from kinetree.spatial.exponential import (
@@ -22,7 +22,7 @@ from kinetree.spatial.exponential import (
 
 
 @dataclass(frozen=True)
-class Floating(Joint):
+class Floating(ConstantAxes):
     """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame."""
 
     nq: ClassVar[int] = 7

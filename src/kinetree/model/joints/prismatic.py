@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kinetree.model.joints.base import Joint
+from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 
 @dataclass(frozen=True)
-class Prismatic(Joint):
+class Prismatic(ConstantAxes):
     """A distance along a unit axis."""
 
     axis: Vector3

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kinetree.model.joints.base import Joint
+from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
 
 
 @dataclass(frozen=True)
-class Revolute(Joint):
+class Revolute(ConstantAxes):
     """An angle about a unit axis through the joint frame's origin."""
 
     axis: Vector3

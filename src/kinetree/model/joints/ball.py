@@ -1,0 +1,107 @@
+"""Three free rotations, as a unit quaternion or as an exponential map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinetree.model.joints.base import ConstantAxes, Joint
+from kinetree.scalar import Scalar
+from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial.exponential import (
+    cosine_quotient,
+    half_turn_quat,
+    quat_log,
+    quat_product,
+    quat_unit,
+    sine_quotient,
+    third_quotient,
+)
+
+
+def _at_center(inertia: Inertia) -> Inertia:
+    """The mass of a ball, as if at its centre: turning it moves nothing."""
+    return Inertia(inertia.mass, Vector3.zero(), Symmetric3.diagonal(0))
+
+
+@dataclass(frozen=True)
+class Ball(ConstantAxes):
+    """q = (qx qy qz qw), a unit quaternion; v = the angular velocity in the body's own frame."""
+
+    nq: ClassVar[int] = 4
+    nv: ClassVar[int] = 3
+
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        return Transform(Rotation.quat_xyzw(*q), Vector3.zero())
+
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
+        return tuple(Motion(Vector3.zero(), u) for u in units)
+
+    def lumped(self, inertia: Inertia) -> Inertia:
+        return _at_center(inertia)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 0.0, 1.0)
+
+    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
+        if not any(values):
+            raise ValueError("its quaternion is zero")
+        return quat_unit(values)
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return list(quat_unit(quat_product(q, half_turn_quat(Vector3(*v)))))
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        x, y, z, w = q0
+        return list(quat_log(quat_product((-x, -y, -z, w), q1)))
+
+    def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
+        quat = rng.standard_normal((*batch, 4))
+        return quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class ExponentialBall(Joint):
+    """q = the rotation vector (axis times angle), v = its rate; singular at a full turn."""
+
+    nq: ClassVar[int] = 3
+    nv: ClassVar[int] = 3
+
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        # R = 1 + sin / theta [q] + (1 - cos) / theta^2 [q]^2: Liu & Jain eq. 53, 55
+        r = Vector3(*q)
+        x = r.dot(r)
+        s, c = sine_quotient(x), cosine_quotient(x)
+        return Transform(Rotation(*_series(r, x, s, c).rows), Vector3.zero())
+
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        # the body's angular velocity is R^T J q', with J of eq. 54 and 56: the transpose of J
+        r = Vector3(*q)
+        x = r.dot(r)
+        columns = _series(r, x, -cosine_quotient(x), third_quotient(x)).T.rows
+        return tuple(Motion(Vector3.zero(), column) for column in columns)
+
+    def lumped(self, inertia: Inertia) -> Inertia:
+        return _at_center(inertia)
+
+    def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
+        quat = rng.standard_normal((*batch, 4))
+        norm = np.linalg.norm(quat[..., :3], axis=-1, keepdims=True)
+        angle = 2.0 * np.arctan2(norm, np.abs(quat[..., 3:]))
+        sign = np.where(quat[..., 3:] < 0.0, -1.0, 1.0)
+        return np.clip(angle, 0.0, math.pi) * sign * quat[..., :3] / norm
+
+
+def _series(r: Vector3, x: Scalar, first: Scalar, second: Scalar) -> Matrix3:
+    """1 + first [r] + second [r]^2, with [r]^2 = r rT - x, x = |r|^2."""
+    u, w = r * first, r * second
+    return Matrix3(
+        Vector3(1 + w.x * r.x - second * x, w.x * r.y - u.z, w.x * r.z + u.y),
+        Vector3(w.y * r.x + u.z, 1 + w.y * r.y - second * x, w.y * r.z - u.x),
+        Vector3(w.z * r.x - u.y, w.z * r.y + u.x, 1 + w.z * r.z - second * x),
+    )

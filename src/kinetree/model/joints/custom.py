@@ -1,0 +1,37 @@
+"""A joint of your own: given its transform, the rest is found by differentiating it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kinetree.model.joints.base import Joint
+from kinetree.scalar import Scalar
+from kinetree.spatial import Transform
+
+
+@dataclass(frozen=True)
+class Custom(Joint):
+    """A joint given by a function from its coordinates to its transform; v is the rate of q.
+
+    function: written over any scalar, with `kinetree.scalar`'s functions and the spatial types; it
+        should give the identity at zero.
+    count: how many coordinates it takes.
+    """
+
+    function: Callable[[Sequence[Scalar]], Transform]
+    count: int
+    token: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False, repr=False)
+    """Tells functions apart in a model's digest: no two are taken for the same."""
+
+    @property
+    def nq(self) -> int:
+        return self.count
+
+    @property
+    def nv(self) -> int:
+        return self.count
+
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        return self.function(q)

@@ -1,0 +1,27 @@
+"""A helical joint: turning about an axis moves along it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.model.joints.base import ConstantAxes
+from kinetree.scalar import Scalar
+from kinetree.spatial import Motion, Rotation, Transform, Vector3
+
+
+@dataclass(frozen=True)
+class Screw(ConstantAxes):
+    """An angle about a unit axis, and `pitch` metres along it for each radian."""
+
+    axis: Vector3
+    pitch: float
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+
+    def transform(self, q: Sequence[Scalar]) -> Transform:
+        return Transform(Rotation.about(self.axis, q[0]), self.axis * (q[0] * self.pitch))
+
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        return (Motion(self.axis * self.pitch, self.axis),)
