@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sysconfig
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,17 +75,19 @@ def cases() -> list[Case]:
     fingers = ("panda_finger_joint1", "panda_finger_joint2")
     full = pin.buildModelFromUrdf(str(panda))
     reduced = pin.buildReducedModel(full, [full.getJointId(f) for f in fingers], pin.neutral(full))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.errors.KinetreeWarning)
-        return [
-            Case("Panda", kt.load(panda, locked=dict.fromkeys(fingers, 0.0)), reduced),
-            Case("Talos", kt.load(talos), pin.buildModelFromUrdf(str(talos))),
-            Case(
-                "Talos, floating",
-                kt.load(talos, base="floating"),
-                pin.buildModelFromUrdf(str(talos), pin.JointModelFreeFlyer()),
-            ),
-        ]
+
+    def load(*arguments: Any, **options: Any) -> kt.Robot:
+        return kt.load(*arguments, **options).without("damping", "friction")  # as Pinocchio
+
+    return [
+        Case("Panda", load(panda, locked=dict.fromkeys(fingers, 0.0)), reduced),
+        Case("Talos", load(talos), pin.buildModelFromUrdf(str(talos))),
+        Case(
+            "Talos, floating",
+            load(talos, base="floating"),
+            pin.buildModelFromUrdf(str(talos), pin.JointModelFreeFlyer()),
+        ),
+    ]
 
 
 def _poses(model: pin.Model, data: pin.Data, q: Any) -> Any:

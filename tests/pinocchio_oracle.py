@@ -14,17 +14,19 @@ def urdf_files() -> list[str]:
     return sorted(p.relative_to(ROBOTS).as_posix() for p in ROBOTS.rglob("*.urdf"))
 
 
-def load(file: str, base: str = "fixed") -> pin.Model:
+def load(file: str, base: str = "fixed", mimic: bool = False) -> pin.Model:
     path = str(ROBOTS / file)
     if base == "floating":
-        return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
-    return pin.buildModelFromUrdf(path)
+        return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer(), mimic)
+    return pin.buildModelFromUrdf(path, mimic)
 
 
 def coordinates(model: pin.Model, q: np.ndarray) -> np.ndarray:
     """Our configuration as Pinocchio's: its continuous joints are a cosine and a sine."""
     parts, at = [], 0
     for joint in list(model.joints)[1:]:
+        if joint.shortname() == "JointModelMimic":  # it has no coordinate of its own
+            continue
         if joint.shortname().startswith("JointModelRUB"):
             parts += [np.cos(q[at]), np.sin(q[at])]
             at += 1

@@ -4,7 +4,7 @@ import math
 
 from hypothesis import strategies as st
 
-from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.description import Connection, Link, Mimicry, assemble
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -20,7 +20,7 @@ from kinetree.model.joints import (
     planar,
     universal,
 )
-from kinetree.model.model import Limits, Model
+from kinetree.model.model import Drive, Limits, Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
@@ -104,8 +104,27 @@ def joints() -> st.SearchStrategy[Joint]:
 
 
 @st.composite
-def models(draw, max_bodies: int = 6) -> Model:
-    """A tree of bodies on every kind of joint, some links fixed, the base fixed or floating."""
+def drives(draw) -> Drive:
+    """Rotor inertia and friction, or none of them."""
+    amount = st.one_of(st.just(0.0), numbers(0.01, 1.0))
+    return Drive(draw(amount), draw(amount), draw(amount))
+
+
+@st.composite
+def mimicries(draw, connections) -> Mimicry | None:
+    """Copying one of the joints of one coordinate there are, or none."""
+    single = [c.name for c in connections if c.joint is not None and c.joint.nq == 1]
+    if not single or draw(st.booleans()):
+        return None
+    ratio, offset = draw(numbers(-2.0, 2.0)), draw(numbers(-1.0, 1.0))
+    return Mimicry(draw(st.sampled_from(single)), ratio, offset)
+
+
+@st.composite
+def models(draw, max_bodies: int = 6, mimic: bool = True) -> Model:
+    """A tree of bodies on every kind of joint, with drives, some links fixed, some joints
+    mimicking others, the base fixed or floating.
+    """
     count = draw(st.integers(1, max_bodies))
     links = [Link("root", draw(inertias()), "test")]
     connections = []
@@ -123,6 +142,8 @@ def models(draw, max_bodies: int = 6) -> Model:
                 joint,
                 Limits(),
                 "test",
+                draw(drives()),
+                draw(mimicries(connections)) if mimic and joint and joint.nq == 1 else None,
             )
         )
     base = draw(st.sampled_from(("fixed", "floating")))

@@ -171,7 +171,25 @@ def test_row_13_fixed_links_are_fused_and_keep_their_frames(robot):
     assert robot.model.frame("root").body == -1
 
 
-def test_row_14_nan_stays_in_its_state(robot):
+def test_row_14_a_joint_that_mimics_has_no_coordinate():
+    mimic = "<mimic joint='a_leg' multiplier='0.1'/>"
+    robot = kt.load(TREE.replace('<limit lower="0"', mimic + '<limit lower="0"'))
+    assert robot.joints == ("a_leg", "b_arm")
+    assert robot.nv == 2
+    assert robot.poses(np.array([0.5, 0.0]))[2, 1, 3] == pytest.approx(0.5 + 0.05)
+
+
+def test_row_15_drives_take_their_share():
+    dynamics = '<dynamics damping="2" friction="3"/>'
+    robot = kt.load(TREE.replace('<limit lower="-2"', dynamics + '<limit lower="-2"'))
+    bare = robot.without("damping", "friction")
+    q, v, a = robot.random(0), np.array([-0.5, 1.0, 1.0]), np.zeros(3)
+    taken = robot.inverse_dynamics(q, v, a) - bare.inverse_dynamics(q, v, a)
+    assert taken == pytest.approx([-1.0 - 3.0, 0.0, 0.0])
+    assert (robot.gravity_forces(q) == bare.gravity_forces(q)).all()
+
+
+def test_row_16_nan_stays_in_its_state(robot):
     q = robot.random(0, 11)
     expected = robot.mass_matrix(q)
     for bad in (np.nan, np.inf):

@@ -1,13 +1,11 @@
 """Agreement with Pinocchio on every URDF of example-robot-data, fixed and floating."""
 
-import warnings
-
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeWarning, ModelError, SingularModelError
+from kinetree.errors import ModelError, SingularModelError
 from tests import pinocchio_oracle as oracle
 from tests.tolerances import PEER, relative_error
 
@@ -50,10 +48,9 @@ CASES = [
 ]
 
 
-def load(file: str, base: str) -> kt.Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KinetreeWarning)
-        return kt.load(oracle.ROBOTS / file, base=base)
+def load(file: str, base: str, mimic: bool = False) -> kt.Robot:
+    """As Pinocchio takes it: without friction, and by default every joint on its own."""
+    return kt.load(oracle.ROBOTS / file, base=base, mimic=mimic).without("damping", "friction")
 
 
 def test_the_package_holds_the_files_these_lists_speak_of():
@@ -157,3 +154,68 @@ def test_frame_poses_agree():
     for name in robot.frames:
         expected = data.oMf[peer.getBodyId(name)].homogeneous
         assert relative_error(robot.pose(q, name), expected) < PEER
+
+
+# a joint that mimics one the file does not have: the left hand's names lack their prefix
+MIMICS_NOBODY = {
+    "alex_description/urdf/alex_psyonic_hands.urdf": "'Left_index_q2' mimics 'index_q1'"
+}
+
+# Pinocchio wants the joint that is mimicked to come first in the tree
+PINOCCHIO_REFUSES = {
+    "romeo_description/urdf/romeo.urdf",
+    "talos_data/robots/talos_full_v2.urdf",
+    "talos_data/robots/talos_full_v2_box.urdf",
+}
+
+MIMICKING = [
+    file
+    for file in oracle.urdf_files()
+    if file not in DEFECTIVE and "<mimic" in (oracle.ROBOTS / file).read_text()
+]
+
+
+@pytest.mark.parametrize("file", MIMICS_NOBODY)
+def test_a_joint_that_mimics_nobody_is_named(file):
+    with pytest.raises(ModelError, match=MIMICS_NOBODY[file]):
+        load(file, "fixed", mimic=True)
+
+
+@pytest.mark.parametrize("file", sorted({*MIMICKING} - {*MIMICS_NOBODY} - PINOCCHIO_REFUSES))
+def test_mimicking_joints_agree(file):
+    robot, peer = load(file, "fixed", mimic=True), oracle.load(file, mimic=True)
+    data = peer.createData()
+    assert robot.nv == peer.nv <= load(file, "fixed").nv
+    rng = np.random.default_rng(11)
+    q = robot.random(rng, 20)
+    v, a = rng.standard_normal((2, 20, robot.nv))
+    tau, M, poses = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q), robot.poses(q)
+    for i in range(20):
+        peer_q = oracle.coordinates(peer, q[i])
+        pin.forwardKinematics(peer, data, peer_q)
+        expected = np.array([data.oMi[k].homogeneous for k in range(1, peer.njoints)])
+        assert relative_error(poses[i], expected) < PEER
+        assert relative_error(tau[i], pin.rnea(peer, data, peer_q, v[i], a[i])) < PEER
+        upper = np.triu(pin.crba(peer, data, peer_q))
+        assert relative_error(M[i], upper + np.triu(upper, 1).T) < PEER
+
+
+@pytest.mark.parametrize("file", sorted(PINOCCHIO_REFUSES))
+def test_mimicking_joints_that_come_before_what_they_mimic_are_projections(file):
+    with pytest.raises(ValueError, match="not in the kinematic tree"):
+        oracle.load(file, mimic=True)
+    robot, free = load(file, "fixed", mimic=True), load(file, "fixed")
+    assert robot.nv < free.nv
+    # q_free = G q + offset, from the bodies of one in the order of the other
+    G, offset = np.zeros((free.nv, robot.nv)), np.zeros(free.nv)
+    for k, body in enumerate(robot.model.bodies):
+        joint = body.joint
+        at = robot.model.v_slices[k].start
+        G[k, at] = getattr(joint, "multiplier", 1.0)
+        offset[k] = getattr(joint, "offset", 0.0)
+    rng = np.random.default_rng(2)
+    q, (v, a) = robot.random(rng), rng.standard_normal((2, robot.nv))
+    tau = free.inverse_dynamics(G @ q + offset, G @ v, G @ a)
+    assert relative_error(robot.inverse_dynamics(q, v, a), G.T @ tau) < PEER
+    M = free.mass_matrix(G @ q + offset)
+    assert relative_error(robot.mass_matrix(q), G.T @ M @ G) < PEER

@@ -14,6 +14,7 @@ def load(
     base: str = "fixed",
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
+    mimic: bool = True,
 ) -> Robot:
     """Load a robot from a URDF file.
 
@@ -24,8 +25,10 @@ def load(
         joints: the moving joints in the order their coordinates shall have. By default depth
             first, children in the alphabetical order of their joints' names.
         locked: joint name -> the value at which to hold it; such a joint no longer moves.
+        mimic: whether joints that mimic others follow them (they then have no coordinate of their
+            own), or move on their own.
 
     Returns:
         The robot, ready to be called.
     """
-    return Robot(load_model(source, base=base, joints=joints, locked=locked))
+    return Robot(load_model(source, base=base, joints=joints, locked=locked, mimic=mimic))

@@ -71,7 +71,12 @@ QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
         {"rnea": algorithms.rnea}, ("q", "v", "a"), "tau", external=True, regrouped=True
     ),
-    "forward_dynamics": Quantity({"aba": algorithms.aba}, ("q", "v", "tau"), "a", external=True),
+    "forward_dynamics": Quantity(
+        {"aba": algorithms.aba, "crba": algorithms.forward_crba},
+        ("q", "v", "tau"),
+        "a",
+        external=True,
+    ),
     "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
     "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
     "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
@@ -145,13 +150,26 @@ class Robot:
             spread("effort", "nv"),
         )
 
+    @property
+    def follower(self) -> str | None:
+        """The name of the first joint that mimics another, if any."""
+        return next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
+
+    def without(self, *effects: str) -> Robot:
+        """The same robot with effects switched off.
+
+        Arguments:
+            effects: of "armature", "damping", "friction", "gravity", "limits".
+        """
+        return Robot(self.model.without(*effects))
+
     # configurations
 
     def neutral(self) -> np.ndarray:
         """The configuration in which every joint's transform is the identity, of length nq."""
         q = np.empty(self.nq)
-        for body, at in zip(self.model.bodies, self.model.q_slices, strict=True):
-            q[at] = body.joint.neutral()
+        for i in self.model.coordinate_order:
+            q[self.model.q_slices[i]] = self.model.bodies[i].joint.neutral()
         return q
 
     def random(
@@ -170,7 +188,8 @@ class Robot:
         generator = np.random.default_rng(rng)
         shape = (batch,) if isinstance(batch, int) else tuple(batch)
         q = np.empty((*shape, self.nq))
-        for body, at in zip(self.model.bodies, self.model.q_slices, strict=True):
+        for i in self.model.coordinate_order:
+            body, at = self.model.bodies[i], self.model.q_slices[i]
             reach = _reach(body.joint)
             lower = np.maximum(body.limits.lower, -reach)
             upper = np.minimum(body.limits.upper, reach)
@@ -232,7 +251,7 @@ class Robot:
         v: Array,
         tau: Array,
         external: Mapping[str, Array] | None = None,
-        method: str = "aba",
+        method: str = "",
         out: Array = None,
     ) -> Array:
         """The acceleration that joint forces give, (..., nv).
@@ -240,9 +259,10 @@ class Robot:
         Arguments:
             q, v, tau: configuration, velocity, joint forces.
             external: as in `inverse_dynamics`.
-            method: "aba".
+            method: "aba", or "crba", which factors the mass matrix; by default the first, unless
+                joints mimic others.
         """
-        if external is None and method == "aba":
+        if external is None and not method:
             return self._kernels["forward_dynamics"](q, v, tau, out=out)
         return self._with_external("forward_dynamics", method, (q, v, tau), external, out)
 
@@ -355,10 +375,18 @@ class _Kernels(dict[Any, Kernel]):
         row = QUANTITIES.get(quantity)
         if row is None:
             raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+        follower = self._robot.follower
         if not method:
             method = next(iter(row.methods))
+            if method == "aba" and follower is not None:
+                method = "crba"
         elif method not in row.methods:
             raise unknown("method", method, row.methods, quantity)
+        if method == "aba" and follower is not None:
+            raise KinetreeError(
+                f"joint {follower!r} mimics another, and the articulated-body algorithm takes "
+                "every joint as free: use method='crba'"
+            )
         model = self._robot.model
         for frame in frames:
             model.frame(frame)

@@ -23,12 +23,45 @@ def state(model, seed):
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+def forward(model, *arguments):
+    """Forward dynamics: by the articulated-body algorithm where that applies."""
+    if any(body.follows is not None for body in model.bodies):
+        return algorithms.forward_crba(model, *arguments)
+    return algorithms.aba(model, *arguments)
+
+
 @given(models(), SEEDS)
 def test_forward_dynamics_undoes_inverse_dynamics(model, seed):
     q, v, a = state(model, seed)
     tau = algorithms.rnea(model, q, v, a)
     tolerance = solved(algorithms.crba(model, q), tau)
-    assert relative_error(algorithms.aba(model, q, v, tau), a) < tolerance
+    assert relative_error(forward(model, q, v, tau), a) < tolerance
+
+
+@given(models(mimic=False), SEEDS)
+def test_two_ways_to_forward_dynamics_agree(model, seed):
+    q, v, tau = state(model, seed)
+    one, two = algorithms.aba(model, q, v, tau), algorithms.forward_crba(model, q, v, tau)
+    bias = algorithms.rnea(model, q, v, [0.0] * model.nv)
+    tolerance = solved(algorithms.crba(model, q), np.abs(tau) + np.abs(bias))
+    assert relative_error(two, one) < tolerance
+
+
+@given(models(), SEEDS)
+def test_friction_works_against_the_motion_and_armature_against_its_change(model, seed):
+    q, v, a = state(model, seed)
+    tau = np.array(algorithms.rnea(model, q, v, a))
+    bare = model.without("armature", "damping", "friction")
+    taken = tau - np.array(algorithms.rnea(bare, q, v, a))
+    expected = np.zeros(model.nv)
+    for body, at in zip(model.bodies, model.v_slices, strict=True):
+        drive, rate, change = body.drive, np.array(v[at]), np.array(a[at])
+        expected[at] += drive.armature * change + drive.damping * rate
+        expected[at] += drive.friction * np.sign(rate)
+    assert relative_error(taken, expected) < EXACT * max(1.0, np.abs(tau).max())
+    M = np.array(algorithms.crba(model, q))
+    M = M - np.array(algorithms.crba(bare, q))
+    assert np.abs(M - np.diag(np.diag(M))).max() == 0.0
 
 
 @given(models(), SEEDS)
@@ -49,6 +82,7 @@ def test_the_mass_matrix_is_the_forces_of_unit_accelerations(model, seed):
 
 @given(models(), SEEDS)
 def test_the_power_of_the_joints_is_the_rate_of_the_energy(model, seed):
+    model = model.without("damping", "friction")
     q, v, a = state(model, seed)
     tau = np.array(algorithms.rnea(model, q, v, a))
 
@@ -97,7 +131,7 @@ def test_an_external_wrench_is_felt_through_the_motion_of_its_frame(model, seed)
     assert relative_error(with_it - without, np.array(expected)) < 1e-7
     tau = with_it.tolist()
     tolerance = solved(algorithms.crba(model, q), tau)
-    assert relative_error(algorithms.aba(model, q, v, tau, wrench), a) < tolerance
+    assert relative_error(forward(model, q, v, tau, wrench), a) < tolerance
 
 
 @settings(max_examples=12)

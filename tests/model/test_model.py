@@ -94,7 +94,7 @@ def test_every_number_must_be_finite(where, value):
 
 @pytest.mark.parametrize("order", [(0, 1), (0, 1, 1), (0, 1, 3), (0, 1, 2, 2), (-1, 0, 1)])
 def test_the_coordinate_order_must_name_each_body_once(order):
-    with pytest.raises(ModelError, match="coordinate_order must name each body once"):
+    with pytest.raises(ModelError, match="coordinate_order must name each body that follows no"):
         replace(ARM, coordinate_order=order)
 
 
@@ -121,7 +121,7 @@ def test_reordered_coordinates_stand_in_the_order_asked_for():
     assert model.reordered([b.joint_name for b in ARM.bodies]) == ARM
 
 
-@given(models(), st.randoms(use_true_random=False))
+@given(models(mimic=False), st.randoms(use_true_random=False))
 def test_reordering_permutes_the_joint_forces_and_nothing_else(model, random):
     names = [b.joint_name for b in model.bodies]
     random.shuffle(names)
@@ -213,7 +213,7 @@ def variants(value):
 def test_the_digest_changes_with_every_number_and_name():
     digests = [m.digest for m in variants(ARM)]
     # per body: 2 names, 12 of the placement, 3 or no axis, 10 of the inertia, 4 limits
-    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4) + 2 * 3 + 3 * (1 + 12) + 3
+    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 3) + 2 * 3 + 3 * (1 + 12) + 3
     assert len({ARM.digest, *digests}) == len(digests) + 1
 
 

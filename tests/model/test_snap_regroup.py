@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kinetree.algorithms import aba, crba, rnea
@@ -158,6 +158,7 @@ def test_regrouping_does_not_change_the_mass_matrix(state):
 @given(states())
 def test_regrouping_changes_no_acceleration(state):
     model, q, v, tau = state
+    assume(all(body.follows is None for body in model.bodies))
     expected = aba(model, q, v, tau)
     tolerance = solved(crba(model, q), rnea(model, q, v, expected))
     assert relative_error(aba(regroup(model), q, v, tau), expected) < tolerance

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from kinetree.errors import (
     FileFormatError,
     KinetreeError,
-    KinetreeWarning,
     MissingFileError,
     ModelError,
 )
@@ -240,13 +239,64 @@ def test_a_single_link_is_a_robot_without_joints():
     assert (model.bodies, model.nq, model.nv) == ((), 0, 0)
 
 
-def test_a_mimic_joint_is_warned_about_with_its_place(tmp_path):
-    file = tmp_path / "r.urdf"
-    file.write_text(robot(link("a"), link("b"), joint(inside="<mimic joint='k'/>")))
-    with pytest.warns(
-        KinetreeWarning, match=r"r\.urdf:4: <joint name='j'>: <mimic> is not applied"
-    ):
-        load_model(file)
+MIMICKING = """<robot name='r'>
+  <link name='a'/><link name='b'/><link name='c'/><link name='d'/>
+  <joint name='j1' type='revolute'><parent link='a'/><child link='b'/>
+    <limit lower='-1' upper='1'/><dynamics damping='0.5' friction='0.25'/></joint>
+  <joint name='j2' type='revolute'><parent link='b'/><child link='c'/>
+    <limit lower='-1' upper='1'/><mimic joint='j1' multiplier='-2' offset='0.25'/>
+    <dynamics damping='0.5' friction='0.25'/></joint>
+  <joint name='j3' type='prismatic'><parent link='c'/><child link='d'/>
+    <limit lower='-1' upper='1'/><mimic joint='j2' multiplier='3' offset='1'/></joint>
+</robot>"""
+
+
+def test_joints_that_mimic_follow_through_chains():
+    model = load_model(MIMICKING)
+    assert (model.nq, model.nv, len(model.bodies)) == (1, 1, 3)
+    one, two, three = model.bodies
+    assert (one.follows, two.follows, three.follows) == (None, 0, 0)
+    assert (two.joint.multiplier, two.joint.offset) == (-2.0, 0.25)
+    assert (three.joint.multiplier, three.joint.offset) == (-6.0, 1.75)
+    X = three.joint.transform([0.5])
+    assert X.translation.x == -6.0 * 0.5 + 1.75
+
+
+def test_the_drive_of_a_joint_that_mimics_is_as_the_other_feels_it():
+    one, two, three = load_model(MIMICKING).bodies
+    assert (one.drive.damping, one.drive.friction) == (0.5, 0.25)
+    assert (two.drive.damping, two.drive.friction) == (2.0, 0.5)
+    assert (three.drive.damping, three.drive.friction) == (0.0, 0.0)
+
+
+def test_joints_that_mimic_may_move_on_their_own():
+    model = load_model(MIMICKING, mimic=False)
+    assert model.nv == 3
+    assert [body.follows for body in model.bodies] == [None] * 3
+
+
+def test_a_joint_that_mimics_a_locked_one_is_locked_with_it():
+    model = load_model(MIMICKING, locked={"j1": 0.5})
+    assert model.bodies == ()
+    held = load_model(MIMICKING, locked={"j1": 0.5, "j2": -0.75, "j3": -1.25}, mimic=False)
+    for frame, same in zip(model.frames, held.frames, strict=True):
+        assert frame == same
+    assert load_model(MIMICKING, locked={"j2": 0.1}).nv == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("joint='j1'", "joint='j9'", r":5: joint 'j2' mimics 'j9': the file has no joint 'j9'"),
+        ("joint='j1'", "joint='j2'", r":5: joint 'j2' mimics itself"),
+        ("joint='j1'", "joint='j3'", r":5: joint 'j2' mimics itself through 'j"),
+        ("name='j1' type='revolute'", "name='j1' type='fixed'", r"both must move with one coord"),
+        ("name='j1' type='revolute'", "name='j1' type='floating'", r"both must move with one coo"),
+    ],
+)
+def test_a_joint_that_cannot_mimic_is_named(old, new, message):
+    with pytest.raises(ModelError, match=message):
+        load_model(MIMICKING.replace(old, new))
 
 
 # refusing

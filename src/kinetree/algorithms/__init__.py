@@ -6,8 +6,18 @@ from. None of them knows of batches, arrays, dtypes or targets.
 
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.forward_crba import forward_crba
 from kinetree.algorithms.kinematics import body_poses, frame_pose
 from kinetree.algorithms.manifold import difference, integrate
 from kinetree.algorithms.rnea import rnea
 
-__all__ = ["aba", "body_poses", "crba", "difference", "frame_pose", "integrate", "rnea"]
+__all__ = [
+    "aba",
+    "body_poses",
+    "crba",
+    "difference",
+    "forward_crba",
+    "frame_pose",
+    "integrate",
+    "rnea",
+]

@@ -12,7 +12,9 @@ numbers (7.x) these are; Lecture 9 names it as the most efficient way.
     u_i         u[i]      tau_i - S_i^T p_i^A
     a'          A_i       acceleration of body i before its joint's own is added
 
-Cost: O(N).
+The drive of a joint adds its rotor's inertia to D and takes its friction from tau.
+
+Cost: O(N). Every joint must have coordinates of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from kinetree.algorithms.dense import inverse_symmetric
 from kinetree.algorithms.tree import (
     Wrenches,
     along,
+    drive_forces,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -43,6 +46,7 @@ def aba(
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     A_g = Motion(model.gravity, Vector3.zero())
     n = len(model.bodies)
+    friction = drive_forces(model, qd, [0] * model.nv)
     F_ext = wrenches_on_bodies(model, external or {})
     V: list[Motion] = []
     c: list[Motion] = []
@@ -66,9 +70,12 @@ def aba(
     for i in reversed(range(n)):
         U[i] = [IA[i] @ axis for axis in Phi[i]]  # (7.43)
         D = [[axis.dot(force) for force in U[i]] for axis in Phi[i]]  # (7.44)
+        for k in range(len(D)):
+            D[k][k] = D[k][k] + model.bodies[i].drive.armature
         D_inv[i] = inverse_symmetric(D)
-        joint_tau = tau[model.v_slices[i]]
-        u[i] = [t - axis.dot(pA[i]) for t, axis in zip(joint_tau, Phi[i], strict=True)]  # (7.45)
+        at = model.v_slices[i]
+        free = [t - f for t, f in zip(tau[at], friction[at], strict=True)]
+        u[i] = [t - axis.dot(pA[i]) for t, axis in zip(free, Phi[i], strict=True)]  # (7.45)
         parent = model.bodies[i].parent
         if parent >= 0:
             Ia, pa = IA[i], pA[i]

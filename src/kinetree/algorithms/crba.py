@@ -25,6 +25,9 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     IC = [body.inertia for body in model.bodies]
     H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
+    for body, at in zip(model.bodies, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            H[k][k] = H[k][k] + body.drive.armature
 
     for j in reversed(range(len(model.bodies))):
         parent = model.bodies[j].parent
@@ -35,7 +38,12 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
         while i >= 0:
             for row, axis in enumerate(Phi[i], model.v_slices[i].start):
                 for column, force in enumerate(F, model.v_slices[j].start):
-                    H[row][column] = H[column][row] = axis.dot(force)  # (22)
+                    if i == j and column < row:
+                        continue  # the other half of a symmetric block
+                    entry = axis.dot(force)  # (22)
+                    H[row][column] = H[row][column] + entry
+                    if i != j or row != column:
+                        H[column][row] = H[column][row] + entry
             F = [X[i].to_parent(force) for force in F]
             i = model.bodies[i].parent
     return H

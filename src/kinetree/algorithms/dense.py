@@ -1,4 +1,4 @@
-"""Small dense linear algebra over any scalar: what a joint of several degrees of freedom needs."""
+"""Small dense linear algebra over any scalar, by A = L D L^T with unit lower triangular L."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from kinetree.scalar import Scalar
 
+Matrix = Sequence[Sequence[Scalar]]
 
-def inverse_symmetric(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """The inverse of a symmetric positive definite matrix, by A = L D L^T."""
+
+def factor_symmetric(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """L and the inverse of D, of a symmetric positive definite matrix."""
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]
     D_inv: list[Scalar] = []
     for j in range(n):
-        d = A[j][j]
         scaled = [L[j][k] / D_inv[k] for k in range(j)]  # L_jk D_k
+        d = A[j][j]
         for k in range(j):
             d = d - L[j][k] * scaled[k]
         D_inv.append(1 / d)
@@ -23,20 +25,41 @@ def inverse_symmetric(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
             for k in range(j):
                 entry = entry - L[i][k] * scaled[k]
             L[i][j] = entry * D_inv[j]
-    # M = L^-1, unit lower triangular; A^-1 = M^T D^-1 M
-    M: list[list[Scalar]] = [[0] * n for _ in range(n)]
+    return L, D_inv
+
+
+def solve_symmetric(A: Matrix, b: Sequence[Scalar]) -> list[Scalar]:
+    """The x with A x = b."""
+    L, D_inv = factor_symmetric(A)
+    n = len(b)
+    x = list(b)
+    for i in range(n):
+        for k in range(i):
+            x[i] = x[i] - L[i][k] * x[k]
+    x = [value * d for value, d in zip(x, D_inv, strict=True)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = x[i] - L[k][i] * x[k]
+    return x
+
+
+def inverse_symmetric(A: Matrix) -> list[list[Scalar]]:
+    """A^-1 = K^T D^-1 K, with K the inverse of L."""
+    L, D_inv = factor_symmetric(A)
+    n = len(A)
+    K: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for j in range(n):
-        M[j][j] = 1
+        K[j][j] = 1
         for i in range(j + 1, n):
             total = -L[i][j]
             for k in range(j + 1, i):
-                total = total - L[i][k] * M[k][j]
-            M[i][j] = total
+                total = total - L[i][k] * K[k][j]
+            K[i][j] = total
     inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):
-            total = M[j][i] * D_inv[j]
+            total = K[j][i] * D_inv[j]
             for k in range(j + 1, n):
-                total = total + M[k][i] * (M[k][j] * D_inv[k])
+                total = total + K[k][i] * (K[k][j] * D_inv[k])
             inverse[i][j] = inverse[j][i] = total
     return inverse

@@ -14,14 +14,16 @@ from kinetree.scalar import Scalar
 def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
     """q (+) dv: where the constant velocity dv leads in one unit of time."""
     moved: list[Scalar] = [0] * model.nq
-    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
-        moved[at] = body.joint.integrate(q[at], dv[along])
+    for i in model.coordinate_order:
+        at, along = model.q_slices[i], model.v_slices[i]
+        moved[at] = model.bodies[i].joint.integrate(q[at], dv[along])
     return moved
 
 
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
     """q1 (-) q0: the constant velocity that leads from q0 to q1 in one unit of time."""
     dv: list[Scalar] = [0] * model.nv
-    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
-        dv[along] = body.joint.difference(q0[at], q1[at])
+    for i in model.coordinate_order:
+        at, along = model.q_slices[i], model.v_slices[i]
+        dv[along] = model.bodies[i].joint.difference(q0[at], q1[at])
     return dv

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.tree import (
     Wrenches,
     along,
+    drive_forces,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -67,10 +68,11 @@ def rnea(
         # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
         F.append(body.inertia.wrench(V[i], A[i]) - F_ext[i])
 
-    # tips to base: what each joint carries (18)
-    tau: list[Scalar] = [0] * model.nv
+    # tips to base: what each joint carries (18), and what its drive and friction take
+    tau = drive_forces(model, qd, qdd)
     for i, body in reversed(list(enumerate(model.bodies))):
-        tau[model.v_slices[i]] = [axis.dot(F[i]) for axis in Phi[i]]
+        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
+            tau[k] = tau[k] + axis.dot(F[i])
         if body.parent >= 0:
             F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
     return tau

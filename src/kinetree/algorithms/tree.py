@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kinetree.model import Model
-from kinetree.scalar import Scalar
+from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Force, Motion, Transform
 
 Wrenches = Mapping[str, Force]
@@ -33,6 +33,18 @@ def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
     for axis, rate in zip(Phi, rates, strict=True):
         total = total + axis * rate
     return total
+
+
+def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """What the drives take: rotor inertia, viscous and dry friction, for each velocity."""
+    forces: list[Scalar] = [0] * model.nv
+    for body, at in zip(model.bodies, model.v_slices, strict=True):
+        drive = body.drive
+        for k in range(at.start, at.stop):
+            sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
+            taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction
+            forces[k] = forces[k] + taken
+    return forces
 
 
 def wrenches_on_bodies(model: Model, external: Wrenches) -> list[Force]:

@@ -1,5 +1,5 @@
 """The frozen model of a robot, its joints, its readers and the built-in robots."""
 
-from kinetree.model.model import Body, Frame, Limits, Model
+from kinetree.model.model import Body, Drive, Frame, Limits, Model
 
-__all__ = ["Body", "Frame", "Limits", "Model"]
+__all__ = ["Body", "Drive", "Frame", "Limits", "Model"]

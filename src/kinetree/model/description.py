@@ -7,16 +7,17 @@ said at the place where it was written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinetree.errors import ModelError, unknown
-from kinetree.model.joints import Floating, Joint
-from kinetree.model.model import STANDARD_GRAVITY, WORLD, Body, Frame, Limits, Model
+from kinetree.model.joints import Floating, Joint, Mimic
+from kinetree.model.model import STANDARD_GRAVITY, WORLD, Body, Drive, Frame, Limits, Model
 from kinetree.spatial import Inertia, Transform, Vector3
 
 ROOT_JOINT = "root_joint"
+NO_DRIVE = Drive()
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,15 @@ class Link:
     name: str
     inertia: Inertia
     where: str
+
+
+@dataclass(frozen=True)
+class Mimicry:
+    """Which joint another copies: its coordinate is multiplier q + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,8 @@ class Connection:
     joint: Joint | None
     limits: Limits
     where: str
+    drive: Drive = NO_DRIVE
+    mimicry: Mimicry | None = None
 
 
 def assemble(
@@ -68,9 +80,9 @@ def assemble(
     children = _children(by_name, connections)
     root = _root(name, links, connections, children)
     held = _held(name, connections, locked or {})
+    copies = _copies(connections, held)
 
     bodies: list[Body] = []
-    inertias: list[Inertia] = []
     frames: list[Frame] = []
     above_root = Connection(
         ROOT_JOINT, "", root, Transform.identity(), Floating(), Limits(), by_name[root].where
@@ -83,39 +95,93 @@ def assemble(
         connection, link, carrier, pose = pending.pop()
         if connection is not None:
             pose = pose @ connection.placement
-            if connection.name in held and connection is not above_root:
-                assert connection.joint is not None
-                pose = pose @ connection.joint.transform(held[connection.name])
-            elif connection.joint is not None:
+            joint = connection.joint
+            if joint is not None and connection.name in held and connection is not above_root:
+                pose = pose @ joint.transform(held[connection.name])
+            elif joint is not None:
                 bodies.append(
                     Body(
-                        link,
-                        connection.name,
-                        carrier,
-                        pose,
-                        connection.joint,
-                        Inertia.zero(),
-                        connection.limits,
+                        name=link,
+                        joint_name=connection.name,
+                        parent=carrier,
+                        placement=pose,
+                        joint=joint,
+                        inertia=Inertia.zero(),
+                        limits=connection.limits,
+                        drive=connection.drive,
                     )
                 )
-                inertias.append(Inertia.zero())
                 carrier, pose = len(bodies) - 1, Transform.identity()
         if carrier != WORLD:
-            inertias[carrier] += pose.to_parent(by_name[link].inertia)
+            total = bodies[carrier].inertia + pose.to_parent(by_name[link].inertia)
+            bodies[carrier] = replace(bodies[carrier], inertia=total)
         frames.append(Frame(link, carrier, pose))
         for below in reversed(children[link]):
             pending.append((below, below.child, carrier, pose))
 
-    model = Model(
-        name,
-        tuple(
-            Body(b.name, b.joint_name, b.parent, b.placement, b.joint, inertia, b.limits)
-            for b, inertia in zip(bodies, inertias, strict=True)
-        ),
-        tuple(frames),
-        gravity,
-    )
+    model = Model(name, tuple(_followers(bodies, copies)), tuple(frames), gravity)
     return model if joints is None else model.reordered(list(joints))
+
+
+def _followers(bodies: list[Body], copies: Mapping[str, Mimicry]) -> Iterable[Body]:
+    """The bodies, those whose joints mimic others following them."""
+    number = {body.joint_name: i for i, body in enumerate(bodies)}
+    for body in bodies:
+        copy = copies.get(body.joint_name)
+        if copy is None:
+            yield body
+            continue
+        ratio, drive = copy.multiplier, body.drive
+        yield replace(
+            body,
+            joint=Mimic(body.joint, ratio, copy.offset),
+            follows=number[copy.joint],
+            # as the other joint feels it
+            drive=Drive(
+                drive.armature * ratio * ratio,
+                drive.damping * ratio * ratio,
+                drive.friction * abs(ratio),
+            ),
+        )
+
+
+def _copies(
+    connections: Sequence[Connection], held: dict[str, tuple[float, ...]]
+) -> dict[str, Mimicry]:
+    """Which moving joint each mimicking one copies in the end, through chains of them.
+
+    A joint that copies a locked one is locked too: it is added to `held`.
+    """
+    by_name = {c.name: c for c in connections}
+    copies: dict[str, Mimicry] = {}
+    for c in connections:
+        if c.mimicry is None or c.joint is None or c.name in held:
+            continue
+        seen, source = {c.name}, c.mimicry.joint
+        ratio, offset = c.mimicry.multiplier, c.mimicry.offset
+        while True:
+            other = by_name.get(source)
+            if other is None:
+                known = unknown("joint", source, by_name, "the file")
+                raise ModelError(f"{c.where}: joint {c.name!r} mimics {source!r}: {known}")
+            if other.joint is None or other.joint.nq != 1 or c.joint.nq != 1:
+                raise ModelError(
+                    f"{c.where}: joint {c.name!r} mimics {source!r}: both must move with one "
+                    "coordinate"
+                )
+            if source in seen:
+                raise ModelError(f"{c.where}: joint {c.name!r} mimics itself through {source!r}")
+            if source in held:
+                held[c.name] = (ratio * held[source][0] + offset,)
+                break
+            if other.mimicry is None:
+                copies[c.name] = Mimicry(source, ratio, offset)
+                break
+            seen.add(source)
+            offset += ratio * other.mimicry.offset
+            ratio *= other.mimicry.multiplier
+            source = other.mimicry.joint
+    return copies
 
 
 def _links_by_name(links: Sequence[Link]) -> dict[str, Link]:

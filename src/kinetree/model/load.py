@@ -18,6 +18,7 @@ def load_model(
     base: str = "fixed",
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
+    mimic: bool = True,
 ) -> Model:
     """The model of a robot file, or of the text of one (a string that starts with '<').
 
@@ -26,6 +27,7 @@ def load_model(
         base: "fixed" or "floating".
         joints: the moving joints in the order their coordinates shall have.
         locked: joint name -> the value at which to hold it.
+        mimic: whether joints that mimic others follow them, or move on their own.
     """
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
         file, data = "<string>", source.lstrip("\ufeff").encode(errors="surrogatepass")
@@ -36,7 +38,7 @@ def load_model(
         raise FileFormatError(
             f"{root.where}: the document is a <{root.tag}>; a URDF <robot> is expected"
         )
-    return read_urdf(root, base=base, joints=joints, locked=locked)
+    return read_urdf(root, base=base, joints=joints, locked=locked, mimic=mimic)
 
 
 def _read(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from numbers import Real
@@ -19,6 +19,7 @@ from kinetree.model.joints import Joint
 from kinetree.spatial import Inertia, Transform, Vector3
 
 WORLD = -1
+EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 
@@ -33,6 +34,20 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Drive:
+    """What moves with a joint besides its body, the same for each of its velocities.
+
+    armature: the inertia of rotors, as the joint feels it, kg m^2 (or kg).
+    damping: viscous friction, N m s (or N s/m).
+    friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
+    """
+
+    armature: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+
+
+@dataclass(frozen=True)
 class Body:
     """A moving body, and the joint that connects it to its parent.
 
@@ -40,6 +55,7 @@ class Body:
     parent: the parent's number, or WORLD.
     placement: the pose of the joint frame in the parent's frame.
     inertia: of everything rigidly attached, in the body's frame.
+    follows: the number of the body whose coordinate moves this one too, if its joint mimics that.
     """
 
     name: str
@@ -49,6 +65,8 @@ class Body:
     joint: Joint
     inertia: Inertia
     limits: Limits = Limits()
+    drive: Drive = Drive()
+    follows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +82,8 @@ class Frame:
 class Model:
     """A robot: bodies in depth-first order, named frames, gravity.
 
-    coordinate_order: the bodies in the order in which their coordinates stand in q and v.
+    coordinate_order: the bodies that have coordinates, in the order in which these stand in q
+        and v; a body that follows another has none of its own.
     """
 
     name: str
@@ -75,16 +94,17 @@ class Model:
 
     def __post_init__(self) -> None:
         if not self.coordinate_order:
-            object.__setattr__(self, "coordinate_order", tuple(range(len(self.bodies))))
+            owners = tuple(i for i, body in enumerate(self.bodies) if body.follows is None)
+            object.__setattr__(self, "coordinate_order", owners)
         _check(self)
 
     @property
     def nq(self) -> int:
-        return sum(b.joint.nq for b in self.bodies)
+        return sum(b.joint.nq for b in self.bodies if b.follows is None)
 
     @property
     def nv(self) -> int:
-        return sum(b.joint.nv for b in self.bodies)
+        return sum(b.joint.nv for b in self.bodies if b.follows is None)
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
@@ -102,7 +122,10 @@ class Model:
             stop = start + getattr(self.bodies[body].joint, count)
             slices[body] = slice(start, stop)
             start = stop
-        return tuple(slices[i] for i in range(len(self.bodies)))
+        return tuple(
+            slices[i if body.follows is None else body.follows]
+            for i, body in enumerate(self.bodies)
+        )
 
     @cached_property
     def _frame_numbers(self) -> dict[str, int]:
@@ -123,9 +146,32 @@ class Model:
             h.update(part.encode() + b";")
         return h.hexdigest()
 
+    def without(self, *effects: str) -> Model:
+        """The same robot with some effects switched off.
+
+        Arguments:
+            effects: of "armature", "damping", "friction", "gravity", "limits".
+        """
+        model = self
+        for effect in effects:
+            if effect == "gravity":
+                model = replace(model, gravity=Vector3(0.0, 0.0, 0.0))
+            elif effect in ("armature", "damping", "friction"):
+                model = model._with_bodies(
+                    lambda b, e=effect: replace(b, drive=replace(b.drive, **{e: 0.0}))  # type: ignore[misc]
+                )
+            elif effect == "limits":
+                model = model._with_bodies(lambda b: replace(b, limits=Limits()))
+            else:
+                raise unknown("effect", effect, EFFECTS, "a model")
+        return model
+
+    def _with_bodies(self, change: Callable[[Body], Body]) -> Model:
+        return replace(self, bodies=tuple(change(b) for b in self.bodies))
+
     def reordered(self, joints: list[str]) -> Model:
         """The same robot with its coordinates in the order of these joints."""
-        by_name = {b.joint_name: i for i, b in enumerate(self.bodies)}
+        by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}
         for name in joints:
             if name not in by_name:
                 raise unknown("moving joint", name, by_name, f"robot {self.name!r}")
@@ -167,7 +213,7 @@ def _check(model: Model) -> None:
         if body.joint_name in seen:
             raise ModelError(f"two joints are named {body.joint_name!r}: names must be unique")
         seen.add(body.joint_name)
-        for what in ("placement", "inertia", "joint"):
+        for what in ("placement", "inertia", "joint", "drive"):
             _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
     seen.clear()
     for frame in model.frames:
@@ -178,8 +224,17 @@ def _check(model: Model) -> None:
             raise ModelError(f"frame {frame.name!r} is on body {frame.body}, which does not exist")
         _check_finite(frame.placement, f"the placement of frame {frame.name!r}")
     _check_finite(model.gravity, "gravity")
-    if sorted(model.coordinate_order) != list(range(len(model.bodies))):
-        raise ModelError("coordinate_order must name each body once")
+    owners = [i for i, body in enumerate(model.bodies) if body.follows is None]
+    if sorted(model.coordinate_order) != owners:
+        raise ModelError("coordinate_order must name each body that follows no other once")
+    for body in model.bodies:
+        if body.follows is not None and (
+            body.follows not in owners or model.bodies[body.follows].joint.nq != body.joint.nq
+        ):
+            raise ModelError(
+                f"body {body.name!r} follows body {body.follows}: one with as many coordinates "
+                "of its own is expected"
+            )
 
 
 def _check_finite(value: object, what: str) -> None:

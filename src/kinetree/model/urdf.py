@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 
-from kinetree.errors import KinetreeWarning
-from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.description import Connection, Link, Mimicry, assemble
 from kinetree.model.joints import Floating, Joint, Prismatic, Revolute, planar
-from kinetree.model.model import Limits, Model
+from kinetree.model.model import Drive, Limits, Model
 from kinetree.model.xml import Element
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -20,12 +18,13 @@ def read_urdf(
     base: str = "fixed",
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
+    mimic: bool = True,
 ) -> Model:
-    """The model of a URDF document's <robot>; see `assemble` for the options."""
+    """The model of a URDF document's <robot>; see `load_model` for the options."""
     return assemble(
         robot.attributes.get("name", "robot"),
         [_link(element) for element in robot.all("link")],
-        [_connection(element) for element in robot.all("joint")],
+        [_connection(element, mimic) for element in robot.all("joint")],
         base=base,
         joints=joints,
         locked=locked,
@@ -64,22 +63,33 @@ def _origin(element: Element) -> Transform:
     )
 
 
-def _connection(element: Element) -> Connection:
-    name = element.text("name")
-    if element.first("mimic") is not None:
-        warnings.warn(
-            f"{element.where}: {element}: <mimic> is not applied; the joint moves on its own",
-            KinetreeWarning,
-            stacklevel=2,
-        )
+def _connection(element: Element, mimic: bool) -> Connection:
     return Connection(
-        name,
+        element.text("name"),
         _named_link(element, "parent"),
         _named_link(element, "child"),
         _origin(element),
         _joint(element),
         _limits(element),
         element.where,
+        _drive(element),
+        _mimicry(element) if mimic else None,
+    )
+
+
+def _drive(element: Element) -> Drive:
+    dynamics = element.first("dynamics")
+    if dynamics is None:
+        return Drive()
+    return Drive(damping=dynamics.number("damping", 0.0), friction=dynamics.number("friction", 0.0))
+
+
+def _mimicry(element: Element) -> Mimicry | None:
+    mimic = element.first("mimic")
+    if mimic is None:
+        return None
+    return Mimicry(
+        mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
     )
 
 

@@ -12,6 +12,7 @@ from kinetree.model.joints.composite import (
 )
 from kinetree.model.joints.custom import Custom
 from kinetree.model.joints.floating import Floating
+from kinetree.model.joints.mimic import Mimic
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
 from kinetree.model.joints.screw import Screw
@@ -24,6 +25,7 @@ __all__ = [
     "ExponentialBall",
     "Floating",
     "Joint",
+    "Mimic",
     "Prismatic",
     "Revolute",
     "Screw",
