@@ -163,7 +163,7 @@ def _threads(call: Callable[[], Any]) -> tuple[float, float]:
         return run
 
     try:
-        two, one = seconds_in_turn([on(2), on(1)], repeats=15, at_least=0.03)
+        two, one = seconds_in_turn([on(2), on(1)], repeats=41, at_least=0.01)
     finally:
         kt.set_threads(1)
     return two, one

@@ -49,10 +49,6 @@ class VerificationError(KinetreeError):
     """A program breaks a rule of the graph: always a defect of Kinetree."""
 
 
-class KinetreeWarning(UserWarning):
-    """A model is loaded, but a reader should know something about it."""
-
-
 def unknown(kind: str, name: object, valid: Iterable[str], owner: str) -> UnknownNameError:
     """An UnknownNameError that lists the nearest valid names, or all if they are few."""
     names = list(valid)

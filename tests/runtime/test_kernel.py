@@ -44,6 +44,13 @@ def test_single_precision_in_gives_single_precision_out(arm):
     assert arm.inverse_dynamics(q, v, a.astype(np.float64)).dtype == np.float64
 
 
+def test_single_precision_alone_does_not_compile_double_precision():
+    kernel = kt.robots.chain(2, seed=5).kernel("mass_matrix")
+    for batch in ((), (3,)):
+        assert kernel(np.zeros((*batch, 2), np.float32)).dtype == np.float32
+    assert set(kernel._compiled) == {"float"}
+
+
 def test_lists_integers_and_scalars_of_a_batch_broadcast(arm):
     q, v, _ = states(arm, 4, 1)
     tau = arm.inverse_dynamics(q, v[0, 0].tolist(), np.zeros((3, 7), dtype=int))

@@ -122,7 +122,8 @@ class Kernel:
         return self._compiled["double"][1]
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        if out is None:
+        # whoever works in float32 alone does not pay for compiling float64
+        if out is None and ("_one" in self.__dict__ or not _all_single(arrays)):
             result = self._one(*arrays)
             if result is not NotImplemented:
                 return result

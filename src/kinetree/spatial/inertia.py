@@ -134,7 +134,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def outer(f: Force, g: Force) -> ArticulatedInertia:
-        """f gT, for f and g that make it symmetric (g = s f)."""
+        """f gT, where it is symmetric (g = s f), or a sum of such products is."""
         rows = (g.angular * f.linear.x, g.angular * f.linear.y, g.angular * f.linear.z)
         return ArticulatedInertia(
             Symmetric3.outer(f.linear, g.linear),
