@@ -148,21 +148,3 @@ def test_operation_counts_do_not_creep_up(arm):
     }
     most = {"poses": 121, "inverse_dynamics": 371, "mass_matrix": 241, "forward_dynamics": 1068}
     assert all(counts[name] <= most[name] for name in most), counts
-
-
-@pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_built_in_robots_are_physical(base):
-    for robot in (
-        kt.robots.arm(base),
-        kt.robots.chain(9, base=base),
-        kt.robots.tree(9, 3, base=base),
-    ):
-        M = robot.mass_matrix(robot.random(0, 20))
-        assert np.linalg.eigvalsh(M).min() > 0.0
-
-
-def test_trees_branch_as_asked():
-    assert [b.parent for b in kt.robots.tree(7, 2).model.bodies] == [-1, 0, 1, 1, 0, 4, 4]
-    assert [b.parent for b in kt.robots.chain(4).model.bodies] == [-1, 0, 1, 2]
-    with pytest.raises(KinetreeError, match="at least one body"):
-        kt.robots.tree(0)

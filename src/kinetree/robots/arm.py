@@ -1,0 +1,45 @@
+"""A seven-joint arm."""
+
+from __future__ import annotations
+
+from kinetree.model.joints import Revolute
+from kinetree.model.model import Limits
+from kinetree.robot import Robot
+from kinetree.robots.building import Assembly, Y, Z, rod
+from kinetree.spatial import Inertia, Vector3
+
+# length along z to the next joint, mass, radius; velocity and effort of the joint
+SEGMENTS = (
+    (0.34, 4.0, 0.06, 1.7, 180.0),
+    (0.0, 3.6, 0.06, 1.7, 180.0),
+    (0.40, 3.2, 0.055, 1.7, 110.0),
+    (0.0, 2.8, 0.055, 2.2, 110.0),
+    (0.39, 2.0, 0.05, 2.4, 110.0),
+    (0.0, 1.6, 0.045, 3.1, 40.0),
+    (0.10, 0.8, 0.04, 3.1, 40.0),
+)
+
+
+def arm(base: str = "fixed") -> Robot:
+    """A seven-joint arm of human reach: shoulder, elbow and wrist, roll and pitch in turn.
+
+    Lengths, masses and limits are of the order of today's light-weight arms: 0.8 m of reach,
+    18 kg on a base of 4 kg. Each link is a solid cylinder along its length.
+    """
+    assembly = Assembly("arm", "base", rod(4.0, 0.09, 0.1))
+    parent, offset = "base", 0.0
+    for i, (length, mass, radius, velocity, effort) in enumerate(SEGMENTS):
+        roll = i % 2 == 0
+        reach = 2.9 if roll else 2.0
+        assembly.add(
+            f"link{i + 1}",
+            rod(mass, radius, length or 2 * radius),
+            parent,
+            Revolute(Z if roll else Y),
+            Vector3(0.0, 0.0, offset),
+            Limits(-reach, reach, velocity, effort),
+            f"joint{i + 1}",
+        )
+        parent, offset = f"link{i + 1}", length
+    assembly.add("tool", Inertia.zero(), parent, None, Vector3(0.0, 0.0, offset), name="tool_mount")
+    return assembly.robot(base)

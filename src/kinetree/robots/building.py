@@ -1,0 +1,81 @@
+"""Putting a robot together in Python, link by link."""
+
+from __future__ import annotations
+
+import math
+import random
+
+from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.joints import Joint
+from kinetree.model.model import Limits
+from kinetree.robot import Robot
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+HERE = "built in"
+X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+FREE = Limits()
+
+
+class Assembly:
+    """The links and joints of a robot, from its root on."""
+
+    def __init__(self, name: str, root: str, inertia: Inertia) -> None:
+        self.name = name
+        self.links = [Link(root, inertia, HERE)]
+        self.connections: list[Connection] = []
+
+    def add(
+        self,
+        link: str,
+        inertia: Inertia,
+        parent: str,
+        joint: Joint | None,
+        at: Transform | Vector3,
+        limits: Limits = FREE,
+        name: str = "",
+    ) -> None:
+        """Hang a link on a parent by a joint (None: fixed) at a place in the parent's frame."""
+        place = at if isinstance(at, Transform) else Transform(Rotation.identity(), at)
+        self.links.append(Link(link, inertia, HERE))
+        joint_name = name or f"{link}_joint"
+        self.connections.append(Connection(joint_name, parent, link, place, joint, limits, HERE))
+
+    def robot(self, base: str) -> Robot:
+        return Robot(assemble(self.name, self.links, self.connections, base=base))
+
+
+def box(mass: float, x: float, y: float, z: float, center: Vector3 | None = None) -> Inertia:
+    """A solid box with these edges."""
+    about = Symmetric3(y * y + z * z, x * x + z * z, x * x + y * y, 0.0, 0.0, 0.0)
+    return Inertia.about_center(mass, center or Vector3(0.0, 0.0, 0.0), about * (mass / 12.0))
+
+
+def rod(mass: float, radius: float, length: float) -> Inertia:
+    """A solid cylinder along z from the origin; downwards if its length is negative."""
+    across = mass * (3.0 * radius * radius + length * length) / 12.0
+    about = Symmetric3(across, across, mass * radius * radius / 2.0, 0.0, 0.0, 0.0)
+    return Inertia.about_center(mass, Vector3(0.0, 0.0, length / 2.0), about)
+
+
+def random_direction(rng: random.Random) -> Vector3:
+    while True:
+        v = Vector3(*(rng.uniform(-1.0, 1.0) for _ in range(3)))
+        length = math.sqrt(v.dot(v))
+        if 0.1 < length <= 1.0:
+            return v * (1.0 / length)
+
+
+def random_rotation(rng: random.Random) -> Rotation:
+    return Rotation.about(random_direction(rng), rng.uniform(-math.pi, math.pi))
+
+
+def random_inertia(rng: random.Random) -> Inertia:
+    """A box of random size, density and orientation, somewhere near the origin."""
+    mass, (x, y, z) = rng.uniform(0.5, 3.0), (rng.uniform(0.05, 0.3) for _ in range(3))
+    solid = box(mass, x, y, z)
+    place = random_direction(rng) * rng.uniform(0.0, 0.2)
+    return Transform(random_rotation(rng), place).to_parent(solid)
+
+
+def random_place(rng: random.Random) -> Transform:
+    return Transform(random_rotation(rng), random_direction(rng) * rng.uniform(0.1, 0.5))

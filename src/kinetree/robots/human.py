@@ -1,0 +1,110 @@
+"""A human figure from published anthropometry.
+
+Source: P. de Leva, Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters, Journal of
+Biomechanics 29 (1996), Table 4, the values for males: each segment's mass in percent of the body's,
+its length, where its centre of mass is and how large its radii of gyration are in percent of that
+length. The mean subject has 73.0 kg and 1.741 m.
+
+x points forward, y to the left, z up. In the neutral pose the figure stands, arms hanging.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kinetree.model.joints import Ball, Joint, Revolute
+from kinetree.model.model import Limits
+from kinetree.robot import Robot
+from kinetree.robots.building import FREE, Assembly, Y
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+MASS = 73.0  # kg
+SHOULDER, HIP = 0.19, 0.085  # m from the middle: half of usual joint breadths
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A row of the table: percent of mass, length in m, then percent of the length."""
+
+    mass: float
+    length: float
+    center: float
+    sagittal: float
+    transverse: float
+    longitudinal: float
+
+    def inertia(self, downwards: bool) -> Inertia:
+        """Along z from the origin; the table counts from the upper end."""
+        m = self.mass / 100.0 * MASS
+        x, y, z = (
+            m * (r / 100.0 * self.length) ** 2
+            for r in (self.sagittal, self.transverse, self.longitudinal)
+        )
+        from_top = self.center / 100.0 * self.length
+        height = -from_top if downwards else self.length - from_top
+        about = Symmetric3(x, y, z, 0.0, 0.0, 0.0)
+        return Inertia.about_center(m, Vector3(0.0, 0.0, height), about)
+
+
+HEAD = Segment(6.94, 0.2429, 50.02, 30.3, 31.5, 26.1)
+UPPER_TRUNK = Segment(15.96, 0.1707, 29.99, 71.6, 45.4, 65.9)
+MIDDLE_TRUNK = Segment(16.33, 0.2155, 45.02, 48.2, 38.3, 46.8)
+LOWER_TRUNK = Segment(11.17, 0.1457, 61.15, 61.5, 55.1, 58.7)
+UPPER_ARM = Segment(2.71, 0.2817, 57.72, 28.5, 26.9, 15.8)
+FOREARM = Segment(1.62, 0.2689, 45.74, 27.6, 26.5, 12.1)
+HAND = Segment(0.61, 0.0862, 79.00, 62.8, 51.3, 40.1)
+THIGH = Segment(14.16, 0.4222, 40.95, 32.9, 32.9, 14.9)
+SHANK = Segment(4.33, 0.4340, 44.59, 25.5, 24.9, 10.3)
+FOOT = Segment(1.37, 0.2581, 44.15, 25.7, 24.5, 12.4)
+
+
+def human(base: str = "floating") -> Robot:
+    """A human figure of 73 kg: sixteen segments, ball joints, elbows and knees that bend.
+
+    The root is the lower trunk, whose frame is at the middle of the hips.
+    """
+    figure = Assembly("human", "lower_trunk", LOWER_TRUNK.inertia(downwards=False))
+
+    def upwards(name: str, segment: Segment, parent: str, height: float) -> None:
+        at = Vector3(0.0, 0.0, height)
+        figure.add(name, segment.inertia(downwards=False), parent, Ball(), at)
+
+    def downwards(
+        name: str,
+        segment: Segment,
+        parent: str,
+        at: Vector3,
+        joint: Joint,
+        limits: Limits = FREE,
+    ) -> None:
+        figure.add(name, segment.inertia(downwards=True), parent, joint, at, limits)
+
+    upwards("middle_trunk", MIDDLE_TRUNK, "lower_trunk", LOWER_TRUNK.length)
+    upwards("upper_trunk", UPPER_TRUNK, "middle_trunk", MIDDLE_TRUNK.length)
+    upwards("head", HEAD, "upper_trunk", UPPER_TRUNK.length)
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        arm, forearm, hand = f"{side}_upper_arm", f"{side}_forearm", f"{side}_hand"
+        thigh, shank, foot = f"{side}_thigh", f"{side}_shank", f"{side}_foot"
+        shoulder = Vector3(0.0, SHOULDER * y, UPPER_TRUNK.length)
+        downwards(arm, UPPER_ARM, "upper_trunk", shoulder, Ball())
+        elbow = Limits(-2.5, 0.0)  # the forearm bends forward
+        downwards(forearm, FOREARM, arm, _below(UPPER_ARM), Revolute(Y), elbow)
+        downwards(hand, HAND, forearm, _below(FOREARM), Ball())
+        downwards(thigh, THIGH, "lower_trunk", Vector3(0.0, HIP * y, 0.0), Ball())
+        knee = Limits(0.0, 2.5)  # the shank bends backward
+        downwards(shank, SHANK, thigh, _below(THIGH), Revolute(Y), knee)
+        figure.add(foot, _foot(), shank, Ball(), _below(SHANK))
+    return figure.robot(base)
+
+
+def _below(segment: Segment) -> Vector3:
+    return Vector3(0.0, 0.0, -segment.length)
+
+
+def _foot() -> Inertia:
+    """The foot lies along x, its heel a quarter of its length behind the ankle."""
+    along = FOOT.inertia(downwards=True)  # from the heel down: now the heel is behind
+    forward = Rotation.about(Y, -math.pi / 2)
+    heel = Vector3(-FOOT.length / 4, 0.0, -0.05)
+    return Transform(forward, heel).to_parent(along)

@@ -1,0 +1,85 @@
+"""Robots on legs."""
+
+from __future__ import annotations
+
+import math
+import random
+
+from kinetree.errors import ModelError
+from kinetree.model.joints import Revolute
+from kinetree.model.model import Limits
+from kinetree.robot import Robot
+from kinetree.robots.building import (
+    Assembly,
+    X,
+    Y,
+    box,
+    random_direction,
+    random_inertia,
+    random_place,
+    rod,
+)
+from kinetree.spatial import Inertia, Vector3
+
+
+def quadruped(base: str = "floating") -> Robot:
+    """A walking robot of twelve joints and 12 kg: on each leg abduction, hip and knee.
+
+    Of the order of today's small quadrupeds: a trunk of 0.4 m, legs of 0.2 m and 0.2 m.
+    """
+    assembly = Assembly("quadruped", "trunk", box(6.0, 0.4, 0.2, 0.12))
+    for leg, along, side in (
+        ("front_left", 1, 1),
+        ("front_right", 1, -1),
+        ("hind_left", -1, 1),
+        ("hind_right", -1, -1),
+    ):
+        hip, thigh, shank = f"{leg}_hip", f"{leg}_thigh", f"{leg}_shank"
+        abduction = box(0.55, 0.1, 0.06, 0.08)
+        assembly.add(
+            hip,
+            abduction,
+            "trunk",
+            Revolute(X),
+            Vector3(0.19 * along, 0.05 * side, 0.0),
+            Limits(-0.8, 0.8, 20.0, 24.0),
+        )
+        assembly.add(
+            thigh,
+            rod(0.8, 0.025, -0.2),
+            hip,
+            Revolute(Y),
+            Vector3(0.0, 0.08 * side, 0.0),
+            Limits(-1.0, 3.5, 20.0, 24.0),
+        )
+        assembly.add(
+            shank,
+            rod(0.15, 0.012, -0.2),
+            thigh,
+            Revolute(Y),
+            Vector3(0.0, 0.0, -0.2),
+            Limits(-2.7, -0.6, 20.0, 24.0),
+        )
+        assembly.add(f"{leg}_foot", Inertia.zero(), shank, None, Vector3(0.0, 0.0, -0.2))
+    return assembly.robot(base)
+
+
+def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot:
+    """Serial limbs of revolute joints on one base, with random axes and inertias.
+
+    legged(2, 10) and legged(4, 5) are the biped and the quadruped of twenty joints of
+    Echeandia & Wensing's Table 2, whose other two are chain(20) and tree(20).
+    """
+    if limbs < 1 or joints < 1:
+        raise ModelError(f"legged({limbs}, {joints}): at least one limb and joint are expected")
+    rng = random.Random(seed)
+    assembly = Assembly(f"legged{limbs}x{joints}", "base", random_inertia(rng))
+    digits = max(1, math.ceil(math.log10(max(limbs, joints) + 1)))
+    for limb in range(1, limbs + 1):
+        parent = "base"
+        for k in range(1, joints + 1):
+            name = f"limb{limb:0{digits}}_{k:0{digits}}"
+            axis = Revolute(random_direction(rng))
+            assembly.add(name, random_inertia(rng), parent, axis, random_place(rng))
+            parent = name
+    return assembly.robot(base)
