@@ -8,6 +8,8 @@ import typer
 
 import kinetree
 from kinetree.cli.demo import report
+from kinetree.model.lint import SEVERITIES
+from kinetree.model.load import check_file
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
@@ -48,3 +50,23 @@ def demo(
     except kinetree.errors.KinetreeError as e:
         typer.echo(f"kinetree: {e}", err=True)
         raise typer.Exit(1) from None
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="A URDF file.")],
+    strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
+) -> None:
+    """List everything wrong or doubtful in a robot file."""
+    try:
+        found = check_file(file)
+    except kinetree.errors.KinetreeError as e:
+        typer.echo(f"kinetree: {e}", err=True)
+        raise typer.Exit(2) from None
+    for problem in found:
+        typer.echo(str(problem))
+    counts = {s: sum(p.severity == s for p in found) for s in SEVERITIES}
+    summary = ", ".join(f"{n} {s}{'s' * (n != 1)}" for s, n in counts.items())
+    typer.echo(f"{file}: {summary}" if found else f"{file}: nothing to say")
+    if counts["error"] or (strict and counts["warning"]):
+        raise typer.Exit(1)

@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kinetree.errors import FileFormatError, MissingFileError
+from kinetree.errors import FileFormatError, MissingFileError, ModelError
+from kinetree.model.description import assemble
+from kinetree.model.lint import Problem, description_problems, idle_joints
 from kinetree.model.model import Model
 from kinetree.model.urdf import read_urdf
-from kinetree.model.xml import parse
+from kinetree.model.xml import Element, parse
 
 
 def load_model(
@@ -29,6 +31,39 @@ def load_model(
         locked: joint name -> the value at which to hold it.
         mimic: whether joints that mimic others follow them, or move on their own.
     """
+    name, links, connections = read_urdf(_document(source), mimic)
+    return assemble(name, links, connections, base=base, joints=joints, locked=locked)
+
+
+def check_file(source: str | os.PathLike[str]) -> list[Problem]:
+    """Everything wrong or doubtful in a robot file; see `kinetree.model.lint`.
+
+    What keeps it from being loaded is the last finding, an error.
+    """
+    try:
+        name, links, connections = read_urdf(_document(source))
+        found = list(description_problems(links, connections))
+    except MissingFileError:
+        raise
+    except ModelError as e:
+        return [_as_problem(e)]
+    try:
+        model = assemble(name, links, connections)
+    except ModelError as e:
+        return [*found, _as_problem(e)]
+    where = {c.name: c.where for c in connections}
+    return found + [
+        Problem("error", f"joint {joint!r}", message, where[joint])
+        for joint, message in idle_joints(model)
+    ]
+
+
+def _as_problem(error: ModelError) -> Problem:
+    return Problem("error", "the file", str(error))
+
+
+def _document(source: str | os.PathLike[str]) -> Element:
+    """The <robot> of a URDF file, or of the text of one."""
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
         file, data = "<string>", source.lstrip("\ufeff").encode(errors="surrogatepass")
     else:
@@ -38,7 +73,7 @@ def load_model(
         raise FileFormatError(
             f"{root.where}: the document is a <{root.tag}>; a URDF <robot> is expected"
         )
-    return read_urdf(root, base=base, joints=joints, locked=locked, mimic=mimic)
+    return root
 
 
 def _read(path: Path) -> bytes:

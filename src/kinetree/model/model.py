@@ -13,10 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown
 from kinetree.model.joints import Joint
 from kinetree.spatial import Inertia, Transform, Vector3
+
+if TYPE_CHECKING:
+    from kinetree.model.lint import Problem
 
 WORLD = -1
 EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
@@ -145,6 +149,12 @@ class Model:
         for part in _content(self):
             h.update(part.encode() + b";")
         return h.hexdigest()
+
+    def problems(self) -> list[Problem]:
+        """What is wrong or doubtful in the model; see `kinetree.model.lint`."""
+        from kinetree.model.lint import model_problems
+
+        return list(model_problems(self))
 
     def without(self, *effects: str) -> Model:
         """The same robot with some effects switched off.

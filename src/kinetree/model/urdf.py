@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
-from kinetree.model.description import Connection, Link, Mimicry, assemble
+from kinetree.model.description import Connection, Link, Mimicry
 from kinetree.model.joints import Floating, Joint, Prismatic, Revolute, planar
-from kinetree.model.model import Drive, Limits, Model
+from kinetree.model.model import Drive, Limits
 from kinetree.model.xml import Element
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 
-def read_urdf(
-    robot: Element,
-    *,
-    base: str = "fixed",
-    joints: Sequence[str] | None = None,
-    locked: Mapping[str, float | Sequence[float]] | None = None,
-    mimic: bool = True,
-) -> Model:
-    """The model of a URDF document's <robot>; see `load_model` for the options."""
-    return assemble(
+def read_urdf(robot: Element, mimic: bool = True) -> tuple[str, list[Link], list[Connection]]:
+    """The name, links and joints of a URDF document's <robot>, as they are written.
+
+    Arguments:
+        mimic: whether <mimic> is taken up, or passed over.
+    """
+    return (
         robot.attributes.get("name", "robot"),
         [_link(element) for element in robot.all("link")],
         [_connection(element, mimic) for element in robot.all("joint")],
-        base=base,
-        joints=joints,
-        locked=locked,
     )
 
 

@@ -44,6 +44,23 @@ def test_an_error_is_a_message_and_not_a_traceback(tmp_path):
     assert "Traceback" not in result.output
 
 
+def test_check_lists_findings_and_fails_on_errors(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        "<robot name='r'><link name='b'><inertial><mass value='900'/></inertial></link></robot>"
+    )
+    result = invoke("check", str(path))
+    assert result.exit_code == 0, result.output
+    assert "r.urdf:1: warning: link 'b': its mass is 900 kg: is it in grams?" in result.output
+    assert "0 errors, 1 warning, 1 note" in result.output
+    assert invoke("check", str(path), "--strict").exit_code == 1
+    path.write_text(path.read_text().replace("900", "-1"))
+    assert invoke("check", str(path)).exit_code == 1
+    path.write_text("<robot name='r'><link name='b'/></robot>")
+    assert "nothing to say" in invoke("check", str(path)).output
+    assert invoke("check", str(tmp_path / "missing.urdf")).exit_code == 2
+
+
 def test_the_version_is_printed():
     assert invoke("--version").output.strip() == f"kinetree {kinetree.__version__}"
 
