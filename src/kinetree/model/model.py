@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -248,9 +248,16 @@ def _check(model: Model) -> None:
 
 
 def _check_finite(value: object, what: str) -> None:
-    if isinstance(value, Real):
-        if not math.isfinite(value):
-            raise ModelError(f"{what} holds {value}: every number must be finite")
-    elif is_dataclass(value):
-        for field in fields(value):
-            _check_finite(getattr(value, field.name), what)
+    kind = type(value)
+    if kind is float and value - value == 0.0:  # type: ignore[operator]
+        return  # nearly always
+    if is_dataclass(kind):
+        for name in _field_names(kind):
+            _check_finite(getattr(value, name), what)
+    elif isinstance(value, (float, Real)) and not math.isfinite(value):
+        raise ModelError(f"{what} holds {value}: every number must be finite")
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -40,10 +40,13 @@ class Rotation:
     @staticmethod
     def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
         """URDF's fixed-axis angles: R_z(yaw) R_y(pitch) R_x(roll)."""
-        return (
-            Rotation.about(Vector3(0, 0, 1), yaw)
-            @ Rotation.about(Vector3(0, 1, 0), pitch)
-            @ Rotation.about(Vector3(1, 0, 0), roll)
+        sr, cr = sin(roll), cos(roll)
+        sp, cp = sin(pitch), cos(pitch)
+        sy, cy = sin(yaw), cos(yaw)
+        return Rotation(
+            Vector3(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+            Vector3(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+            Vector3(-sp, cp * sr, cp * cr),
         )
 
     @staticmethod
