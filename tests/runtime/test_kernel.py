@@ -253,6 +253,65 @@ def test_one_kernel_may_be_called_from_many_threads_at_once(arm):
     assert not wrong
 
 
+OUTLIVES = """
+import gc, weakref
+import numpy as np
+import kinetree as kt
+from kinetree.runtime.host import Loaded
+
+def gufunc():
+    kernel = kt.robots.chain(3, seed=9).kernel("mass_matrix")
+    return kernel.gufunc, kernel(np.ones(3))
+
+made, expected = gufunc()
+gc.collect()
+junk = [np.full(100000, np.nan) for _ in range(50)]
+assert (made(np.ones((20, 3))) == expected).all()
+code = [o for o in gc.get_objects() if isinstance(o, Loaded)]
+codes = [weakref.ref(o) for o in code]
+before = len(codes)
+del made, code
+gc.collect()
+assert sum(r() is not None for r in codes) == before - 1
+print("survived")
+"""
+
+
+def test_a_gufunc_keeps_its_code_alive_and_no_longer():
+    run = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
+
+
+AT_ONCE = """
+import os, threading
+os.environ["KINETREE_CACHE"] = ""
+import numpy as np
+import kinetree as kt
+
+robots = [kt.robots.chain(n) for n in (3, 4, 5, 6)]
+start, results = threading.Barrier(12), {}
+
+def first_call(i):
+    robot, kind = robots[i % 4], (np.float64, np.float32)[i % 2]
+    q = np.full((3, robot.nv), 0.5, kind)
+    start.wait()
+    results[i] = robot.mass_matrix(q), robot.inverse_dynamics(q, q, q)
+
+threads = [threading.Thread(target=first_call, args=(i,)) for i in range(12)]
+for t in threads: t.start()
+for t in threads: t.join()
+for i in range(12):
+    for a, b in zip(results[i], results[i % 4]):
+        assert (a == b).all()
+print("survived")
+"""
+
+
+def test_kernels_may_be_compiled_by_many_threads_at_once():
+    run = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
+
+
 @pytest.mark.parametrize(
     ("arrays", "error", "message"),
     [

@@ -17,6 +17,7 @@ _FROM_FUNC_AND_DATA_AND_SIGNATURE = 31  # its place in the ufunc table
 _NEW_FROM_DESCR = 94  # PyArray_NewFromDescr's place in the array table
 _NONE = -1  # PyUFunc_None: the function has no identity
 _FASTCALL = 0x80  # METH_FASTCALL
+_UFUNC_OBJ = 72  # where a ufunc keeps an object alive, in bytes after its head
 _TYPES: dict[str, Any] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
 
 
@@ -57,20 +58,25 @@ def dtype_of(kind: str) -> Any:
 
 
 def make_gufunc(
-    loop: int, description: int, kind: str, inputs: int, outputs: int, signature: str, name: str
-) -> tuple[Any, list[Any]]:
+    loop: int,
+    description: Any,
+    kind: str,
+    inputs: int,
+    outputs: int,
+    signature: str,
+    name: str,
+    keep: Any,
+) -> Any:
     """A gufunc with one loop.
 
     Arguments:
         loop: the address of its inner loop.
-        description: the address passed to the loop.
+        description: a ctypes object, whose address is passed to the loop.
         kind: "double" or "float", of all operands.
-
-    Returns:
-        The gufunc, and what must stay alive as long as it.
+        keep: what must stay alive as long as the gufunc does.
     """
     functions = (ctypes.c_void_p * 1)(loop)
-    data = (ctypes.c_void_p * 1)(description)
+    data = (ctypes.c_void_p * 1)(ctypes.addressof(description))
     count = inputs + outputs
     types = (ctypes.c_char * count)(*[bytes([_TYPES[kind].num])] * count)
     texts = [ctypes.create_string_buffer(t.encode()) for t in (name, "", signature)]
@@ -87,7 +93,11 @@ def make_gufunc(
         0,
         ctypes.cast(texts[2], ctypes.c_char_p),
     )
-    return made, [functions, data, types, *texts]
+    # PyUFuncObject.obj: released when the gufunc is
+    kept = (functions, data, types, texts, description, keep)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+    ctypes.c_void_p.from_address(id(made) + object.__basicsize__ + _UFUNC_OBJ).value = id(kept)
+    return made
 
 
 class _MethodDefinition(ctypes.Structure):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from functools import cache, cached_property
 
 import llvmlite
@@ -15,6 +16,10 @@ ATTRIBUTES = (
     'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
     '"min-legal-vector-width"="{bits}" }}\n'
 )
+
+
+COMPILING = threading.RLock()
+"""Held while code is made or loaded: LLVM's context is not for several threads at once."""
 
 
 class Host:

@@ -21,7 +21,7 @@ from kinetree.graph.fuse import fuse
 from kinetree.graph.program import size
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import dtype_of, make_function, make_gufunc
-from kinetree.runtime.host import Loaded, host
+from kinetree.runtime.host import COMPILING, Loaded, host
 from kinetree.runtime.support import support
 
 _BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth handing to a thread
@@ -230,24 +230,30 @@ class _Compiled(dict[str, tuple[Any, Any]]):
         self._alive: list[Any] = []
 
     def __missing__(self, kind: str) -> tuple[Any, Any]:
+        with COMPILING:
+            if kind not in self:  # another thread may have made it meanwhile
+                self[kind] = self._make(kind)
+            return self[kind]
+
+    def _make(self, kind: str) -> tuple[Any, Any]:
         interface = self._kernel.interface
         shared = support(kind)
         code, counts = self._kernel.code(kind)
         loaded = host().load(code)
         description = _describe(interface, kind, loaded, counts)
-        address = ctypes.addressof(description)
-        gufunc, alive = make_gufunc(
+        gufunc = make_gufunc(
             shared.address(f"kinetree_loop_{kind}"),
-            address,
+            description,
             kind,
             len(interface.inputs),
             len(interface.outputs),
             interface.signature,
             interface.name,
+            keep=loaded,
         )
-        one, more = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
-        self._alive += [loaded, description, *alive, *more]
-        self[kind] = gufunc, one
+        address = ctypes.addressof(description)
+        one, alive = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
+        self._alive += [gufunc, *alive]
         return gufunc, one
 
 

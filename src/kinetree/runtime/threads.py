@@ -9,6 +9,7 @@ import threading
 
 from kinetree.emit.pool import ASLEEP, CLOSED, LOCK, Pool, pool_size
 from kinetree.errors import KinetreeError
+from kinetree.runtime.host import COMPILING
 from kinetree.runtime.support import pool_code
 
 MAX_THREADS = 1024
@@ -18,7 +19,8 @@ class _Workers:
     """The pool's memory and its threads, made when first more than one thread is asked for."""
 
     def __init__(self) -> None:
-        loaded = pool_code()
+        with COMPILING:
+            loaded = pool_code()
         self.pool = (ctypes.c_int64 * pool_size(MAX_THREADS))()
         self.pool[Pool.PARTICIPANTS] = CLOSED
         self.threads: list[threading.Thread] = []
