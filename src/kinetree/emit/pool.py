@@ -1,11 +1,11 @@
-"""A pool of threads for long batches, as LLVM IR: jobs of blocks, taken from a counter.
+"""A pool of threads for long batches, as LLVM IR: jobs of states, taken in stretches.
 
     i32 kinetree_worker(i64 *pool, i64 number)    what each worker runs until it is told to stop
 
-The caller of a kernel publishes a job, wakes the workers that sleep, and takes blocks itself until
-none are left; workers that arrive in time take some of them. The caller waits only for workers
-that have begun, never for one that is still waking up. A second caller who finds the pool busy
-works alone.
+The caller of a kernel publishes a job, wakes the workers that sleep, and takes stretches of states
+itself until none are left; workers that arrive in time take some of them. The caller waits only
+for workers that have begun, never for one that is still waking up. A second caller who finds the
+pool busy works alone.
 
 A job opens when CLOSED is cleared from PARTICIPANTS. A worker enters by adding one, and leaves
 again at once if it finds the job closed; the caller closes the job and waits until all have left.
@@ -37,6 +37,7 @@ from kinetree.emit.building import (
 
 SPINS = 4000  # looks for work before a worker sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8
+SHARES = 3  # a thread takes one part in so many of its share of what is left
 CLOSED = 1 << 32
 
 
@@ -48,7 +49,7 @@ class Pool(IntEnum):
     BUSY = 8  # whether a job holds the pool
     GENERATION = 16  # counts the jobs
     PARTICIPANTS = 24
-    NEXT = 32  # the next block
+    NEXT = 32  # the first state that nobody has taken
     RUN = 40  # what to run on a block, and its arguments
     ARGUMENTS = 41
     STATES = 46
@@ -94,19 +95,27 @@ def _at(b: ir.IRBuilder, pool: Any, field: int) -> Any:
 
 
 def _define_take_blocks(module: ir.Module) -> None:
-    """Take blocks of the current job until none are left."""
+    """Take stretches of the current job until none are left."""
     f, b = function(module, "kinetree_take_blocks", VOID, [PTR], internal=True)
     (pool,) = f.args
     run = b.load(_at(b, pool, Pool.RUN), typ=_RUN_TYPE.as_pointer())
     arguments = [b.load(_at(b, pool, Pool.ARGUMENTS + k), typ=PTR) for k in range(ARGUMENT_COUNT)]
     n, block = load(b, I64, pool, Pool.STATES), load(b, I64, pool, Pool.BLOCK)
-    again, work, done = (b.append_basic_block(x) for x in ("again", "work", "done"))
+    threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
+    again, some, work, done = (b.append_basic_block(x) for x in ("again", "some", "work", "done"))
     b.branch(again)
     b.position_at_end(again)
-    begin = b.mul(b.atomic_rmw("add", _at(b, pool, Pool.NEXT), integer(1), "monotonic"), block)
-    b.cbranch(b.icmp_signed("<", begin, n), work, done)
+    begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
+    b.cbranch(b.icmp_signed("<", begin, n), some, done)
+    # a share of what is left, in whole blocks: long stretches first, short ones to end together
+    b.position_at_end(some)
+    part = b.udiv(b.sub(n, begin), b.mul(threads, integer(SHARES)))
+    part = b.sub(part, b.urem(part, block))
+    part = b.select(b.icmp_signed(">", part, block), part, block)
+    end = b.add(begin, part)
+    claim = b.cmpxchg(_at(b, pool, Pool.NEXT), begin, end, "monotonic", "monotonic")
+    b.cbranch(b.extract_value(claim, 1), work, again)
     b.position_at_end(work)
-    end = b.add(begin, block)
     end = b.select(b.icmp_signed("<", end, n), end, n)
     status = b.call(run, [*arguments, begin, end, n])
     b.atomic_rmw("or", _at(b, pool, Pool.FAILED), b.zext(status, I64), "monotonic")
