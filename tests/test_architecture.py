@@ -22,7 +22,8 @@ ALLOWED = {
     "graph": {"errors", "scalar"},
     "emit": {"errors", "graph"},
     "runtime": {"errors", "graph", "emit"},
-    "robot": {"errors", "spatial", "model", "algorithms", "graph", "runtime"},
+    "quantities": {"model", "algorithms"},
+    "robot": {"errors", "spatial", "model", "algorithms", "quantities", "graph", "runtime"},
     "load": {"model", "robot"},
     "robots": {"errors", "spatial", "model", "robot"},
 }

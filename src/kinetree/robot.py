@@ -1,15 +1,14 @@
 """Robot: where the physics half and the compiler half meet.
 
-A robot is a model and the kernels made from it. Each quantity below is a row of `QUANTITIES`: an
-algorithm, the arguments it takes, and how its result is laid out. A kernel is traced and compiled
-when it is first called, or taken from the cache.
+A robot is a model and the kernels made from it. What can be computed is the table in
+`kinetree.quantities`; a kernel is traced and compiled when it is first called, or taken from the
+cache.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,67 +21,12 @@ from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.model.regroup import regroup
 from kinetree.model.snap import snap
+from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 from kinetree.spatial import Force, Vector3
 
 Array = Any
 """A NumPy array, or what NumPy makes one of."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """How a quantity is computed.
-
-    methods: the algorithms by name, the default first; each takes a model and the arguments.
-    arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
-    result: the result's name.
-    external: whether wrenches may act on frames.
-    regrouped: whether the inertias may be regrouped. Not where the algorithm subtracts articulated
-        inertias: it would lose digits on ill-conditioned robots, for hardly less arithmetic.
-    """
-
-    methods: Mapping[str, Callable[..., Any]]
-    arguments: tuple[str, ...]
-    result: str
-    external: bool = False
-    regrouped: bool = False
-
-
-def _poses(model: Model, q: Any) -> Any:
-    return [X.matrix() for X in algorithms.body_poses(model, q)]
-
-
-def _frame_pose(model: Model, q: Any, frame: str) -> Any:
-    return algorithms.frame_pose(model, q, frame).matrix()
-
-
-def _gravity(model: Model, q: Any) -> Any:
-    rest = [0.0] * model.nv
-    return algorithms.rnea(model, q, rest, rest)
-
-
-def _bias(model: Model, q: Any, v: Any, external: Any) -> Any:
-    return algorithms.rnea(model, q, v, [0.0] * model.nv, external)
-
-
-QUANTITIES: dict[str, Quantity] = {
-    "poses": Quantity({"": _poses}, ("q",), "poses"),
-    "pose": Quantity({"": _frame_pose}, ("q",), "pose"),
-    "inverse_dynamics": Quantity(
-        {"rnea": algorithms.rnea}, ("q", "v", "a"), "tau", external=True, regrouped=True
-    ),
-    "forward_dynamics": Quantity(
-        {"aba": algorithms.aba, "crba": algorithms.forward_crba},
-        ("q", "v", "tau"),
-        "a",
-        external=True,
-    ),
-    "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
-    "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
-    "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
-    "integrate": Quantity({"": algorithms.integrate}, ("q", "dv"), "q"),
-    "difference": Quantity({"": algorithms.difference}, ("q0", "q1"), "dv"),
-}
 
 
 class JointLimits(NamedTuple):

@@ -8,6 +8,8 @@ Algorithms (2008), section 6.2.
     F_2,j       F         I_j^C Phi_j, carried towards the base
     H_ij        H[i][j]   entry of the mass matrix
 
+differs: rotor inertias are added on the diagonal; joints that share a coordinate add up.
+
 Cost: O(N d) for depth d.
 """
 

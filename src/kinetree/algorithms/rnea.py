@@ -15,6 +15,8 @@ differs: the lecture's F_ext is what the robot does to its surroundings; here an
 acts on the robot, so it enters with the opposite sign.
 differs: the lecture has axes fixed in their bodies; the rate of Phi in body coordinates is added
 to A_i as in eq. 16, and vanishes for those.
+differs: what the drives take, rotor inertia and friction, is added to tau; joints that share a
+coordinate add up in it.
 
 Cost: O(N).
 """
