@@ -4,7 +4,7 @@ import math
 
 from hypothesis import strategies as st
 
-from kinetree.model.description import Connection, Link, Mimicry, assemble
+from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -12,12 +12,15 @@ from kinetree.model.joints import (
     ExponentialBall,
     Floating,
     Joint,
+    Moved,
     Prismatic,
     Revolute,
     Screw,
     cylindrical,
     euler,
+    free_motion,
     planar,
+    reversed_joint,
     universal,
 )
 from kinetree.model.model import Drive, Limits, Model
@@ -83,6 +86,11 @@ def universals(draw) -> Joint:
     return universal(first, second)
 
 
+def moved_ball(at: Transform) -> Joint:
+    """A ball that is not at its body's origin."""
+    return Moved(Ball(), at)
+
+
 JOINTS: dict[str, st.SearchStrategy[Joint]] = {
     "revolute": st.builds(Revolute, directions()),
     "prismatic": st.builds(Prismatic, directions()),
@@ -94,6 +102,13 @@ JOINTS: dict[str, st.SearchStrategy[Joint]] = {
     "exponential ball": st.just(ExponentialBall()),
     "euler ball": st.builds(euler, st.sampled_from(EULER_SEQUENCES)),
     "floating": st.just(Floating()),
+    "free motion": st.builds(
+        free_motion, st.sampled_from((Ball(), ExponentialBall(), euler("zyx"), euler("xyx")))
+    ),
+    "moved": st.builds(moved_ball, transforms()),
+    "reversed": st.sampled_from((Ball(), Floating(), ExponentialBall(), euler("zxz"))).map(
+        reversed_joint
+    ),
     "custom": st.just(Custom(bent_rail, 2)),
 }
 """Every kind of joint."""
@@ -148,4 +163,4 @@ def models(draw, max_bodies: int = 6, mimic: bool = True) -> Model:
         )
     base = draw(st.sampled_from(("fixed", "floating")))
     gravity = Vector3(*(draw(numbers(-10.0, 10.0)) for _ in range(3)))
-    return assemble("random", links, connections, base=base, gravity=gravity)
+    return assemble(Description("random", links, connections, gravity=gravity), base=base)

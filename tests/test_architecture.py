@@ -32,6 +32,7 @@ PHYSICS_MAY_IMPORT = {
     "collections",
     "collections.abc",
     "dataclasses",
+    "itertools",
     "typing",
     "math",
 }

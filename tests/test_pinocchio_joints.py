@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import (
     Ball,
     Floating,
@@ -74,7 +74,7 @@ def pair(request):
         connections.append(Connection(f"j{i}", f"l{i}", f"l{i + 1}", X_ours, ours, Limits(), ""))
         number = peer.addJoint(i, theirs, X_theirs, f"j{i}")
         peer.appendBodyToJoint(number, I_theirs, pin.SE3.Identity())
-    return request.param, kt.Robot(assemble("chain", links, connections)), peer
+    return request.param, kt.Robot(assemble(Description("chain", links, connections))), peer
 
 
 def in_pinocchio(kind, q, v):

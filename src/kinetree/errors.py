@@ -14,8 +14,16 @@ class ModelError(KinetreeError, ValueError):
     """A robot's description is wrong: what, where, and what would be valid."""
 
 
+class ModelWarning(UserWarning):
+    """A robot's description is doubtful or unphysical, and was taken as it is."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
+
+
+class SingularChartError(KinetreeError, ArithmeticError):
+    """A state lies where the coordinates of a joint are singular: accelerations have no answer."""
 
 
 class FileFormatError(ModelError):
@@ -24,6 +32,10 @@ class FileFormatError(ModelError):
 
 class MissingFileError(KinetreeError, FileNotFoundError):
     """A robot file does not exist or cannot be read."""
+
+
+class MissingExtraError(KinetreeError, ImportError):
+    """A package is needed that an extra of Kinetree brings: the message names it."""
 
 
 class ShapeError(KinetreeError, ValueError):

@@ -15,8 +15,13 @@ def load(
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
     mimic: bool = True,
+    chart: str = "quaternion",
+    folder: str | os.PathLike[str] | None = None,
 ) -> Robot:
-    """Load a robot from a URDF file.
+    """Load a robot from a URDF or MJCF file; which of them it is, its content says.
+
+    A file that describes what cannot be, or that says more than is taken from it, is loaded with
+    an `errors.ModelWarning`.
 
     Arguments:
         source: the path of the file, or its text (a string that starts with '<').
@@ -27,8 +32,21 @@ def load(
         locked: joint name -> the value at which to hold it; such a joint no longer moves.
         mimic: whether joints that mimic others follow them (they then have no coordinate of their
             own), or move on their own.
+        chart: of free orientations: "quaternion"; "exponential", the rotation vector; or a sequence
+            of Euler angles such as "zyx". In the last two v is the rate of q.
+        folder: where the files that an MJCF file names may lie; by default in its own folder.
 
     Returns:
         The robot, ready to be called.
     """
-    return Robot(load_model(source, base=base, joints=joints, locked=locked, mimic=mimic))
+    return Robot(
+        load_model(
+            source,
+            base=base,
+            joints=joints,
+            locked=locked,
+            mimic=mimic,
+            chart=chart,
+            folder=folder,
+        )
+    )

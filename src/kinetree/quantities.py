@@ -61,6 +61,7 @@ QUANTITIES: dict[str, Quantity] = {
     "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
     "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
     "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
+    "chart_volumes": Quantity({"": algorithms.chart_volumes}, ("q",), "volumes"),
     "integrate": Quantity({"": algorithms.integrate}, ("q", "dv"), "q"),
     "difference": Quantity({"": algorithms.difference}, ("q0", "q1"), "dv"),
 }

@@ -8,23 +8,32 @@ cache.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property, update_wrapper
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import numpy as np
 
 from kinetree import algorithms
-from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
+from kinetree.errors import (
+    KinetreeError,
+    ShapeError,
+    SingularChartError,
+    SingularModelError,
+    unknown,
+)
 from kinetree.graph import Program, trace
-from kinetree.model import Model
+from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.model.regroup import regroup
+from kinetree.model.save import save_model
 from kinetree.model.snap import snap
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 from kinetree.spatial import Force, Vector3
 
+SINGULAR = 1e-13  # of chart_volumes: within about 1e-6 of a singularity
 Array = Any
 """A NumPy array, or what NumPy makes one of."""
 
@@ -36,6 +45,18 @@ class JointLimits(NamedTuple):
     upper: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
+
+
+P = ParamSpec("P")
+
+
+def _edit(change: Callable[Concatenate[Model, P], Model]) -> Callable[Concatenate[Robot, P], Robot]:
+    """A method of Robot from an edit of its model."""
+
+    def method(self: Robot, /, *args: P.args, **options: P.kwargs) -> Robot:
+        return Robot(change(self.model, *args, **options))
+
+    return update_wrapper(method, change)
 
 
 class Robot:
@@ -53,6 +74,7 @@ class Robot:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = _Kernels(self)
+        self._charts = algorithms.charts(model)
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
@@ -99,13 +121,33 @@ class Robot:
         """The name of the first joint that mimics another, if any."""
         return next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
 
-    def without(self, *effects: str) -> Robot:
-        """The same robot with effects switched off.
+    # other robots from this one
 
-        Arguments:
-            effects: of "armature", "damping", "friction", "gravity", "limits".
-        """
-        return Robot(self.model.without(*effects))
+    without = _edit(edit.without)
+    reorder = _edit(Model.reordered)
+    lock = _edit(edit.lock)
+    subtree = _edit(edit.subtree)
+    attach_payload = _edit(edit.attach_payload)
+    replace_inertia = _edit(edit.replace_inertia)
+    add_frame = _edit(edit.add_frame)
+    reroot = _edit(edit.reroot)
+    rechart = _edit(edit.rechart)
+
+    def attach(
+        self,
+        other: Robot | Model,
+        frame: str,
+        at: Any = (0.0, 0.0, 0.0),
+        prefix: str = "",
+        joint: Joint | None = None,
+    ) -> Robot:
+        """Mount another robot on a frame of this one; see `kinetree.model.edit.attach`."""
+        model = other.model if isinstance(other, Robot) else other
+        return Robot(edit.attach(self.model, model, frame, at, prefix, joint))
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the robot to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
+        save_model(self.model, file)
 
     # configurations
 
@@ -205,7 +247,12 @@ class Robot:
             external: as in `inverse_dynamics`.
             method: "aba", or "crba", which factors the mass matrix; by default the first, unless
                 joints mimic others.
+
+        Raises:
+            SingularChartError: where the coordinates of a joint are singular.
         """
+        if self._charts:
+            self._check_charts(q)
         if external is None and not method:
             return self._kernels["forward_dynamics"](q, v, tau, out=out)
         return self._with_external("forward_dynamics", method, (q, v, tau), external, out)
@@ -279,6 +326,19 @@ class Robot:
             return trace(quantity, function, shapes)
         except ZeroDivisionError:
             raise self._singular(quantity) from None
+
+    def _check_charts(self, q: Array) -> None:
+        """Refuse states in which the axes of a joint are dependent, or nearly so."""
+        volumes = self._kernels["chart_volumes"](q)
+        if (volumes < SINGULAR).any():
+            *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
+            body = self.model.bodies[self._charts[k]]
+            where = f"state {state[0] if len(state) == 1 else tuple(state)}: " if state else ""
+            raise SingularChartError(
+                f"{where}the coordinates of joint {body.joint_name!r} are singular there, so its "
+                "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
+                "has no singular state"
+            )
 
     def _singular(self, quantity: str) -> SingularModelError:
         """Name the joints that can move without moving any inertia."""

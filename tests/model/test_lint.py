@@ -69,7 +69,8 @@ def test_a_good_file_gives_no_finding():
 def test_what_keeps_a_file_from_loading_is_a_finding_too():
     text = robot(inertial(mass=-1.0)).replace("parent link='a'", "parent link='z'")
     found = check_file(text)
-    assert [p.severity for p in found] == ["error", "error"]
+    assert [p.severity for p in found] == ["error", "warning", "error"]
+    assert "no joint connects it" in found[1].message
     assert "no link 'z'" in found[-1].message
     (only,) = check_file("<robot><link/></robot>")
     assert "attribute 'name' is missing" in only.message
@@ -96,7 +97,7 @@ def test_a_point_mass_that_is_added_breaks_nothing(inertia):
     from kinetree.spatial import Inertia, Symmetric3, Vector3
 
     point = Inertia.about_center(2.0, Vector3(0.3, -0.2, 0.5), Symmetric3.diagonal(0.0))
-    assert list(inertia_problems(inertia + point)) == []
+    assert list(inertia_problems([inertia + point])) == [[]]
 
 
 def test_built_in_robots_have_no_problem():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kinetree.algorithms import frame_pose, rnea
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import Body, Frame, Limits, Model
-from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import Floating, Prismatic, Revolute
 from kinetree.model.load import load_model
 from kinetree.model.model import WORLD
@@ -213,7 +213,7 @@ def variants(value):
 def test_the_digest_changes_with_every_number_and_name():
     digests = [m.digest for m in variants(ARM)]
     # per body: 2 names, 12 of the placement, 3 or no axis, 10 of the inertia, 4 limits
-    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 3) + 2 * 3 + 3 * (1 + 12) + 3
+    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 3) + 2 * 3 + 3 * (2 + 12) + 3 + 10
     assert len({ARM.digest, *digests}) == len(digests) + 1
 
 
@@ -260,7 +260,7 @@ def three_links(joint, placement, below, link_inertias, *, fixed_at=None, **opti
         Connection("turn", "middle", "end", below, Z, Limits(), ""),
     ]
     links = [Link(n, i, "") for n, i in zip(("root", "middle", "end"), link_inertias, strict=True)]
-    return assemble("three", links, connections, **options)
+    return assemble(Description("three", links, connections), **options)
 
 
 def numbers_of(model):

@@ -263,10 +263,10 @@ def test_joints_that_mimic_follow_through_chains():
 
 
 def test_the_drive_of_a_joint_that_mimics_is_as_the_other_feels_it():
-    one, two, three = load_model(MIMICKING).bodies
-    assert (one.drive.damping, one.drive.friction) == (0.5, 0.25)
-    assert (two.drive.damping, two.drive.friction) == (2.0, 0.5)
-    assert (three.drive.damping, three.drive.friction) == (0.0, 0.0)
+    one, two, three = load_model(MIMICKING).drives
+    assert (one.damping, one.friction) == (0.5, 0.25)
+    assert (two.damping, two.friction) == (2.0, 0.5)
+    assert (three.damping, three.friction) == (0.0, 0.0)
 
 
 def test_joints_that_mimic_may_move_on_their_own():
@@ -327,7 +327,7 @@ BAD = [
         "another root tag",
         "\n<sdf version='1.6'/>",
         FileFormatError,
-        r":2: the document is a <sdf>; a URDF <robot> is expected",
+        r":2: the document is a <sdf>; a URDF <robot> or an MJCF",
     ),
     (
         "an entity",

@@ -5,6 +5,7 @@ from. None of them knows of batches, arrays, dtypes or targets.
 """
 
 from kinetree.algorithms.aba import aba
+from kinetree.algorithms.charts import chart_volumes, charts
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.forward_crba import forward_crba
 from kinetree.algorithms.kinematics import body_poses, frame_pose
@@ -14,6 +15,8 @@ from kinetree.algorithms.rnea import rnea
 __all__ = [
     "aba",
     "body_poses",
+    "chart_volumes",
+    "charts",
     "crba",
     "difference",
     "forward_crba",

@@ -71,7 +71,7 @@ def aba(
         U[i] = [IA[i] @ axis for axis in Phi[i]]  # (7.43)
         D = [[axis.dot(force) for force in U[i]] for axis in Phi[i]]  # (7.44)
         for k in range(len(D)):
-            D[k][k] = D[k][k] + model.bodies[i].drive.armature
+            D[k][k] = D[k][k] + model.drives[i].armature
         D_inv[i] = inverse_symmetric(D)
         at = model.v_slices[i]
         free = [t - f for t, f in zip(tau[at], friction[at], strict=True)]

@@ -27,9 +27,9 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     IC = [body.inertia for body in model.bodies]
     H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for body, at in zip(model.bodies, model.v_slices, strict=True):
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
-            H[k][k] = H[k][k] + body.drive.armature
+            H[k][k] = H[k][k] + drive.armature
 
     for j in reversed(range(len(model.bodies))):
         parent = model.bodies[j].parent

@@ -1,8 +1,12 @@
-"""Small dense linear algebra over any scalar, by A = L D L^T with unit lower triangular L."""
+"""Small dense linear algebra over any scalar.
+
+Symmetric positive definite matrices by A = L D L^T, L unit lower triangular.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from kinetree.scalar import Scalar
 
@@ -63,3 +67,18 @@ def inverse_symmetric(A: Matrix) -> list[list[Scalar]]:
                 total = total + K[k][i] * (K[k][j] * D_inv[k])
             inverse[i][j] = inverse[j][i] = total
     return inverse
+
+
+def determinant(A: Matrix) -> Scalar:
+    """The determinant of a small matrix, without division: Laplace's expansion, row by row."""
+    minors: dict[tuple[int, ...], Scalar] = {(): 1}  # of the rows so far, by columns
+    for count, row in enumerate(A, 1):
+        larger = {}
+        for columns in combinations(range(len(A)), count):
+            total: Scalar = 0
+            for k, column in enumerate(columns):
+                term = row[column] * minors[columns[:k] + columns[k + 1 :]]
+                total = total + term if (count - 1 - k) % 2 == 0 else total - term
+            larger[columns] = total
+        minors = larger
+    return minors[tuple(range(len(A)))]

@@ -38,8 +38,7 @@ def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
 def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """What the drives take: rotor inertia, viscous and dry friction, for each velocity."""
     forces: list[Scalar] = [0] * model.nv
-    for body, at in zip(model.bodies, model.v_slices, strict=True):
-        drive = body.drive
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
             sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
             taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction

@@ -8,8 +8,8 @@ import typer
 
 import kinetree
 from kinetree.cli.demo import report
-from kinetree.model.lint import SEVERITIES
 from kinetree.model.load import check_file
+from kinetree.model.problem import SEVERITIES
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
@@ -38,7 +38,7 @@ def options(
 def demo(
     file: Annotated[
         Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Argument(help="A URDF file; the built-in arm if none is given."),
+        typer.Argument(help="A URDF or MJCF file; the built-in arm if none is given."),
     ] = None,
     floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
 ) -> None:
@@ -54,7 +54,7 @@ def demo(
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="A URDF file.")],
+    file: Annotated[str, typer.Argument(help="A URDF or MJCF file.")],
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
     """List everything wrong or doubtful in a robot file."""

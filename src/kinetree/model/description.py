@@ -13,11 +13,22 @@ import numpy as np
 
 from kinetree.errors import ModelError, unknown
 from kinetree.model.joints import Floating, Joint, Mimic
-from kinetree.model.model import STANDARD_GRAVITY, WORLD, Body, Drive, Frame, Limits, Model
+from kinetree.model.model import (
+    STANDARD_GRAVITY,
+    WORLD,
+    Body,
+    Drive,
+    Frame,
+    Limits,
+    Model,
+    Shape,
+)
+from kinetree.model.problem import Problem
 from kinetree.spatial import Inertia, Transform, Vector3
 
 ROOT_JOINT = "root_joint"
 NO_DRIVE = Drive()
+FREE = Limits()
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,7 @@ class Link:
 
     name: str
     inertia: Inertia
-    where: str
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,102 +58,132 @@ class Connection:
     child: str
     placement: Transform
     joint: Joint | None
-    limits: Limits
-    where: str
+    limits: Limits = FREE
+    where: str = ""
     drive: Drive = NO_DRIVE
     mimicry: Mimicry | None = None
 
 
+@dataclass(frozen=True)
+class Description:
+    """A robot as links and joints.
+
+    root: how the root link hangs on the world; None if it is fixed there.
+    order: the joints whose coordinates come first, in their order.
+    remarks: what a reader noticed and went on.
+    gives_base: whether it says how the robot moves in the world, or leaves that to be chosen.
+    """
+
+    name: str
+    links: Sequence[Link]
+    connections: Sequence[Connection]
+    root: Connection | None = None
+    gravity: Vector3 = STANDARD_GRAVITY
+    shapes: Sequence[Shape] = ()
+    order: Sequence[str] = ()
+    remarks: Sequence[Problem] = ()
+    gives_base: bool = False
+
+
 def assemble(
-    name: str,
-    links: Sequence[Link],
-    connections: Sequence[Connection],
+    description: Description,
     *,
-    base: str = "fixed",
+    base: str | None = None,
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
-    gravity: Vector3 = STANDARD_GRAVITY,
 ) -> Model:
     """Build the model of a tree of links.
 
     Arguments:
-        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+        base: "fixed" puts the root link on the world, "floating" lets it move freely; by default
+            as the description says.
         joints: the moving joints in the order their coordinates shall have.
         locked: joints to hold at a value; they become fixed.
-        gravity: its acceleration in the world frame.
 
     Returns:
         The model, bodies depth first, children in the alphabetical order of their joints' names.
     """
-    if base not in ("fixed", "floating"):
+    if base not in (None, "fixed", "floating"):
         raise ModelError(f"base must be 'fixed' or 'floating', not {base!r}")
-    by_name = _links_by_name(links)
-    children = _children(by_name, connections)
-    root = _root(name, links, connections, children)
-    held = _held(name, connections, locked or {})
+    by_name = _links_by_name(description.links)
+    children = _children(by_name, description.connections)
+    root = _root(description, children)
+    made_root = Connection(
+        ROOT_JOINT, "", root, Transform.identity(), Floating(), where=by_name[root].where
+    )
+    above_root = {None: description.root, "fixed": None, "floating": made_root}[base]
+    connections = [*([above_root] if above_root else []), *description.connections]
+    held = _held(description.name, connections, locked or {})
     copies = _copies(connections, held)
 
     bodies: list[Body] = []
     frames: list[Frame] = []
-    above_root = Connection(
-        ROOT_JOINT, "", root, Transform.identity(), Floating(), Limits(), by_name[root].where
-    )
+    inertias = {WORLD: Inertia.zero()}
     # the joint above a link, the link, the body that carries it, its pose there; the next one last
     pending: list[tuple[Connection | None, str, int, Transform]] = [
-        (above_root if base == "floating" else None, root, WORLD, Transform.identity())
+        (above_root, root, WORLD, Transform.identity())
     ]
     while pending:
         connection, link, carrier, pose = pending.pop()
+        fixed_by = ""
         if connection is not None:
             pose = pose @ connection.placement
             joint = connection.joint
-            if joint is not None and connection.name in held and connection is not above_root:
+            if joint is None:
+                fixed_by = connection.name
+            elif connection.name in held and connection is not made_root:
                 pose = pose @ joint.transform(held[connection.name])
-            elif joint is not None:
-                bodies.append(
-                    Body(
-                        name=link,
-                        joint_name=connection.name,
-                        parent=carrier,
-                        placement=pose,
-                        joint=joint,
-                        inertia=Inertia.zero(),
-                        limits=connection.limits,
-                        drive=connection.drive,
-                    )
+                fixed_by = connection.name
+            else:
+                body = Body(
+                    name=link,
+                    joint_name=connection.name,
+                    parent=carrier,
+                    placement=pose,
+                    joint=joint,
+                    inertia=Inertia.zero(),
+                    limits=connection.limits,
+                    drive=connection.drive,
                 )
+                bodies.append(body)
                 carrier, pose = len(bodies) - 1, Transform.identity()
-        if carrier != WORLD:
-            total = bodies[carrier].inertia + pose.to_parent(by_name[link].inertia)
-            bodies[carrier] = replace(bodies[carrier], inertia=total)
-        frames.append(Frame(link, carrier, pose))
+                inertias[carrier] = body.inertia
+        inertias[carrier] = inertias[carrier] + pose.to_parent(by_name[link].inertia)
+        frames.append(Frame(link, carrier, pose, fixed_by))
         for below in reversed(children[link]):
             pending.append((below, below.child, carrier, pose))
 
-    model = Model(name, tuple(_followers(bodies, copies)), tuple(frames), gravity)
-    return model if joints is None else model.reordered(list(joints))
+    model = Model(
+        description.name,
+        tuple(_finished(bodies, inertias, copies)),
+        tuple(frames),
+        description.gravity,
+        base_inertia=inertias[WORLD],
+        shapes=tuple(description.shapes),
+    )
+    if joints is None and description.order:
+        own = [model.bodies[i].joint_name for i in model.coordinate_order]
+        joints = [name for name in description.order if name in own]
+        joints += [name for name in own if name not in description.order]
+    return model if joints is None else model.reordered(joints)
 
 
-def _followers(bodies: list[Body], copies: Mapping[str, Mimicry]) -> Iterable[Body]:
-    """The bodies, those whose joints mimic others following them."""
+def _finished(
+    bodies: list[Body], inertias: Mapping[int, Inertia], copies: Mapping[str, Mimicry]
+) -> Iterable[Body]:
+    """The bodies with their inertias, those whose joints mimic others following them."""
     number = {body.joint_name: i for i, body in enumerate(bodies)}
-    for body in bodies:
+    for i, body in enumerate(bodies):
         copy = copies.get(body.joint_name)
         if copy is None:
-            yield body
-            continue
-        ratio, drive = copy.multiplier, body.drive
-        yield replace(
-            body,
-            joint=Mimic(body.joint, ratio, copy.offset),
-            follows=number[copy.joint],
-            # as the other joint feels it
-            drive=Drive(
-                drive.armature * ratio * ratio,
-                drive.damping * ratio * ratio,
-                drive.friction * abs(ratio),
-            ),
-        )
+            yield replace(body, inertia=inertias[i])
+        else:
+            yield replace(
+                body,
+                inertia=inertias[i],
+                joint=Mimic(body.joint, copy.multiplier, copy.offset),
+                follows=number[copy.joint],
+            )
 
 
 def _copies(
@@ -226,13 +267,9 @@ def _children(
     return children
 
 
-def _root(
-    name: str,
-    links: Sequence[Link],
-    connections: Sequence[Connection],
-    children: Mapping[str, list[Connection]],
-) -> str:
+def _root(description: Description, children: Mapping[str, list[Connection]]) -> str:
     """The one link that is nobody's child, from which every other is reached."""
+    name, links, connections = description.name, description.links, description.connections
     if not links:
         raise ModelError(f"robot {name!r} has no link: at least one is expected")
     has_parent = {c.child for c in connections}

@@ -1,74 +1,66 @@
 """Lint: what is wrong or doubtful in a description, though it can be loaded.
 
-Severities: an *error* makes dynamics wrong or impossible, a *warning* is most likely a mistake, a
-*note* is worth knowing. What cannot be loaded at all is an exception of the reader's.
+What cannot be loaded at all is an exception of the reader's.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.model.description import Connection, Link
-from kinetree.model.model import Limits, Model
+from kinetree.model.description import Description
+from kinetree.model.model import Drive, Limits, Model
+from kinetree.model.problem import Problem
 from kinetree.spatial import Inertia
 
-SEVERITIES = ("error", "warning", "note")
 HEAVY = 500.0  # kg: heavier links are most likely given in grams
 ROUNDING = 1e-9  # of the largest moment: files round their numbers
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One finding: how bad, about what, where, and what."""
-
-    severity: str
-    element: str
-    message: str
-    where: str = ""
-
-    def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        return f"{place}{self.severity}: {self.element}: {self.message}"
-
-
-def description_problems(
-    links: Sequence[Link], connections: Sequence[Connection]
-) -> Iterator[Problem]:
-    """The findings in a file's links and joints, in its order."""
-    for link in links:
-        for severity, message in inertia_problems(link.inertia):
+def description_problems(description: Description) -> Iterator[Problem]:
+    """The findings in a file's links and joints: the reader's own, then in the file's order."""
+    yield from description.remarks
+    links, connections = description.links, description.connections
+    for link, problems in zip(links, inertia_problems([x.inertia for x in links]), strict=True):
+        for severity, message in problems:
             yield Problem(severity, f"link {link.name!r}", message, link.where)
         if not link.name.strip():
             yield Problem("warning", f"link {link.name!r}", "it has no name", link.where)
+    used = {name for c in connections for name in (c.parent, c.child)}
+    for link in links:
+        if link.name not in used and len(links) > 1:
+            message = "no joint connects it to the robot"
+            yield Problem("warning", f"link {link.name!r}", message, link.where)
     for c in connections:
         if c.joint is None:
             continue
-        for severity, message in limit_problems(c.limits):
+        for severity, message in joint_problems(c.limits, c.drive):
             yield Problem(severity, f"joint {c.name!r}", message, c.where)
-        for what in ("armature", "damping", "friction"):
-            if getattr(c.drive, what) < 0.0:
-                message = f"its {what} is negative: the joint would gain energy"
-                yield Problem("error", f"joint {c.name!r}", message, c.where)
+
+
+def idle_joints(description: Description, model: Model) -> Iterator[Problem]:
+    """The joints of a file behind which there is no inertia at all."""
+    where = {c.name: c.where for c in description.connections}
+    for joint, message in _idle(model):
+        yield Problem("error", f"joint {joint!r}", message, where.get(joint, ""))
 
 
 def model_problems(model: Model) -> Iterator[Problem]:
     """The findings in a model's bodies and joints."""
-    for body in model.bodies:
-        for severity, message in inertia_problems(body.inertia):
+    inertias = [body.inertia for body in model.bodies]
+    for body, problems in zip(model.bodies, inertia_problems(inertias), strict=True):
+        for severity, message in problems:
             yield Problem(severity, f"body {body.name!r}", message)
         if body.follows is None:
-            for severity, message in limit_problems(body.limits):
+            for severity, message in joint_problems(body.limits, body.drive):
                 yield Problem(severity, f"joint {body.joint_name!r}", message)
-    for joint, message in idle_joints(model):
+    for joint, message in _idle(model):
         yield Problem("error", f"joint {joint!r}", message)
 
 
-def idle_joints(model: Model) -> Iterator[tuple[str, str]]:
-    """The joints behind which there is no inertia at all, each with what that means."""
+def _idle(model: Model) -> Iterator[tuple[str, str]]:
     carried = [
         body.inertia.mass + max(abs(x) for x in body.inertia.rotational) for body in model.bodies
     ]
@@ -84,23 +76,34 @@ def idle_joints(model: Model) -> Iterator[tuple[str, str]]:
             )
 
 
-def inertia_problems(inertia: Inertia) -> Iterator[tuple[str, str]]:
-    """What no rigid body's inertia can be, or hardly is."""
-    m, h = inertia.mass, inertia.moment
-    about_origin = np.array([list(row) for row in inertia.rotational.rows])
+def inertia_problems(inertias: Sequence[Inertia]) -> Iterator[list[tuple[str, str]]]:
+    """Of each inertia, what no rigid body's can be, or hardly is."""
+    mass = np.array([float(I.mass) for I in inertias])
+    h = np.array([[float(x) for x in I.moment] for I in inertias]).reshape(-1, 3)
+    about_origin = np.array([[list(row) for row in I.rotational.rows] for I in inertias], float)
+    about_origin = about_origin.reshape(-1, 3, 3)
+    c = h / np.where(mass == 0.0, 1.0, mass)[:, None]
+    square = np.einsum("ni,ni->n", c, c)
+    steiner = square[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
+    moments = np.linalg.eigvalsh(about_origin - mass[:, None, None] * steiner)
+    floors = ROUNDING * np.maximum(np.maximum(moments[:, -1], mass * square), 1e-300)
+    turning = np.abs(about_origin).max(axis=(1, 2))
+    for m, principal, floor, largest in zip(mass, moments, floors, turning, strict=True):
+        yield list(_inertia_problems(m, principal, floor, largest))
+
+
+def _inertia_problems(
+    m: float, moments: np.ndarray, floor: float, largest: float
+) -> Iterator[tuple[str, str]]:
     if m < 0.0:
         yield "error", f"its mass is negative: {m:g} kg"
         return
     if m == 0.0:
-        if np.abs(about_origin).max() > 0.0:
+        if largest > 0.0:
             yield "warning", "it has a rotational inertia but no mass"
         return
     if m > HEAVY:
         yield "warning", f"its mass is {m:g} kg: is it in grams?"
-    c = np.array([x / m for x in h])
-    about_center = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
-    moments = np.linalg.eigvalsh(about_center)
-    floor = ROUNDING * max(float(moments[-1]), m * float(c @ c), 1e-300)
     if moments[0] < -floor:
         yield "error", f"its rotational inertia is not positive: principal moments {_list(moments)}"
     elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-6) - floor:
@@ -113,8 +116,8 @@ def inertia_problems(inertia: Inertia) -> Iterator[tuple[str, str]]:
         yield "note", f"it has no extent across an axis: principal moments {_list(moments)}"
 
 
-def limit_problems(limits: Limits) -> Iterator[tuple[str, str]]:
-    """Limits that contradict themselves."""
+def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
+    """Limits that contradict themselves, and drives that would give energy."""
     if limits.lower > limits.upper:
         yield "error", f"its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
     elif limits.lower == limits.upper and math.isfinite(limits.lower):
@@ -123,6 +126,9 @@ def limit_problems(limits: Limits) -> Iterator[tuple[str, str]]:
         value = getattr(limits, what)
         if value < 0.0:
             yield "error", f"its {what} limit is negative: {value:g}"
+    for what in ("armature", "damping", "friction"):
+        if getattr(drive, what) < 0.0:
+            yield "error", f"its {what} is negative: the joint would gain energy"
 
 
 def _list(values: np.ndarray) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kinetree.errors import FileFormatError, MissingFileError, ModelError
-from kinetree.model.description import assemble
-from kinetree.model.lint import Problem, description_problems, idle_joints
+from kinetree.errors import KinetreeError, MissingFileError, ModelError, ModelWarning
+from kinetree.model.description import Description, assemble
+from kinetree.model.edit import rechart
+from kinetree.model.lint import description_problems, idle_joints
+from kinetree.model.mjcf import read_mjcf
 from kinetree.model.model import Model
+from kinetree.model.problem import Problem
 from kinetree.model.urdf import read_urdf
-from kinetree.model.xml import Element, parse
+from kinetree.model.xml import parse
 
 
 def load_model(
@@ -21,18 +25,27 @@ def load_model(
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
     mimic: bool = True,
+    chart: str = "quaternion",
+    folder: str | os.PathLike[str] | None = None,
 ) -> Model:
-    """The model of a robot file, or of the text of one (a string that starts with '<').
+    """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
-    Arguments:
-        source: the path, or the text itself.
-        base: "fixed" or "floating".
-        joints: the moving joints in the order their coordinates shall have.
-        locked: joint name -> the value at which to hold it.
-        mimic: whether joints that mimic others follow them, or move on their own.
+    What is wrong or doubtful in it is one ModelWarning.
     """
-    name, links, connections = read_urdf(_document(source), mimic)
-    return assemble(name, links, connections, base=base, joints=joints, locked=locked)
+    description = _read(source, mimic, folder)
+    if base == "floating" and description.gives_base:
+        raise ModelError(
+            f"robot {description.name!r}: base='floating' is for files that do not say how their "
+            "root moves; an MJCF file does: put <freejoint/> into the body that shall float"
+        )
+    model = assemble(description, base=base, joints=joints, locked=locked)
+    found = [*description_problems(description), *idle_joints(description, model)]
+    found = [problem for problem in found if problem.severity != "note"]
+    if found:
+        more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
+        message = f"{found[0]}{more} ('kinetree check' lists everything)"
+        warnings.warn(message, ModelWarning, stacklevel=3)
+    return model if chart == "quaternion" else rechart(model, chart)
 
 
 def check_file(source: str | os.PathLike[str]) -> list[Problem]:
@@ -40,43 +53,37 @@ def check_file(source: str | os.PathLike[str]) -> list[Problem]:
 
     What keeps it from being loaded is the last finding, an error.
     """
+    found: list[Problem] = []
     try:
-        name, links, connections = read_urdf(_document(source))
-        found = list(description_problems(links, connections))
+        description = _read(source)
+        found += description_problems(description)
+        found += idle_joints(description, assemble(description))
     except MissingFileError:
         raise
-    except ModelError as e:
-        return [_as_problem(e)]
-    try:
-        model = assemble(name, links, connections)
-    except ModelError as e:
-        return [*found, _as_problem(e)]
-    where = {c.name: c.where for c in connections}
-    return found + [
-        Problem("error", f"joint {joint!r}", message, where[joint])
-        for joint, message in idle_joints(model)
-    ]
+    except KinetreeError as e:
+        found.append(Problem("error", "the file", str(e)))
+    return found
 
 
-def _as_problem(error: ModelError) -> Problem:
-    return Problem("error", "the file", str(error))
-
-
-def _document(source: str | os.PathLike[str]) -> Element:
-    """The <robot> of a URDF file, or of the text of one."""
+def _read(
+    source: str | os.PathLike[str],
+    mimic: bool = True,
+    folder: str | os.PathLike[str] | None = None,
+) -> Description:
+    """The description in a robot file, or in the text of one."""
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
         file, data = "<string>", source.lstrip("\ufeff").encode(errors="surrogatepass")
+        around = None
     else:
-        file, data = os.fspath(source), _read(Path(source))
-    root = parse(data, file)
-    if root.tag != "robot":
-        raise FileFormatError(
-            f"{root.where}: the document is a <{root.tag}>; a URDF <robot> is expected"
-        )
-    return root
+        file, data = os.fspath(source), _bytes(Path(source))
+        around = Path(file).parent
+    document = parse(data, file)
+    if document.tag == "mujoco":
+        return read_mjcf(document, data, around if folder is None else Path(folder), mimic)
+    return read_urdf(document, mimic)
 
 
-def _read(path: Path) -> bytes:
+def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except IsADirectoryError:

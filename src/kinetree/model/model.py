@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, cached_property
 from numbers import Real
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown
-from kinetree.model.joints import Joint
+from kinetree.model.joints import Joint, Mimic
 from kinetree.spatial import Inertia, Transform, Vector3
 
 if TYPE_CHECKING:
-    from kinetree.model.lint import Problem
+    from kinetree.model.problem import Problem
 
 WORLD = -1
-EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
+NO_INERTIA = Inertia.zero()
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 
@@ -50,6 +50,11 @@ class Drive:
     damping: float = 0.0
     friction: float = 0.0
 
+    def geared(self, ratio: float) -> Drive:
+        """As it is felt by what moves `ratio` times slower."""
+        square = ratio * ratio
+        return Drive(self.armature * square, self.damping * square, self.friction * abs(ratio))
+
 
 @dataclass(frozen=True)
 class Body:
@@ -75,17 +80,43 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed in a body (or in the world)."""
+    """A named frame fixed in a body (or in the world).
+
+    joint_name: of the fixed joint that put it there, if a file named one.
+    """
 
     name: str
     body: int
     placement: Transform
+    joint_name: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Something to draw or to touch on a link. It is kept and written; no algorithm reads it.
+
+    link: the frame it is fixed in.
+    role: "visual" or "collision".
+    kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
+    size: of a mesh its scale; edges of a box; radius; radius and length along z; half axes.
+    placement: in the link's frame.
+    file: of a mesh, as it was written. It is never opened.
+    """
+
+    link: str
+    role: str
+    kind: str
+    size: tuple[float, ...]
+    placement: Transform
+    file: str = ""
 
 
 @dataclass(frozen=True)
 class Model:
     """A robot: bodies in depth-first order, named frames, gravity.
 
+    base_inertia: of what stands still, in the world's frame. Nobody feels it until the robot is
+        attached to another or given another root.
     coordinate_order: the bodies that have coordinates, in the order in which these stand in q
         and v; a body that follows another has none of its own.
     """
@@ -95,6 +126,8 @@ class Model:
     frames: tuple[Frame, ...]
     gravity: Vector3 = STANDARD_GRAVITY
     coordinate_order: tuple[int, ...] = ()
+    base_inertia: Inertia = NO_INERTIA
+    shapes: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.coordinate_order:
@@ -132,6 +165,14 @@ class Model:
         )
 
     @cached_property
+    def drives(self) -> tuple[Drive, ...]:
+        """Each body's drive, as the coordinate that moves it feels it."""
+        return tuple(
+            b.drive.geared(b.joint.multiplier) if isinstance(b.joint, Mimic) else b.drive
+            for b in self.bodies
+        )
+
+    @cached_property
     def _frame_numbers(self) -> dict[str, int]:
         return {frame.name: i for i, frame in enumerate(self.frames)}
 
@@ -144,9 +185,9 @@ class Model:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of every name and number of the model."""
+        """A hash of every name and number of the model that bears on dynamics."""
         h = hashlib.sha256()
-        for part in _content(self):
+        for part in _content(replace(self, shapes=())):
             h.update(part.encode() + b";")
         return h.hexdigest()
 
@@ -156,30 +197,7 @@ class Model:
 
         return list(model_problems(self))
 
-    def without(self, *effects: str) -> Model:
-        """The same robot with some effects switched off.
-
-        Arguments:
-            effects: of "armature", "damping", "friction", "gravity", "limits".
-        """
-        model = self
-        for effect in effects:
-            if effect == "gravity":
-                model = replace(model, gravity=Vector3(0.0, 0.0, 0.0))
-            elif effect in ("armature", "damping", "friction"):
-                model = model._with_bodies(
-                    lambda b, e=effect: replace(b, drive=replace(b.drive, **{e: 0.0}))  # type: ignore[misc]
-                )
-            elif effect == "limits":
-                model = model._with_bodies(lambda b: replace(b, limits=Limits()))
-            else:
-                raise unknown("effect", effect, EFFECTS, "a model")
-        return model
-
-    def _with_bodies(self, change: Callable[[Body], Body]) -> Model:
-        return replace(self, bodies=tuple(change(b) for b in self.bodies))
-
-    def reordered(self, joints: list[str]) -> Model:
+    def reordered(self, joints: Sequence[str]) -> Model:
         """The same robot with its coordinates in the order of these joints."""
         by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}
         for name in joints:
@@ -234,6 +252,7 @@ def _check(model: Model) -> None:
             raise ModelError(f"frame {frame.name!r} is on body {frame.body}, which does not exist")
         _check_finite(frame.placement, f"the placement of frame {frame.name!r}")
     _check_finite(model.gravity, "gravity")
+    _check_finite(model.base_inertia, "the inertia of the base")
     owners = [i for i, body in enumerate(model.bodies) if body.follows is None]
     if sorted(model.coordinate_order) != owners:
         raise ModelError("coordinate_order must name each body that follows no other once")

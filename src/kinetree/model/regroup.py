@@ -1,4 +1,6 @@
-"""Regrouping: inertia moved towards the base as far as no joint force notices.
+"""Regrouping: the same dynamics in fewer numbers.
+
+Frames move to the joints, and inertia towards the base as far as no joint force notices.
 
 A mass on a revolute joint's axis turns with the joint without being felt by it: it may as well be
 the parent's. Moving all such parts inwards leaves most bodies with seven numbers or fewer instead
@@ -16,13 +18,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kinetree.model.joints import Moved
 from kinetree.model.model import Model
 from kinetree.model.snap import TOLERANCE
-from kinetree.spatial import Inertia, Symmetric3, Vector3
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+
+
+def recenter(model: Model) -> Model:
+    """The same robot with the frame of each body at its joint, if that was elsewhere in the body.
+
+    Named frames stay where they are.
+    """
+    if not any(isinstance(body.joint, Moved) for body in model.bodies):
+        return model
+    joints = [body.joint for body in model.bodies]
+    shift = [j.at if isinstance(j, Moved) else Transform.identity() for j in joints]
+    back = [X.inverse() for X in shift]
+    back.append(Transform.identity())  # of the world
+    return replace(
+        model,
+        bodies=tuple(
+            replace(
+                b,
+                placement=back[b.parent] @ b.placement @ shift[i],
+                joint=b.joint.joint if isinstance(b.joint, Moved) else b.joint,
+                inertia=back[i].to_parent(b.inertia),
+            )
+            for i, b in enumerate(model.bodies)
+        ),
+        frames=tuple(replace(f, placement=back[f.body] @ f.placement) for f in model.frames),
+    )
 
 
 def regroup(model: Model) -> Model:
     """The same dynamics with fewer numbers."""
+    model = recenter(model)
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]

@@ -12,7 +12,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kinetree.model.joints import Composite, Joint, Mimic, Prismatic, Revolute, Screw
+from kinetree.model.joints import (
+    Composite,
+    Joint,
+    Mimic,
+    Moved,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Screw,
+)
 from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -61,7 +70,9 @@ def _transform(X: Transform) -> Transform:
 def _joint(joint: Joint) -> Joint:
     if isinstance(joint, Composite):
         return Composite(tuple(_joint(part) for part in joint.parts))
-    if isinstance(joint, Mimic):
+    if isinstance(joint, Moved):
+        return replace(joint, joint=_joint(joint.joint), at=_transform(joint.at))
+    if isinstance(joint, (Mimic, Reversed)):
         return replace(joint, joint=_joint(joint.joint))
     if isinstance(joint, (Revolute, Prismatic, Screw)):
         return replace(joint, axis=_direction(joint.axis))

@@ -1,33 +1,91 @@
-"""Reading URDF: links, joints, inertias; what does not bear on dynamics is passed over."""
+"""Reading URDF: links, joints, inertias, shapes; materials, transmissions and so on are left."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from kinetree.model.description import Connection, Link, Mimicry
-from kinetree.model.joints import Floating, Joint, Prismatic, Revolute, planar
-from kinetree.model.model import Drive, Limits
+from kinetree.errors import FileFormatError
+from kinetree.model.description import Connection, Description, Link, Mimicry
+from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
+from kinetree.model.model import Drive, Limits, Shape
+from kinetree.model.problem import Problem
 from kinetree.model.xml import Element
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
+AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
 
-def read_urdf(robot: Element, mimic: bool = True) -> tuple[str, list[Link], list[Connection]]:
-    """The name, links and joints of a URDF document's <robot>, as they are written.
+
+def read_urdf(robot: Element, mimic: bool = True) -> Description:
+    """The links and joints of a URDF document's <robot>, as they are written.
 
     Arguments:
         mimic: whether <mimic> is taken up, or passed over.
     """
-    return (
+    if robot.tag != "robot":
+        raise FileFormatError(
+            f"{robot.where}: the document is a <{robot.tag}>; a URDF <robot> or an MJCF <mujoco> "
+            "is expected"
+        )
+    _refuse_xacro(robot)
+    remarks: list[Problem] = []
+    links, joints = list(robot.all("link")), list(robot.all("joint"))
+    return Description(
         robot.attributes.get("name", "robot"),
-        [_link(element) for element in robot.all("link")],
-        [_connection(element, mimic) for element in robot.all("joint")],
+        [_link(element) for element in links],
+        [_connection(element, mimic, remarks) for element in joints],
+        shapes=[shape for element in links for shape in _shapes(element, remarks)],
+        remarks=remarks,
     )
+
+
+def _refuse_xacro(robot: Element) -> None:
+    """A file from which the program xacro is yet to make a URDF."""
+    for element in robot.walk():
+        written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
+        found = next((value for value in written if "${" in value or "$(" in value), None)
+        if element.tag.startswith("xacro:") or found is not None:
+            what = f"<{element.tag}>" if found is None else repr(found)
+            raise FileFormatError(
+                f"{element.where}: {what} is xacro, from which a URDF is yet to be made: run "
+                f"'xacro {robot.file} > robot.urdf' (ROS package xacro) and load robot.urdf"
+            )
 
 
 def _link(element: Element) -> Link:
     inertial = element.first("inertial")
     inertia = Inertia.zero() if inertial is None else _inertia(inertial)
     return Link(element.text("name"), inertia, element.where)
+
+
+def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
+    """What its <visual> and <collision> hold: what cannot be read is left out, and remarked."""
+    name = link.text("name")
+    for role in ("visual", "collision"):
+        for element in link.all(role):
+            geometry = element.first("geometry")
+            for shape in () if geometry is None else geometry.children:
+                try:
+                    kept = _geometry(shape)
+                    if kept is not None:
+                        kind, size, file = kept
+                        yield Shape(name, role, kind, size, _origin(element), file)
+                except FileFormatError as e:
+                    message = f"its {role} is left out: {e}"
+                    remarks.append(Problem("warning", f"link {name!r}", message, shape.where))
+
+
+def _geometry(shape: Element) -> tuple[str, tuple[float, ...], str] | None:
+    """The kind, size and file of a shape."""
+    if shape.tag == "mesh":
+        return "mesh", shape.numbers("scale", 3, (1.0, 1.0, 1.0)), shape.text("filename")
+    if shape.tag == "box":
+        return "box", shape.numbers("size", 3, (0.0, 0.0, 0.0)), ""
+    if shape.tag == "sphere":
+        return "sphere", (shape.number("radius"),), ""
+    if shape.tag in ("cylinder", "capsule"):
+        return shape.tag, (shape.number("radius"), shape.number("length")), ""
+    return None
 
 
 def _inertia(inertial: Element) -> Inertia:
@@ -56,7 +114,8 @@ def _origin(element: Element) -> Transform:
     )
 
 
-def _connection(element: Element, mimic: bool) -> Connection:
+def _connection(element: Element, mimic: bool, remarks: list[Problem]) -> Connection:
+    remarks += _axis_remarks(element)
     return Connection(
         element.text("name"),
         _named_link(element, "parent"),
@@ -103,15 +162,17 @@ def _joint(element: Element) -> Joint | None:
         return Revolute(_axis(element))
     if kind == "prismatic":
         return Prismatic(_axis(element))
+    if kind == "spherical":  # not in the specification; PyBullet and others write it
+        return Ball()
     if kind == "planar":
-        return planar(*_across(_axis(element)))
+        return planar(*across(_axis(element)))
     raise element.error(
         f"the joint type {kind!r} is not known; known are revolute, continuous, prismatic, "
-        "fixed, floating, planar"
+        "fixed, floating, planar, spherical"
     )
 
 
-def _across(normal: Vector3) -> tuple[Vector3, Vector3]:
+def across(normal: Vector3) -> tuple[Vector3, Vector3]:
     """The x and y axes of a plane, turned from the z axis to its normal by the shortest way."""
     if normal.z < 0.0 and normal.x == normal.y == 0.0:  # upside down: about the x axis
         return Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0)
@@ -120,9 +181,21 @@ def _across(normal: Vector3) -> tuple[Vector3, Vector3]:
     return Vector3(1.0 - k * x * x, -k * x * y, -x), Vector3(-k * x * y, 1.0 - k * y * y, -y)
 
 
-def _axis(element: Element) -> Vector3:
+def _axis_as_written(element: Element) -> tuple[float, ...]:
     axis = element.first("axis")
-    x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+    return (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+
+
+def _axis_remarks(element: Element) -> Iterator[Problem]:
+    if element.attributes.get("type") in ("revolute", "continuous", "prismatic", "planar"):
+        length = math.hypot(*_axis_as_written(element))
+        if abs(length - 1.0) > AXIS_ROUNDING:
+            message = f"its axis has the length {length:g}, not one; only its direction is taken"
+            yield Problem("warning", f"joint {element.text('name')!r}", message, element.where)
+
+
+def _axis(element: Element) -> Vector3:
+    x, y, z = _axis_as_written(element)
     length = math.hypot(x, y, z)
     if length == 0.0:
         raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from kinetree.errors import FileFormatError
 
+DEEPEST = 500
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -42,6 +43,14 @@ class Element:
     def first(self, tag: str) -> Element | None:
         """The first child with a tag, if any."""
         return next(self.all(tag), None)
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in the order of the file."""
+        pending = [self]
+        while pending:
+            element = pending.pop()
+            yield element
+            pending += reversed(element.children)
 
     def error(self, message: str) -> FileFormatError:
         """An error about this element, with its place."""
@@ -94,6 +103,10 @@ def parse(data: bytes, file: str) -> Element:
         return parser.CurrentLineNumber + lines_before
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(stack) == DEEPEST:
+            raise FileFormatError(
+                f"{file}:{line()}: elements are nested {DEEPEST} deep: no robot file is"
+            )
         element = Element(tag, attributes, line(), file)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)

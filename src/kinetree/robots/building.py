@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from kinetree.model.description import Connection, Link, assemble
+from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import Joint
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
@@ -41,7 +41,7 @@ class Assembly:
         self.connections.append(Connection(joint_name, parent, link, place, joint, limits, HERE))
 
     def robot(self, base: str) -> Robot:
-        return Robot(assemble(self.name, self.links, self.connections, base=base))
+        return Robot(assemble(Description(self.name, self.links, self.connections), base=base))
 
 
 def box(mass: float, x: float, y: float, z: float, center: Vector3 | None = None) -> Inertia:

@@ -44,6 +44,13 @@ class Inertia:
         moment = center * mass
         return Inertia(mass, moment, rotational - _double_cross(center, center * (mass / 2)))
 
+    def center_and_rotational(self) -> tuple[Vector3, Symmetric3]:
+        """What `about_center` takes besides the mass, which must not be traced."""
+        if self.mass == 0:
+            return Vector3.zero(), self.rotational
+        center = self.moment * (1 / self.mass)
+        return center, self.rotational + _double_cross(center, center * (self.mass / 2))
+
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(
             self.mass + other.mass,

@@ -1,4 +1,4 @@
-"""Joints in series with nothing between them: cylindrical, universal, planar, Euler angles.
+"""Joints in series with nothing between them: cylindrical, universal, planar, Euler angles, charts.
 
 With X_k the transform of everything after part k, the axes of part k are, in the body's frame,
 X_k^-1 Phi_k; they move as the later parts turn the body under them.
@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any, TypeVar
+
+import numpy as np
 
 from kinetree.model.joints.base import Joint
 from kinetree.model.joints.prismatic import Prismatic
@@ -15,13 +19,14 @@ from kinetree.model.joints.revolute import Revolute
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform, Vector3
 
+T = TypeVar("T")
 AXES = {"x": Vector3(1, 0, 0), "y": Vector3(0, 1, 0), "z": Vector3(0, 0, 1)}
 EULER_SEQUENCES = tuple(a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b != c)
 
 
 @dataclass(frozen=True)
 class Composite(Joint):
-    """Parts in series, the first next to the parent; in each of them v is the rate of q."""
+    """Parts in series, the first next to the parent, each with its own coordinates."""
 
     parts: tuple[Joint, ...]
 
@@ -33,24 +38,24 @@ class Composite(Joint):
     def nv(self) -> int:
         return sum(part.nv for part in self.parts)
 
-    def _split(self, values: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        """The coordinates (or velocities) of each part."""
-        pieces, start = [], 0
-        for part in self.parts:
-            pieces.append(values[start : start + part.nv])
-            start += part.nv
-        return pieces
+    def _coordinates(self, q: Sequence[T]) -> list[Sequence[T]]:
+        """The coordinates of each part."""
+        return _split(q, [part.nq for part in self.parts])
+
+    def _velocities(self, v: Sequence[Scalar]) -> list[Sequence[Scalar]]:
+        """The velocities of each part."""
+        return _split(v, [part.nv for part in self.parts])
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         total = Transform.identity()
-        for part, own in zip(self.parts, self._split(q), strict=True):
+        for part, own in zip(self.parts, self._coordinates(q), strict=True):
             total = total @ part.transform(own)
         return total
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         columns: list[Motion] = []
         after = Transform.identity()
-        for part, own in reversed(list(zip(self.parts, self._split(q), strict=True))):
+        for part, own in reversed(list(zip(self.parts, self._coordinates(q), strict=True))):
             columns[:0] = [after.to_child(axis) for axis in part.subspace(own)]
             after = part.transform(own) @ after
         return tuple(columns)
@@ -58,7 +63,7 @@ class Composite(Joint):
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
         rates: list[Motion] = []
         after, V = Transform.identity(), Motion.zero()  # V: of the body, by the later parts
-        pieces = zip(self.parts, self._split(q), self._split(v), strict=True)
+        pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
         for part, own, speeds in reversed(list(pieces)):
             axes = [after.to_child(axis) for axis in part.subspace(own)]
             own_rates = [after.to_child(rate) for rate in part.subspace_rate(own, speeds)]
@@ -67,6 +72,31 @@ class Composite(Joint):
                 V = V + axis * speed
             after = part.transform(own) @ after
         return tuple(rates)
+
+    def neutral(self) -> tuple[float, ...]:
+        return tuple(x for part in self.parts for x in part.neutral())
+
+    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
+        pieces = zip(self.parts, self._coordinates(values), strict=True)
+        return [x for part, own in pieces for x in part.coordinates(own)]
+
+    def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
+        return [x for part, own, speeds in pieces for x in part.integrate(own, speeds)]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
+        return [x for part, start, end in pieces for x in part.difference(start, end)]
+
+    def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
+        pieces = zip(self.parts, self._coordinates(lower), self._coordinates(upper), strict=True)
+        return np.concatenate([part.sample(rng, batch, a, b) for part, a, b in pieces], axis=-1)
+
+
+def _split(values: Sequence[T], counts: Sequence[int]) -> list[Sequence[T]]:
+    """Consecutive pieces of these lengths."""
+    ends = list(accumulate(counts, initial=0))
+    return [values[start:end] for start, end in pairwise(ends)]
 
 
 def cylindrical(axis: Vector3) -> Composite:
@@ -91,3 +121,11 @@ def euler(sequence: str) -> Composite:
             f"{sequence!r} is no sequence of Euler angles: valid are {', '.join(EULER_SEQUENCES)}"
         )
     return Composite(tuple(Revolute(AXES[letter]) for letter in sequence))
+
+
+def free_motion(orientation: Joint) -> Composite:
+    """Six free degrees of freedom: q = (x, y, z, then the chart of an orientation).
+
+    The velocities of x, y, z are in the parent's axes, those of the orientation as it has them.
+    """
+    return Composite((*(Prismatic(axis) for axis in AXES.values()), orientation))

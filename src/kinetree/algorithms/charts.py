@@ -1,0 +1,42 @@
+"""How far the coordinates of joints are from being singular.
+
+Where the axes of a joint, the columns of Phi, span less than it has degrees of freedom, some
+acceleration of the body has no acceleration of the coordinates: Euler angles (Liu & Jain eq. 52)
+with their first and last axis aligned, a rotation vector (eq. 53) of a full turn.
+
+    G = Phi^T Phi      det(G) / tr(G)^n: zero at a singularity, and the same in any unit
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.dense import determinant
+from kinetree.model import Model
+from kinetree.model.joints import ConstantAxes
+from kinetree.scalar import Scalar
+
+
+def charts(model: Model) -> list[int]:
+    """The bodies whose joints have axes that move, so that they may become dependent."""
+    return [
+        i
+        for i, body in enumerate(model.bodies)
+        if body.joint.nv > 1 and not isinstance(body.joint, ConstantAxes)
+    ]
+
+
+def chart_volumes(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """Of each of `charts`, how much its axes span: one number, zero where it is singular."""
+    volumes = []
+    for i in charts(model):
+        Phi = model.bodies[i].joint.subspace(q[model.q_slices[i]])
+        G = [[a.linear.dot(b.linear) + a.angular.dot(b.angular) for b in Phi] for a in Phi]
+        trace = sum((G[k][k] for k in range(len(Phi))), start=0)
+        scale = 1
+        for _ in Phi:
+            scale = scale * trace
+        volumes.append(determinant(G) / scale)
+    return volumes

@@ -1,0 +1,87 @@
+"""From a model back to links and joints: the inverse of `assemble`, for writers and editing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kinetree.model.description import Connection, Description, Link, Mimicry
+from kinetree.model.joints import Mimic
+from kinetree.model.model import WORLD, Body, Frame, Model
+from kinetree.spatial import Inertia, Transform
+
+
+def disassemble(model: Model) -> Description:
+    """The links and joints of which `assemble` makes the same model.
+
+    A single body that moves freely in a world without frames is the root. Links behind fixed
+    joints have become part of their bodies: they come back as links without inertia, each fixed
+    to its body.
+    """
+    link_names = {f.name for f in model.frames}
+    joint_names = {b.joint_name for b in model.bodies}
+    frames: dict[int, list[Frame]] = {i: [] for i in range(WORLD, len(model.bodies))}
+    for frame in model.frames:
+        frames[frame.body].append(frame)
+    own: dict[int, str] = {}  # the link whose frame is the body's
+    for i, body in enumerate(model.bodies):
+        home = body.name in (f.name for f in frames[i] if f.placement == Transform.identity())
+        own[i] = body.name if home else fresh(body.name, link_names)
+        link_names.add(own[i])
+    hanging = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
+    alone = len(hanging) == 1 and not frames[WORLD] and model.bodies[hanging[0]].joint.nv == 6
+    home_frames = [f.name for f in frames[WORLD] if f.placement == Transform.identity()]
+    own[WORLD] = home_frames[0] if home_frames else fresh("world", link_names)
+
+    links = [Link(own[i], body.inertia) for i, body in enumerate(model.bodies)]
+    if not alone:
+        links.append(Link(own[WORLD], model.base_inertia))
+    connections = [
+        _connection(model, body, own[body.parent], own[i]) for i, body in enumerate(model.bodies)
+    ]
+    root = connections.pop(hanging[0]) if alone else None
+    for carrier, fixed in frames.items():
+        for frame in fixed:
+            if frame.name == own[carrier]:
+                continue
+            name = fresh(frame.joint_name or f"{frame.name}_fixed", joint_names)
+            joint_names.add(name)
+            links.append(Link(frame.name, Inertia.zero()))
+            connections.append(Connection(name, own[carrier], frame.name, frame.placement, None))
+
+    order = model.coordinate_order
+    return Description(
+        model.name,
+        links,
+        connections,
+        root,
+        model.gravity,
+        model.shapes,
+        () if list(order) == sorted(order) else [model.bodies[i].joint_name for i in order],
+    )
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name like this one that is not taken."""
+    unique, count = name, 1
+    while unique in taken:
+        count += 1
+        unique = f"{name}_{count}"
+    return unique
+
+
+def _connection(model: Model, body: Body, parent: str, child: str) -> Connection:
+    joint, mimicry = body.joint, None
+    if isinstance(joint, Mimic) and body.follows is not None:
+        leader = model.bodies[body.follows].joint_name
+        mimicry = Mimicry(leader, joint.multiplier, joint.offset)
+        joint = joint.joint
+    return Connection(
+        body.joint_name,
+        parent,
+        child,
+        body.placement,
+        joint,
+        body.limits,
+        drive=body.drive,
+        mimicry=mimicry,
+    )

@@ -1,0 +1,355 @@
+"""Editing a robot. Every function leaves its model as it is and returns another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ModelError, unknown
+from kinetree.model.description import Connection, Description, assemble
+from kinetree.model.disassemble import disassemble
+from kinetree.model.joints import (
+    EULER_SEQUENCES,
+    Ball,
+    Composite,
+    ExponentialBall,
+    Floating,
+    Joint,
+    euler,
+    free_motion,
+    moved,
+    reversed_joint,
+)
+from kinetree.model.model import WORLD, Body, Limits, Model
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
+CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
+Placement = Any
+"""A Transform, a homogeneous 4x4 matrix, or a point."""
+
+
+def without(model: Model, *effects: str) -> Model:
+    """The same robot with effects switched off.
+
+    Arguments:
+        effects: of "armature", "damping", "friction", "gravity", "limits".
+    """
+    for effect in effects:
+        if effect not in EFFECTS:
+            raise unknown("effect", effect, EFFECTS, "a model")
+    none = {e: 0.0 for e in ("armature", "damping", "friction") if e in effects}
+    return replace(
+        model,
+        gravity=Vector3(0.0, 0.0, 0.0) if "gravity" in effects else model.gravity,
+        bodies=tuple(
+            replace(
+                body,
+                drive=replace(body.drive, **none),
+                limits=Limits() if "limits" in effects else body.limits,
+            )
+            for body in model.bodies
+        ),
+    )
+
+
+def lock(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
+    """Hold joints at a value: their bodies become part of those that carry them.
+
+    Arguments:
+        joints: name -> the coordinate, or coordinates, at which it stands.
+    """
+    return assemble(disassemble(model), locked=joints)
+
+
+def subtree(model: Model, link: str, base: str = "fixed") -> Model:
+    """The part of a robot that hangs on a link, with the body that carries the link as its root.
+
+    Arguments:
+        link: the name of a frame.
+        base: "fixed" puts the root on the world, "floating" lets it move freely.
+    """
+    carrier = model.frame(link).body
+    if carrier == WORLD:
+        return model if base == "fixed" else assemble(disassemble(model), base=base)
+    whole = disassemble(model)
+    root = whole.links[carrier].name
+    kept = {root}
+    for c in _from_root(whole, root):
+        kept.add(c.child)
+    part = replace(
+        whole,
+        root=None,
+        links=[x for x in whole.links if x.name in kept],
+        connections=[c for c in whole.connections if c.parent in kept],
+        shapes=[s for s in whole.shapes if s.link in kept],
+    )
+    outside = {c.name for c in whole.connections} - {c.name for c in part.connections}
+    for c in part.connections:
+        if c.mimicry is not None and c.mimicry.joint in outside:
+            raise ModelError(
+                f"joint {c.name!r} mimics {c.mimicry.joint!r}, which is not in the subtree of "
+                f"{link!r}: lock one of them first"
+            )
+    return assemble(part, base=base)
+
+
+def attach_payload(
+    model: Model,
+    frame: str,
+    mass: float,
+    com: Sequence[float] = (0.0, 0.0, 0.0),
+    inertia: Any = None,
+) -> Model:
+    """Fix a load or a tool to a frame; what the frame's body had stays.
+
+    Arguments:
+        frame: the name of the frame in which the numbers are given.
+        mass: kg.
+        com: the centre of mass, m.
+        inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix in kg m^2;
+            None for a point mass.
+    """
+    model.frame(frame)
+    load = _inertia(mass, com, inertia)
+    whole = disassemble(model)
+    links = [
+        replace(link, inertia=link.inertia + load) if link.name == frame else link
+        for link in whole.links
+    ]
+    return assemble(replace(whole, links=links))
+
+
+def replace_inertia(
+    model: Model,
+    body: str,
+    mass: float,
+    com: Sequence[float] = (0.0, 0.0, 0.0),
+    inertia: Any = None,
+) -> Model:
+    """Give a body another inertia, instead of all it had with what is fixed to it.
+
+    Arguments:
+        body: its name.
+        mass, com, inertia: as in `attach_payload`, in the body's frame.
+    """
+    names = [b.name for b in model.bodies]
+    if body not in names:
+        raise unknown("body", body, names, f"robot {model.name!r}")
+    new = _inertia(mass, com, inertia)
+    return replace(
+        model, bodies=tuple(replace(b, inertia=new) if b.name == body else b for b in model.bodies)
+    )
+
+
+def add_frame(model: Model, name: str, parent: str, at: Placement = (0.0, 0.0, 0.0)) -> Model:
+    """Name a place on the robot.
+
+    Arguments:
+        name: of the new frame.
+        parent: the frame in which it is placed.
+        at: its pose there: a 4x4 matrix, a Transform, or its origin.
+    """
+    base = model.frame(parent)
+    new = replace(base, name=name, placement=base.placement @ _transform(at), joint_name="")
+    return replace(model, frames=(*model.frames, new))
+
+
+def attach(
+    model: Model,
+    other: Model,
+    frame: str,
+    at: Placement = (0.0, 0.0, 0.0),
+    prefix: str = "",
+    joint: Joint | None = None,
+) -> Model:
+    """Mount another robot on a frame of this one, such as a hand on an arm.
+
+    Arguments:
+        other: the robot to mount, by its root link; if its base was free, it no longer is.
+        frame: the name of the frame that carries it.
+        at: the pose of its root link (or of the joint) in that frame.
+        prefix: put before each of its names, where both robots have the same ones.
+        joint: how it moves on the frame; None if it is fixed.
+    """
+    model.frame(frame)
+    mine, theirs = disassemble(model), _prefixed(disassemble(other), prefix)
+    for kind in ("links", "connections"):
+        both = {x.name for x in getattr(mine, kind)} & {x.name for x in getattr(theirs, kind)}
+        if both:
+            what = "link" if kind == "links" else "joint"
+            raise ModelError(
+                f"both robots have a {what} named {min(both)!r}: give the attached one a prefix"
+            )
+    root = _root_name(theirs)
+    names = {c.name for c in (*mine.connections, *theirs.connections)}
+    mount = f"{root}_mount"
+    if mount in names:
+        raise ModelError(f"a joint is named {mount!r} already: give the attached robot a prefix")
+    mounted = Connection(mount, frame, root, _transform(at), joint)
+    return assemble(
+        replace(
+            mine,
+            links=[*mine.links, *theirs.links],
+            connections=[*mine.connections, mounted, *theirs.connections],
+            shapes=[*mine.shapes, *theirs.shapes],
+        )
+    )
+
+
+def reroot(model: Model, link: str) -> Model:
+    """The same robot, held by another of its links: that one becomes the root.
+
+    The joints between the old root and the new keep their coordinates and change their
+    direction. A fixed base is fixed at the new root's frame, a floating one floats there.
+
+    Arguments:
+        link: the name of a frame.
+    """
+    model.frame(link)
+    whole = disassemble(model)
+    above = {c.child: c for c in whole.connections}
+    turned: dict[str, Connection] = {}
+    at = link
+    while at in above:
+        c = above[at]
+        back = c.placement.inverse()
+        # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
+        joint = None if c.joint is None else moved(reversed_joint(c.joint), c.placement)
+        turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
+        at = c.parent
+    root = whole.root and replace(whole.root, child=link)
+    connections = [turned.get(c.name, c) for c in whole.connections]
+    return assemble(replace(whole, root=root, connections=connections))
+
+
+def rechart(model: Model, chart: str, *joints: str) -> Model:
+    """The same robot with free orientations in other coordinates.
+
+    Arguments:
+        chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles such
+            as "zyx". In the last two v is the rate of q, and there are singular orientations.
+        joints: the ball and floating joints to change; by default all of them.
+    """
+    if chart not in CHARTS:
+        raise unknown("chart", chart, CHARTS, "a free orientation")
+    free = [b.joint_name for b in model.bodies if _in_chart(b.joint, chart) is not None]
+    for name in joints:
+        if name not in free:
+            raise unknown("ball or floating joint", name, free, f"robot {model.name!r}")
+    chosen = set(joints or free)
+
+    def changed(body: Body) -> Body:
+        joint = _in_chart(body.joint, chart) if body.joint_name in chosen else None
+        return body if joint is None else replace(body, joint=joint)
+
+    return replace(model, bodies=tuple(changed(body) for body in model.bodies))
+
+
+def _in_chart(joint: Joint, chart: str) -> Joint | None:
+    """A free orientation, or motion, in a chart; None if the joint is neither."""
+    if _is_orientation(joint):
+        return _orientation(chart)
+    slides = isinstance(joint, Composite) and joint == free_motion(joint.parts[-1])
+    if isinstance(joint, Floating) or (slides and _is_orientation(joint.parts[-1])):  # type: ignore[attr-defined]
+        return Floating() if chart == "quaternion" else free_motion(_orientation(chart))
+    return None
+
+
+def _is_orientation(joint: Joint) -> bool:
+    return isinstance(joint, (Ball, ExponentialBall)) or any(
+        joint == euler(sequence) for sequence in EULER_SEQUENCES
+    )
+
+
+def _orientation(chart: str) -> Joint:
+    if chart == "quaternion":
+        return Ball()
+    return ExponentialBall() if chart == "exponential" else euler(chart)
+
+
+def _root_name(description: Description) -> str:
+    children = {c.child for c in description.connections}
+    return next(x.name for x in description.links if x.name not in children)
+
+
+def _from_root(description: Description, root: str) -> list[Connection]:
+    """The connections below a link, parents before children."""
+    below: dict[str, list[Connection]] = {}
+    for c in description.connections:
+        below.setdefault(c.parent, []).append(c)
+    found: list[Connection] = []
+    pending = [root]
+    while pending:
+        own = below.get(pending.pop(), [])
+        found += own
+        pending += [c.child for c in own]
+    return found
+
+
+def _prefixed(description: Description, prefix: str) -> Description:
+    def mimicry(c: Connection) -> Any:
+        return c.mimicry and replace(c.mimicry, joint=prefix + c.mimicry.joint)
+
+    return replace(
+        description,
+        root=None,
+        links=[replace(x, name=prefix + x.name) for x in description.links],
+        connections=[
+            replace(
+                c,
+                name=prefix + c.name,
+                parent=prefix + c.parent,
+                child=prefix + c.child,
+                mimicry=mimicry(c),
+            )
+            for c in description.connections
+        ],
+        shapes=[replace(s, link=prefix + s.link) for s in description.shapes],
+    )
+
+
+def _inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
+    """From what a user gives; what cannot be an inertia is an error."""
+    m = float(_numbers("mass", mass, ()))
+    if m < 0.0:
+        raise ModelError(f"mass={mass!r}: kilograms cannot be negative")
+    c = _numbers("com", com, (3,))
+    I = np.zeros((3, 3)) if inertia is None else _numbers("inertia", inertia, (3, 3))
+    if not np.allclose(I, I.T, rtol=1e-9, atol=0.0):
+        raise ModelError("inertia is not symmetric: a rotational inertia is")
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
+    return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
+
+
+def _transform(at: Placement) -> Transform:
+    if isinstance(at, Transform):
+        return at
+    values = np.asarray(at)
+    if values.shape == (3,):
+        return Transform(Rotation.identity(), Vector3(*_numbers("at", at, (3,)).tolist()))
+    if values.shape != (4, 4):
+        raise ModelError(
+            f"at has the shape {values.shape}: a point (3,), a homogeneous matrix (4, 4) or a "
+            "Transform is expected"
+        )
+    X = _numbers("at", at, (4, 4))
+    R = X[:3, :3]
+    if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
+        raise ModelError("at is no pose: its upper left 3x3 block is not a rotation")
+    if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
+        raise ModelError(f"at is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
+    return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
+    if numbers.shape != shape or not np.isfinite(numbers).all():
+        raise ModelError(f"{name}={value!r}: finite numbers of shape {shape} are expected")
+    return numbers

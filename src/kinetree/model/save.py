@@ -1,0 +1,24 @@
+"""Writing a robot file, its kind chosen by the name's ending."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kinetree.errors import ModelError
+from kinetree.model.model import Model
+from kinetree.model.write_mjcf import write_mjcf
+from kinetree.model.write_urdf import write_urdf
+
+WRITERS = {".urdf": write_urdf, ".xml": write_mjcf, ".mjcf": write_mjcf}
+
+
+def save_model(model: Model, file: str | os.PathLike[str]) -> None:
+    """Write a model to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
+    path = Path(file)
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise ModelError(
+            f"{path}: the name must say which kind of file to write: .urdf, or .xml for MJCF"
+        )
+    path.write_text(writer(model), encoding="utf-8")

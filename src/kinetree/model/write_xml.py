@@ -1,0 +1,50 @@
+"""Writing XML, indented, with numbers that read back as the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from xml.sax.saxutils import quoteattr
+
+
+class Writer:
+    """Elements as they come, one a line."""
+
+    def __init__(self) -> None:
+        self._lines = ['<?xml version="1.0"?>']
+        self._depth = 0
+
+    def leaf(self, tag: str, **attributes: str) -> None:
+        """An element without children."""
+        self._lines.append(f"{self._start(tag, attributes)}/>")
+
+    @contextmanager
+    def element(self, tag: str, **attributes: str) -> Iterator[None]:
+        """An element around what is written inside."""
+        self._lines.append(f"{self._start(tag, attributes)}>")
+        before = len(self._lines)
+        self._depth += 1
+        yield
+        self._depth -= 1
+        if len(self._lines) == before:
+            self._lines[-1] = self._lines[-1][:-1] + "/>"
+        else:
+            self._lines.append(f"{'  ' * self._depth}</{tag}>")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> str:
+        written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+        return f"{'  ' * self._depth}<{tag}{written}"
+
+    def text(self) -> str:
+        """The document."""
+        return "\n".join(self._lines) + "\n"
+
+
+def number(value: float) -> str:
+    """The shortest decimal that reads as the same number."""
+    text = repr(float(value) + 0.0)
+    return text.removesuffix(".0")
+
+
+def numbers(values: Iterable[float]) -> str:
+    return " ".join(number(value) for value in values)
