@@ -27,7 +27,6 @@ from kinetree.graph import Program, trace
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.model.regroup import regroup
-from kinetree.model.save import save_model
 from kinetree.model.snap import snap
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
@@ -147,6 +146,8 @@ class Robot:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the robot to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
+        from kinetree.model.save import save_model  # rarely needed, and importing takes time
+
         save_model(self.model, file)
 
     # configurations

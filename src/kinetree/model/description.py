@@ -21,6 +21,7 @@ from kinetree.model.model import (
     Frame,
     Limits,
     Model,
+    Mount,
     Shape,
 )
 from kinetree.model.problem import Problem
@@ -125,16 +126,16 @@ def assemble(
     ]
     while pending:
         connection, link, carrier, pose = pending.pop()
-        fixed_by = ""
+        mount = None
         if connection is not None:
-            pose = pose @ connection.placement
+            mount = Mount(connection.parent, connection.placement, connection.name)
+            pose = pose @ mount.placement
             joint = connection.joint
-            if joint is None:
-                fixed_by = connection.name
-            elif connection.name in held and connection is not made_root:
-                pose = pose @ joint.transform(held[connection.name])
-                fixed_by = connection.name
-            else:
+            if joint is not None and connection.name in held and connection is not made_root:
+                standing = joint.transform(held[connection.name])
+                mount = replace(mount, placement=mount.placement @ standing)
+                pose = pose @ standing
+            elif joint is not None:
                 body = Body(
                     name=link,
                     joint_name=connection.name,
@@ -144,12 +145,14 @@ def assemble(
                     inertia=Inertia.zero(),
                     limits=connection.limits,
                     drive=connection.drive,
+                    mount=mount,
                 )
                 bodies.append(body)
                 carrier, pose = len(bodies) - 1, Transform.identity()
                 inertias[carrier] = body.inertia
+                mount = None
         inertias[carrier] = inertias[carrier] + pose.to_parent(by_name[link].inertia)
-        frames.append(Frame(link, carrier, pose, fixed_by))
+        frames.append(Frame(link, carrier, pose, mount))
         for below in reversed(children[link]):
             pending.append((below, below.child, carrier, pose))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Mimic
@@ -35,18 +35,18 @@ def disassemble(model: Model) -> Description:
     links = [Link(own[i], body.inertia) for i, body in enumerate(model.bodies)]
     if not alone:
         links.append(Link(own[WORLD], model.base_inertia))
-    connections = [
-        _connection(model, body, own[body.parent], own[i]) for i, body in enumerate(model.bodies)
-    ]
+    connections = [_connection(model, i, own) for i in range(len(model.bodies))]
     root = connections.pop(hanging[0]) if alone else None
     for carrier, fixed in frames.items():
         for frame in fixed:
             if frame.name == own[carrier]:
                 continue
-            name = fresh(frame.joint_name or f"{frame.name}_fixed", joint_names)
+            link, placement = _place(model, frame, carrier, own)
+            known = frame.mount.joint_name if frame.mount else ""
+            name = fresh(known or f"{frame.name}_fixed", joint_names)
             joint_names.add(name)
             links.append(Link(frame.name, Inertia.zero()))
-            connections.append(Connection(name, own[carrier], frame.name, frame.placement, None))
+            connections.append(Connection(name, link, frame.name, placement, None))
 
     order = model.coordinate_order
     return Description(
@@ -69,19 +69,34 @@ def fresh(name: str, taken: Collection[str]) -> str:
     return unique
 
 
-def _connection(model: Model, body: Body, parent: str, child: str) -> Connection:
+def _connection(model: Model, i: int, own: Mapping[int, str]) -> Connection:
+    """The joint of a body."""
+    body = model.bodies[i]
     joint, mimicry = body.joint, None
     if isinstance(joint, Mimic) and body.follows is not None:
         leader = model.bodies[body.follows].joint_name
         mimicry = Mimicry(leader, joint.multiplier, joint.offset)
         joint = joint.joint
+    link, placement = _place(model, body, body.parent, own)
     return Connection(
         body.joint_name,
-        parent,
-        child,
-        body.placement,
+        link,
+        own[i],
+        placement,
         joint,
         body.limits,
         drive=body.drive,
         mimicry=mimicry,
     )
+
+
+def _place(
+    model: Model, part: Body | Frame, carrier: int, own: Mapping[int, str]
+) -> tuple[str, Transform]:
+    """Where a body or frame sits: as it is mounted, if that still holds, or on the carrier."""
+    mount = part.mount
+    if mount is not None and mount.link in model.frame_numbers:
+        link = model.frame(mount.link)
+        if link.body == carrier and link.placement @ mount.placement == part.placement:
+            return mount.link, mount.placement
+    return own[carrier], part.placement

@@ -154,7 +154,7 @@ def add_frame(model: Model, name: str, parent: str, at: Placement = (0.0, 0.0, 0
         at: its pose there: a 4x4 matrix, a Transform, or its origin.
     """
     base = model.frame(parent)
-    new = replace(base, name=name, placement=base.placement @ _transform(at), joint_name="")
+    new = replace(base, name=name, placement=base.placement @ _transform(at), mount=None)
     return replace(model, frames=(*model.frames, new))
 
 

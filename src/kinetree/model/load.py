@@ -11,7 +11,6 @@ from kinetree.errors import KinetreeError, MissingFileError, ModelError, ModelWa
 from kinetree.model.description import Description, assemble
 from kinetree.model.edit import rechart
 from kinetree.model.lint import description_problems, idle_joints
-from kinetree.model.mjcf import read_mjcf
 from kinetree.model.model import Model
 from kinetree.model.problem import Problem
 from kinetree.model.urdf import read_urdf
@@ -79,6 +78,8 @@ def _read(
         around = Path(file).parent
     document = parse(data, file)
     if document.tag == "mujoco":
+        from kinetree.model.mjcf import read_mjcf  # rarely needed, and importing takes time
+
         return read_mjcf(document, data, around if folder is None else Path(folder), mimic)
     return read_urdf(document, mimic)
 

@@ -57,6 +57,18 @@ class Drive:
 
 
 @dataclass(frozen=True)
+class Mount:
+    """How a description puts a body or a frame where it is: on which link, at which pose there.
+
+    A body's or frame's own placement follows from it. It is kept for writers and editing.
+    """
+
+    link: str
+    placement: Transform
+    joint_name: str = ""
+
+
+@dataclass(frozen=True)
 class Body:
     """A moving body, and the joint that connects it to its parent.
 
@@ -76,19 +88,17 @@ class Body:
     limits: Limits = Limits()
     drive: Drive = Drive()
     follows: int | None = None
+    mount: Mount | None = None
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed in a body (or in the world).
-
-    joint_name: of the fixed joint that put it there, if a file named one.
-    """
+    """A named frame fixed in a body (or in the world)."""
 
     name: str
     body: int
     placement: Transform
-    joint_name: str = ""
+    mount: Mount | None = None
 
 
 @dataclass(frozen=True)
@@ -173,21 +183,22 @@ class Model:
         )
 
     @cached_property
-    def _frame_numbers(self) -> dict[str, int]:
+    def frame_numbers(self) -> dict[str, int]:
+        """Where each frame stands in `frames`."""
         return {frame.name: i for i, frame in enumerate(self.frames)}
 
     def frame(self, name: str) -> Frame:
         """The frame of that name."""
         try:
-            return self.frames[self._frame_numbers[name]]
+            return self.frames[self.frame_numbers[name]]
         except (KeyError, TypeError):
-            raise unknown("frame", name, self._frame_numbers, f"robot {self.name!r}") from None
+            raise unknown("frame", name, self.frame_numbers, f"robot {self.name!r}") from None
 
     @cached_property
     def digest(self) -> str:
         """A hash of every name and number of the model that bears on dynamics."""
         h = hashlib.sha256()
-        for part in _content(replace(self, shapes=())):
+        for part in _content(self):
             h.update(part.encode() + b";")
         return h.hexdigest()
 
@@ -213,12 +224,16 @@ class Model:
         return replace(self, coordinate_order=tuple(by_name[name] for name in joints))
 
 
+NOT_DYNAMICS = ("mount", "shapes")
+
+
 def _content(value: object) -> Iterator[str]:
     """Every leaf of a model as text, each number exact."""
     if is_dataclass(value):
         yield type(value).__name__
         for field in fields(value):
-            yield from _content(getattr(value, field.name))
+            if field.name not in NOT_DYNAMICS:
+                yield from _content(getattr(value, field.name))
     elif isinstance(value, tuple):
         yield str(len(value))
         for item in value:

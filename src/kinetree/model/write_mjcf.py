@@ -119,7 +119,8 @@ class _Tree:
 
     def _own(self, out: Writer, link: str) -> None:
         """The inertia, shapes and frames of a body."""
-        _inertial(out, self.links[link].inertia)
+        if link != "world":  # whose inertia nobody feels, and MuJoCo has no word for
+            _inertial(out, self.links[link].inertia)
         for shape in self.shapes.get(link, ()):
             _geom(out, shape, Transform.identity())
         for c in self.below[link]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from xml.sax.saxutils import quoteattr
+from html import escape
+
+from kinetree.errors import ModelError
+
+_WHITE = {ord(c): f"&#{ord(c)};" for c in "\t\n\r"}
 
 
 class Writer:
@@ -32,12 +36,18 @@ class Writer:
             self._lines.append(f"{'  ' * self._depth}</{tag}>")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> str:
-        written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+        written = "".join(f' {key}="{_quoted(value)}"' for key, value in attributes.items())
         return f"{'  ' * self._depth}<{tag}{written}"
 
     def text(self) -> str:
         """The document."""
         return "\n".join(self._lines) + "\n"
+
+
+def _quoted(value: str) -> str:
+    if any((c < " " and c not in "\t\n\r") or "\ud800" <= c <= "\udfff" for c in value):
+        raise ModelError(f"{value!r} cannot be written: XML has no word for its characters")
+    return escape(value).translate(_WHITE)
 
 
 def number(value: float) -> str:
