@@ -7,10 +7,11 @@ tau = robot.inverse_dynamics(q, v, a)
 """
 
 from kinetree import errors, robots
+from kinetree.kernels import Point
 from kinetree.load import load
 from kinetree.model import Model
 from kinetree.robot import Robot
 from kinetree.runtime.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
-__all__ = ["Model", "Robot", "errors", "get_threads", "load", "robots", "set_threads"]
+__all__ = ["Model", "Point", "Robot", "errors", "get_threads", "load", "robots", "set_threads"]

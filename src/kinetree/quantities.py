@@ -2,66 +2,225 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kinetree import algorithms
+from kinetree.algorithms import AXES, POINTS
 from kinetree.model import Model
+from kinetree.spatial import Force, Motion, Transform
+
+ANY_FRAME = ("a frame",)
+"""Stands for the valid values of a setting that names a frame."""
+SOME_JOINTS = ("some joints",)
+"""Stands for the valid values of a setting that lists joints."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm.
+
+    regrouped: whether the model's inertias may be regrouped for it. Not where it needs a body's
+        own mass, or subtracts articulated inertias: it would lose digits on ill-conditioned
+        robots, for hardly less arithmetic.
+    shared: whether it takes joints that share a coordinate, as those do that mimic others.
+    """
+
+    algorithm: Callable[..., Any]
+    regrouped: bool = False
+    shared: bool = True
 
 
 @dataclass(frozen=True)
 class Quantity:
     """How a quantity is computed.
 
-    methods: the algorithms by name, the default first; each takes a model and the arguments.
+    methods: by name, the default first.
     arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
-    result: the result's name.
-    external: whether wrenches may act on frames.
-    regrouped: whether the inertias may be regrouped. Not where the algorithm subtracts articulated
-        inertias: it would lose digits on ill-conditioned robots, for hardly less arithmetic.
+    results: their names, in the order in which an algorithm gives them.
+    loads: whether wrenches and forces may act from outside.
+    settings: what else an algorithm takes, not an array: name -> the valid values.
+
+    An algorithm takes the model, the arguments, the loads, the settings.
     """
 
-    methods: Mapping[str, Callable[..., Any]]
+    methods: Mapping[str, Method]
     arguments: tuple[str, ...]
-    result: str
-    external: bool = False
-    regrouped: bool = False
+    results: tuple[str, ...]
+    loads: bool = False
+    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def _poses(model: Model, q: Any) -> Any:
-    return [X.matrix() for X in algorithms.body_poses(model, q)]
+def plain(value: Any) -> Any:
+    """Motions, forces and transforms in nested lists as lists of scalars."""
+    if isinstance(value, Transform):
+        return value.matrix()
+    if isinstance(value, (Motion, Force)):
+        return list(value)
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-def _frame_pose(model: Model, q: Any, frame: str) -> Any:
-    return algorithms.frame_pose(model, q, frame).matrix()
+def _rate_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The rate of a function of the configuration, from q and v."""
+
+    def rate(model: Model, q: Any, v: Any, *settings: Any) -> Any:
+        return algorithms.rate(function, model, q, v, *settings)
+
+    return rate
 
 
-def _gravity(model: Model, q: Any) -> Any:
-    rest = [0.0] * model.nv
-    return algorithms.rnea(model, q, rest, rest)
+def _gravity(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+    def gravity_forces(model: Model, q: Any) -> Any:
+        rest = [0.0] * model.nv
+        return inverse_dynamics(model, q, rest, rest)
+
+    return gravity_forces
 
 
-def _bias(model: Model, q: Any, v: Any, external: Any) -> Any:
-    return algorithms.rnea(model, q, v, [0.0] * model.nv, external)
+def _bias(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+    def bias_forces(model: Model, q: Any, v: Any, loads: Any) -> Any:
+        return inverse_dynamics(model, q, v, [0.0] * model.nv, loads)
 
+    return bias_forces
+
+
+def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+    def hybrid_dynamics(
+        model: Model, q: Any, v: Any, a: Any, tau: Any, loads: Any, accelerated: Any
+    ) -> Any:
+        number = {body.joint_name: i for i, body in enumerate(model.bodies)}
+        return algorithm(model, q, v, a, tau, loads, {number[name] for name in accelerated})
+
+    return hybrid_dynamics
+
+
+def _one(algorithm: Callable[..., Any], regrouped: bool = False) -> dict[str, Method]:
+    """The methods of a quantity that is computed in one way only."""
+    return {"": Method(algorithm, regrouped)}
+
+
+def _by_inverse_dynamics(make: Callable[..., Any]) -> dict[str, Method]:
+    """What is inverse dynamics of some motion, in each of its ways."""
+    return {name: Method(make(m.algorithm), m.regrouped) for name, m in INVERSE_DYNAMICS.items()}
+
+
+INVERSE_DYNAMICS = {
+    "balafoutis-patel": Method(algorithms.balafoutis_patel, regrouped=True),
+    "rnea": Method(algorithms.rnea, regrouped=True),
+    "liu-jain": Method(algorithms.liu_jain),
+}
+FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 QUANTITIES: dict[str, Quantity] = {
-    "poses": Quantity({"": _poses}, ("q",), "poses"),
-    "pose": Quantity({"": _frame_pose}, ("q",), "pose"),
-    "inverse_dynamics": Quantity(
-        {"rnea": algorithms.rnea}, ("q", "v", "a"), "tau", external=True, regrouped=True
+    # configurations
+    "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",)),
+    "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",)),
+    "coordinate_rates": Quantity(_one(algorithms.coordinate_rates), ("q", "v"), ("dq",)),
+    "chart_volumes": Quantity(_one(algorithms.chart_volumes), ("q",), ("volumes",)),
+    # kinematics
+    "poses": Quantity(_one(algorithms.poses), ("q",), ("poses",)),
+    "pose": Quantity(_one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}),
+    "velocities": Quantity(
+        _one(algorithms.velocities), ("q", "v"), ("velocities",), settings={"axes": AXES}
     ),
+    "velocity": Quantity(
+        _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME
+    ),
+    "acceleration": Quantity(
+        _one(algorithms.frame_acceleration),
+        ("q", "v", "a"),
+        ("acceleration",),
+        settings=FRAME | {"kind": ("spatial", "classical")},
+    ),
+    "jacobian": Quantity(_one(algorithms.jacobian), ("q",), ("jacobian",), settings=FRAME),
+    "jacobian_rate": Quantity(
+        _one(_rate_of(algorithms.jacobian)), ("q", "v"), ("rate",), settings=FRAME
+    ),
+    "jacobians": Quantity(
+        _one(algorithms.jacobians), ("q",), ("jacobians",), settings={"axes": AXES}
+    ),
+    "center_of_mass": Quantity(_one(algorithms.center_of_mass), ("q",), ("center",)),
+    "center_of_mass_velocity": Quantity(
+        _one(algorithms.center_of_mass_velocity), ("q", "v"), ("velocity",)
+    ),
+    "center_of_mass_acceleration": Quantity(
+        _one(algorithms.center_of_mass_acceleration), ("q", "v", "a"), ("acceleration",)
+    ),
+    "center_of_mass_jacobian": Quantity(
+        _one(algorithms.center_of_mass_jacobian), ("q",), ("jacobian",)
+    ),
+    "center_of_mass_jacobian_rate": Quantity(
+        _one(_rate_of(algorithms.center_of_mass_jacobian)), ("q", "v"), ("rate",)
+    ),
+    # inverse dynamics
+    "inverse_dynamics": Quantity(INVERSE_DYNAMICS, ("q", "v", "a"), ("tau",), loads=True),
+    "joint_wrenches": Quantity(
+        _one(algorithms.joint_wrenches), ("q", "v", "a"), ("wrenches",), loads=True
+    ),
+    "gravity_forces": Quantity(_by_inverse_dynamics(_gravity), ("q",), ("tau",)),
+    "bias_forces": Quantity(_by_inverse_dynamics(_bias), ("q", "v"), ("tau",), loads=True),
+    "coriolis_forces": Quantity(
+        _by_inverse_dynamics(algorithms.coriolis_forces)
+        | {"lagrange": Method(algorithms.lagrange_coriolis_forces)},
+        ("q", "v"),
+        ("tau",),
+    ),
+    # the mass matrix
+    "mass_matrix": Quantity(
+        {
+            "crba": Method(algorithms.crba, regrouped=True),
+            "rnea": Method(algorithms.mass_by_unit_accelerations, regrouped=True),
+            "lagrange": Method(algorithms.lagrange_mass),
+        },
+        ("q",),
+        ("M",),
+    ),
+    "mass_matrix_rate": Quantity(
+        _one(_rate_of(algorithms.crba), regrouped=True), ("q", "v"), ("rate",)
+    ),
+    "mass_matrix_inverse": Quantity(
+        {
+            "ltl": Method(algorithms.mass_matrix_inverse),
+            "aba": Method(algorithms.minverse, shared=False),
+        },
+        ("q",),
+        ("inverse",),
+    ),
+    "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor), ("q",), ("L",)),
+    # forward dynamics
     "forward_dynamics": Quantity(
-        {"aba": algorithms.aba, "crba": algorithms.forward_crba},
+        {
+            "aba": Method(algorithms.aba, shared=False),
+            "crba": Method(algorithms.forward_crba),
+        },
         ("q", "v", "tau"),
-        "a",
-        external=True,
+        ("a",),
+        loads=True,
     ),
-    "mass_matrix": Quantity({"": algorithms.crba}, ("q",), "M", regrouped=True),
-    "gravity_forces": Quantity({"": _gravity}, ("q",), "tau", regrouped=True),
-    "bias_forces": Quantity({"": _bias}, ("q", "v"), "tau", external=True, regrouped=True),
-    "chart_volumes": Quantity({"": algorithms.chart_volumes}, ("q",), "volumes"),
-    "integrate": Quantity({"": algorithms.integrate}, ("q", "dv"), "q"),
-    "difference": Quantity({"": algorithms.difference}, ("q0", "q1"), "dv"),
+    "hybrid_dynamics": Quantity(
+        {
+            "aba": Method(_hybrid(algorithms.hybrid_dynamics), shared=False),
+            "crba": Method(_hybrid(algorithms.hybrid_crba)),
+        },
+        ("q", "v", "a", "tau"),
+        ("a", "tau"),
+        loads=True,
+        settings={"accelerated": SOME_JOINTS},
+    ),
+    # energy and momentum
+    "kinetic_energy": Quantity(_one(algorithms.kinetic_energy), ("q", "v"), ("energy",)),
+    "potential_energy": Quantity(_one(algorithms.potential_energy), ("q",), ("energy",)),
+    "momentum": Quantity(
+        _one(algorithms.momentum), ("q", "v"), ("momentum",), settings={"about": POINTS}
+    ),
+    "momentum_matrix": Quantity(
+        _one(algorithms.momentum_matrix), ("q",), ("matrix",), settings={"about": POINTS}
+    ),
+    "momentum_matrix_rate": Quantity(
+        _one(_rate_of(algorithms.momentum_matrix)),
+        ("q", "v"),
+        ("rate",),
+        settings={"about": POINTS},
+    ),
 }

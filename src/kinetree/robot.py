@@ -9,32 +9,27 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, update_wrapper
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import numpy as np
 
 from kinetree import algorithms
-from kinetree.errors import (
-    KinetreeError,
-    ShapeError,
-    SingularChartError,
-    SingularModelError,
-    unknown,
-)
-from kinetree.graph import Program, trace
+from kinetree.citations import citation
+from kinetree.errors import SingularChartError, unknown
+from kinetree.kernels import Kernels, Point, Request
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
-from kinetree.model.regroup import regroup
-from kinetree.model.snap import snap
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
-from kinetree.spatial import Force, Vector3
 
-SINGULAR = 1e-13  # of chart_volumes: within about 1e-6 of a singularity
+SINGULAR = 1e-13
+"""Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
 Array = Any
 """A NumPy array, or what NumPy makes one of."""
+External = Mapping[str | Point, Array]
+"""What acts on a robot; see `Robot.inverse_dynamics`."""
 
 
 class JointLimits(NamedTuple):
@@ -72,7 +67,7 @@ class Robot:
         self.model = model
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
-        self._kernels = _Kernels(self)
+        self._kernels = Kernels(model)
         self._charts = algorithms.charts(model)
 
     def __repr__(self) -> str:
@@ -114,11 +109,6 @@ class Robot:
             spread("velocity", "nv"),
             spread("effort", "nv"),
         )
-
-    @property
-    def follower(self) -> str | None:
-        """The name of the first joint that mimics another, if any."""
-        return next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
 
     # other robots from this one
 
@@ -194,7 +184,14 @@ class Robot:
         """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0, (..., nv)."""
         return self._kernels["difference"](q0, q1, out=out)
 
+    def coordinate_rates(self, q: Array, v: Array, out: Array = None) -> Array:
+        """The rate of q at the velocity v, (..., nq): v itself, but for quaternions."""
+        return self._kernels["coordinate_rates"](q, v, out=out)
+
     # kinematics
+    #
+    # axes: "world" (the world's axes, at its origin), "body" (the frame's own axes, at its own
+    # origin), "origin" (the world's axes, at the frame's origin)
 
     def poses(self, q: Array, out: Array = None) -> Array:
         """The pose of every body in the world: (..., nbodies, 4, 4), homogeneous matrices."""
@@ -202,17 +199,90 @@ class Robot:
 
     def pose(self, q: Array, frame: str, out: Array = None) -> Array:
         """The pose of a frame in the world: (..., 4, 4)."""
-        return self._kernels["pose", "", (frame,)](q, out=out)
+        return self._kernels["pose", "", (), (frame,)](q, out=out)
 
-    # dynamics
+    def velocities(self, q: Array, v: Array, axes: str = "origin", out: Array = None) -> Array:
+        """The velocity of every body: (..., nbodies, 6), linear first."""
+        return self._kernels["velocities", "", (), (axes,)](q, v, out=out)
+
+    def velocity(
+        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
+    ) -> Array:
+        """The velocity of a frame: (..., 6), linear first.
+
+        Arguments:
+            axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own),
+                or "world" (the world's axes, at the world's origin).
+        """
+        return self._kernels["velocity", "", (), (frame, axes)](q, v, out=out)
+
+    def acceleration(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        frame: str,
+        axes: str = "origin",
+        kind: str = "classical",
+        out: Array = None,
+    ) -> Array:
+        """The acceleration of a frame: (..., 6), linear first, gravity not counted.
+
+        Arguments:
+            axes: as in `velocity`.
+            kind: "classical", the second derivative of the position of the point at the origin
+                of the axes; or "spatial", the rate of the spatial velocity.
+        """
+        return self._kernels["acceleration", "", (), (frame, axes, kind)](q, v, a, out=out)
+
+    def jacobian(self, q: Array, frame: str, axes: str = "origin", out: Array = None) -> Array:
+        """The Jacobian of a frame: (..., 6, nv), linear first; times v it is `velocity`."""
+        return self._kernels["jacobian", "", (), (frame, axes)](q, out=out)
+
+    def jacobian_rate(
+        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
+    ) -> Array:
+        """The time derivative of `jacobian`: (..., 6, nv)."""
+        return self._kernels["jacobian_rate", "", (), (frame, axes)](q, v, out=out)
+
+    def jacobians(self, q: Array, axes: str = "origin", out: Array = None) -> Array:
+        """The Jacobians of all bodies: (..., nbodies, 6, nv)."""
+        return self._kernels["jacobians", "", (), (axes,)](q, out=out)
+
+    @cached_property
+    def total_mass(self) -> float:
+        """The mass of all that moves, kg."""
+        return float(algorithms.total_mass(self.model))
+
+    def center_of_mass(self, q: Array, out: Array = None) -> Array:
+        """The centre of mass of all that moves, in the world: (..., 3)."""
+        return self._kernels["center_of_mass"](q, out=out)
+
+    def center_of_mass_velocity(self, q: Array, v: Array, out: Array = None) -> Array:
+        """The velocity of the centre of mass: (..., 3)."""
+        return self._kernels["center_of_mass_velocity"](q, v, out=out)
+
+    def center_of_mass_acceleration(self, q: Array, v: Array, a: Array, out: Array = None) -> Array:
+        """The acceleration of the centre of mass: (..., 3)."""
+        return self._kernels["center_of_mass_acceleration"](q, v, a, out=out)
+
+    def center_of_mass_jacobian(self, q: Array, out: Array = None) -> Array:
+        """The Jacobian of the centre of mass: (..., 3, nv)."""
+        return self._kernels["center_of_mass_jacobian"](q, out=out)
+
+    def center_of_mass_jacobian_rate(self, q: Array, v: Array, out: Array = None) -> Array:
+        """The time derivative of `center_of_mass_jacobian`: (..., 3, nv)."""
+        return self._kernels["center_of_mass_jacobian_rate"](q, v, out=out)
+
+    # inverse dynamics
 
     def inverse_dynamics(
         self,
         q: Array,
         v: Array,
         a: Array,
-        external: Mapping[str, Array] | None = None,
-        method: str = "rnea",
+        external: External | None = None,
+        method: str = "",
         out: Array = None,
     ) -> Array:
         """The joint forces that give an acceleration.
@@ -221,23 +291,95 @@ class Robot:
             q: configuration, (..., nq).
             v: velocity, (..., nv).
             a: acceleration, (..., nv).
-            external: frame name -> the wrench (force, moment) that acts on it, (..., 6), at the
-                frame's origin and in the frame's own axes.
-            method: "rnea".
+            external: what acts on the robot. A frame's name -> the wrench (force, moment) at its
+                origin and in its own axes, (..., 6); or Point(frame) -> a force in the world's
+                axes and the point of the frame's body where it acts, in the frame's coordinates,
+                (..., 6).
+            method: "balafoutis-patel" (the default, with the least arithmetic), "rnea" or
+                "liu-jain"; they differ by rounding.
 
         Returns:
             tau: joint forces, (..., nv), N or N m.
         """
-        if external is None and method == "rnea":
+        if external is None and not method:
             return self._kernels["inverse_dynamics"](q, v, a, out=out)
-        return self._with_external("inverse_dynamics", method, (q, v, a), external, out)
+        return self._loaded("inverse_dynamics", method, external)(q, v, a, out=out)
+
+    def joint_wrenches(
+        self, q: Array, v: Array, a: Array, external: External | None = None, out: Array = None
+    ) -> Array:
+        """All that each joint transmits onto its body: (..., nbodies, 6).
+
+        A wrench (force, moment) at the body's origin and in its axes: along the joint's axes what
+        its drive gives, across them what its bearings carry.
+        """
+        return self._loaded("joint_wrenches", "", external)(q, v, a, out=out)
+
+    def gravity_forces(self, q: Array, method: str = "", out: Array = None) -> Array:
+        """The joint forces that hold the robot against gravity, (..., nv)."""
+        return self._kernels["gravity_forces", method](q, out=out)
+
+    def coriolis_forces(self, q: Array, v: Array, method: str = "", out: Array = None) -> Array:
+        """Coriolis and centrifugal forces, (..., nv): C(q, v) v, without gravity and friction.
+
+        Arguments:
+            method: a way of inverse dynamics, or "lagrange".
+        """
+        return self._kernels["coriolis_forces", method](q, v, out=out)
+
+    def bias_forces(
+        self,
+        q: Array,
+        v: Array,
+        external: External | None = None,
+        method: str = "",
+        out: Array = None,
+    ) -> Array:
+        """The joint forces at zero acceleration, of gravity, Coriolis, friction and loads: (..., nv)."""
+        if external is None and not method:
+            return self._kernels["bias_forces"](q, v, out=out)
+        return self._loaded("bias_forces", method, external)(q, v, out=out)
+
+    # the mass matrix
+
+    def mass_matrix(self, q: Array, method: str = "", out: Array = None) -> Array:
+        """The mass matrix M(q), (..., nv, nv), both triangles.
+
+        Arguments:
+            method: "crba" (the default), "rnea" (column by column) or "lagrange" (by Jacobians).
+        """
+        if not method:
+            return self._kernels["mass_matrix"](q, out=out)
+        return self._kernels["mass_matrix", method](q, out=out)
+
+    def mass_matrix_rate(self, q: Array, v: Array, out: Array = None) -> Array:
+        """The time derivative of the mass matrix, (..., nv, nv)."""
+        return self._kernels["mass_matrix_rate"](q, v, out=out)
+
+    def mass_matrix_inverse(self, q: Array, method: str = "", out: Array = None) -> Array:
+        """The inverse of the mass matrix, (..., nv, nv).
+
+        Arguments:
+            method: "ltl" (by the sparse factors of M, the default) or "aba" (without M).
+        """
+        if self._charts:
+            self._check_charts(q)
+        return self._kernels["mass_matrix_inverse", method](q, out=out)
+
+    def mass_matrix_factor(self, q: Array, out: Array = None) -> Array:
+        """L with M = L^T L, sparse as the robot branches: (..., nv, nv)."""
+        if self._charts:
+            self._check_charts(q)
+        return self._kernels["mass_matrix_factor"](q, out=out)
+
+    # forward dynamics
 
     def forward_dynamics(
         self,
         q: Array,
         v: Array,
         tau: Array,
-        external: Mapping[str, Array] | None = None,
+        external: External | None = None,
         method: str = "",
         out: Array = None,
     ) -> Array:
@@ -256,77 +398,115 @@ class Robot:
             self._check_charts(q)
         if external is None and not method:
             return self._kernels["forward_dynamics"](q, v, tau, out=out)
-        return self._with_external("forward_dynamics", method, (q, v, tau), external, out)
+        return self._loaded("forward_dynamics", method, external)(q, v, tau, out=out)
 
-    def mass_matrix(self, q: Array, out: Array = None) -> Array:
-        """The mass matrix M(q), (..., nv, nv), both triangles."""
-        return self._kernels["mass_matrix"](q, out=out)
-
-    def gravity_forces(self, q: Array, out: Array = None) -> Array:
-        """The joint forces that hold the robot against gravity, (..., nv)."""
-        return self._kernels["gravity_forces"](q, out=out)
-
-    def bias_forces(
+    def hybrid_dynamics(
         self,
         q: Array,
         v: Array,
-        external: Mapping[str, Array] | None = None,
+        a: Array,
+        tau: Array,
+        accelerated: Sequence[str],
+        external: External | None = None,
+        method: str = "",
         out: Array = None,
+    ) -> tuple[Array, Array]:
+        """The motion when some joints are given their acceleration, the others their force.
+
+        Arguments:
+            a: of which the entries of the accelerated joints are read.
+            tau: of which the entries of the other joints are read.
+            accelerated: the names of the joints whose acceleration is given.
+            external, method: as in `forward_dynamics`.
+
+        Returns:
+            a, tau: both complete, (..., nv) each.
+        """
+        if self._charts:
+            self._check_charts(q)
+        settings = (tuple(accelerated),)
+        kernel = self._loaded("hybrid_dynamics", method, external, settings)
+        return kernel(q, v, a, tau, out=out)
+
+    # energy and momentum
+
+    def kinetic_energy(self, q: Array, v: Array, out: Array = None) -> Array:
+        """The kinetic energy, J: of bodies and rotors, v^T M v / 2."""
+        return self._kernels["kinetic_energy"](q, v, out=out)
+
+    def potential_energy(self, q: Array, out: Array = None) -> Array:
+        """The energy in the gravity field, J; zero for a centre of mass at the world's origin."""
+        return self._kernels["potential_energy"](q, out=out)
+
+    def momentum(self, q: Array, v: Array, about: str = "center", out: Array = None) -> Array:
+        """Linear and angular momentum in the world's axes: (..., 6), linear first.
+
+        Arguments:
+            about: the point of the angular part: "center" (of mass) or "origin" (of the world).
+        """
+        return self._kernels["momentum", "", (), (about,)](q, v, out=out)
+
+    def momentum_matrix(self, q: Array, about: str = "center", out: Array = None) -> Array:
+        """The matrix A with momentum = A v: (..., 6, nv), centroidal by default."""
+        return self._kernels["momentum_matrix", "", (), (about,)](q, out=out)
+
+    def momentum_matrix_rate(
+        self, q: Array, v: Array, about: str = "center", out: Array = None
     ) -> Array:
-        """The joint forces at zero acceleration: Coriolis, centrifugal, gravity; (..., nv)."""
-        if external is None:
-            return self._kernels["bias_forces"](q, v, out=out)
-        return self._with_external("bias_forces", "", (q, v), external, out)
+        """The time derivative of `momentum_matrix`: (..., 6, nv)."""
+        return self._kernels["momentum_matrix_rate", "", (), (about,)](q, v, out=out)
 
     # kernels
 
     def kernel(
-        self, quantity: str, method: str = "", *, frame: str | None = None, external: Any = ()
+        self,
+        quantity: str,
+        method: str = "",
+        *,
+        external: Sequence[str | Point] = (),
+        **settings: Any,
     ) -> Kernel:
         """The compiled kernel behind a method, with its gufunc, program and operation counts.
 
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
             method: which algorithm; the default if empty.
-            frame: of `pose`.
-            external: the names of the frames on which wrenches act, each then an argument.
+            external: what acts on the robot, frames' names and Points, each then an argument.
+            settings: what the method takes besides arrays, such as frame= and axes=.
         """
-        frames = tuple(external) if frame is None else (frame,)
-        return self._kernels[quantity, method, frames]
+        wanted = QUANTITIES[quantity].settings if quantity in QUANTITIES else settings
+        for name in settings:
+            if name not in wanted:
+                raise unknown("setting", name, wanted, quantity)
+        values = tuple(settings[name] for name in wanted if name in settings)
+        return self._kernels[Request(quantity, method, tuple(external), values)]
 
-    def _with_external(
+    def citation(self, quantity: str, method: str = "") -> str:
+        """Where an algorithm comes from, as BibTeX.
+
+        Arguments:
+            quantity, method: as in `kernel`.
+        """
+        row = QUANTITIES.get(quantity)
+        if row is None:
+            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+        return citation(quantity, self._kernels.method(row, Request(quantity, method)))
+
+    def _loaded(
         self,
         quantity: str,
         method: str,
-        arrays: tuple[Array, ...],
-        external: Mapping[str, Array] | None,
-        out: Array,
-    ) -> Array:
-        wrenches = {} if external is None else dict(external)
-        kernel = self._kernels[quantity, method, tuple(wrenches)]
-        return kernel(*arrays, *wrenches.values(), out=out)
+        external: External | None,
+        settings: tuple[Any, ...] = (),
+    ) -> Callable[..., Any]:
+        """A kernel that is yet to be given its first arrays; those of the loads follow."""
+        loads = {} if external is None else dict(external)
+        kernel = self._kernels[quantity, method, tuple(loads), settings]
 
-    def _program(self, quantity: str, method: str, frames: tuple[str, ...]) -> Program:
-        """Trace a quantity."""
-        row = QUANTITIES[quantity]
-        algorithm = row.methods[method]
-        model = snap(regroup(self.model) if row.regrouped else self.model)
-        shapes = {name: (model.nq if name.startswith("q") else model.nv,) for name in row.arguments}
-        count = len(shapes)
-        if row.external:
-            shapes.update({f"external[{frame!r}]": (6,) for frame in frames})
+        def call(*arrays: Array, out: Array) -> Array:
+            return kernel(*arrays, *loads.values(), out=out)
 
-        def function(*arguments: Any) -> dict[str, Any]:
-            own, wrenches = arguments[:count], arguments[count:]
-            if row.external:
-                forces = [Force(Vector3(*w[:3]), Vector3(*w[3:])) for w in wrenches]
-                return {row.result: algorithm(model, *own, dict(zip(frames, forces, strict=True)))}
-            return {row.result: algorithm(model, *own, *frames)}
-
-        try:
-            return trace(quantity, function, shapes)
-        except ZeroDivisionError:
-            raise self._singular(quantity) from None
+        return call
 
     def _check_charts(self, q: Array) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
@@ -341,24 +521,6 @@ class Robot:
                 "has no singular state"
             )
 
-    def _singular(self, quantity: str) -> SingularModelError:
-        """Name the joints that can move without moving any inertia."""
-        M: np.ndarray = np.array(algorithms.crba(self.model, self.neutral().tolist()))
-        values, motions = np.linalg.eigh(M)
-        free = motions[:, values <= max(values[0], 1e-12 * values[-1])]  # motions without inertia
-        idle = np.abs(free).max(axis=1) > 1e-6
-        joints = [
-            repr(body.joint_name)
-            for body, at in zip(self.model.bodies, self.model.v_slices, strict=True)
-            if idle[at].any()
-        ]
-        who = f"joint {joints[0]} moves" if len(joints) == 1 else f"{', '.join(joints)} move"
-        return SingularModelError(
-            f"robot {self.name!r}: {who} without moving any inertia, so the mass matrix is "
-            f"singular and {quantity} has no answer: give the links behind an inertia, or lock "
-            "the joint"
-        )
-
 
 def _reach(joint: Joint) -> np.ndarray:
     """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
@@ -366,49 +528,3 @@ def _reach(joint: Joint) -> np.ndarray:
         return np.ones(joint.nq)
     axes = joint.subspace(joint.neutral())
     return np.array([math.pi if any(axis.angular) else 1.0 for axis in axes])
-
-
-class _Kernels(dict[Any, Kernel]):
-    """The kernels of a robot by (quantity, method, frames), or by quantity; made on demand."""
-
-    def __init__(self, robot: Robot) -> None:
-        super().__init__()
-        self._robot = robot
-
-    def __missing__(self, key: str | tuple[str, str, tuple[str, ...]]) -> Kernel:
-        quantity, method, frames = (key, "", ()) if isinstance(key, str) else key
-        row = QUANTITIES.get(quantity)
-        if row is None:
-            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-        follower = self._robot.follower
-        if not method:
-            method = next(iter(row.methods))
-            if method == "aba" and follower is not None:
-                method = "crba"
-        elif method not in row.methods:
-            raise unknown("method", method, row.methods, quantity)
-        if method == "aba" and follower is not None:
-            raise KinetreeError(
-                f"joint {follower!r} mimics another, and the articulated-body algorithm takes "
-                "every joint as free: use method='crba'"
-            )
-        model = self._robot.model
-        for frame in frames:
-            model.frame(frame)
-        if frames and not row.external and quantity != "pose":
-            raise KinetreeError(f"{quantity} takes no external wrenches")
-        if quantity == "pose" and len(frames) != 1:
-            raise KinetreeError("pose needs the name of one frame")
-        if model.nv == 0:
-            raise ShapeError(
-                f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
-            )
-        full = (quantity, method, frames)
-        if full in self:
-            made = self[full]
-        else:
-            request = "|".join((model.digest, quantity, method, *frames))
-            made = Kernel(request, lambda: self._robot._program(quantity, method, frames))
-            self[full] = made
-        self[key] = made
-        return made

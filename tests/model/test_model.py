@@ -4,7 +4,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 
 import numpy as np
@@ -362,9 +361,6 @@ def test_the_base_is_fixed_or_floating():
         load_model(chain(2), base="foo")
 
 
-# size
-
-
 def chain(count):
     """The URDF of a chain of links l0, l1, ... joined by j0, j1, ... about z."""
     inertial = """<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"""
@@ -375,14 +371,3 @@ def chain(count):
         for i in range(count - 1)
     ]
     return "\n".join(["<robot name='chain'>", *links, *joints, "</robot>"])
-
-
-@pytest.mark.parametrize("kind", ["revolute", "fixed"])
-def test_a_chain_of_ten_thousand_links_is_assembled_in_seconds(kind):
-    text = chain(10_000).replace("revolute", kind)
-    start = time.perf_counter()
-    model = load_model(text, base="floating")
-    assert time.perf_counter() - start < 10.0
-    assert len(model.frames) == 10_000
-    assert len(model.bodies) == (10_000 if kind == "revolute" else 1)
-    assert model.frame("l9999").body == len(model.bodies) - 1

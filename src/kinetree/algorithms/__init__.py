@@ -4,23 +4,85 @@ Each is a function of a model and plain lists of scalars, in the symbols of the 
 from. None of them knows of batches, arrays, dtypes or targets.
 """
 
-from kinetree.algorithms.aba import aba
+from kinetree.algorithms.aba import aba, hybrid_dynamics
+from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.center_of_mass import (
+    center_of_mass,
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+    total_mass,
+)
 from kinetree.algorithms.charts import chart_volumes, charts
+from kinetree.algorithms.coriolis_forces import coriolis_forces
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.forward_crba import forward_crba
-from kinetree.algorithms.kinematics import body_poses, frame_pose
-from kinetree.algorithms.manifold import difference, integrate
-from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.energy import kinetic_energy, potential_energy
+from kinetree.algorithms.forward_crba import forward_crba, hybrid_crba
+from kinetree.algorithms.jacobian import jacobian, jacobians
+from kinetree.algorithms.kinematics import (
+    AXES,
+    frame_acceleration,
+    frame_pose,
+    frame_velocity,
+    poses,
+    velocities,
+)
+from kinetree.algorithms.lagrange import (
+    lagrange_coriolis,
+    lagrange_coriolis_forces,
+    lagrange_mass,
+)
+from kinetree.algorithms.liu_jain import liu_jain
+from kinetree.algorithms.ltl import mass_matrix_factor, mass_matrix_inverse
+from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
+from kinetree.algorithms.minverse import minverse
+from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix
+from kinetree.algorithms.rate import rate
+from kinetree.algorithms.rnea import joint_wrenches, rnea
+from kinetree.algorithms.tree import PointForce
+from kinetree.algorithms.unit_accelerations import mass_by_unit_accelerations
 
 __all__ = [
+    "AXES",
+    "POINTS",
+    "PointForce",
     "aba",
-    "body_poses",
+    "balafoutis_patel",
+    "center_of_mass",
+    "center_of_mass_acceleration",
+    "center_of_mass_jacobian",
+    "center_of_mass_velocity",
     "chart_volumes",
     "charts",
+    "coordinate_rates",
+    "coriolis_forces",
     "crba",
     "difference",
     "forward_crba",
+    "frame_acceleration",
     "frame_pose",
+    "frame_velocity",
+    "hybrid_crba",
+    "hybrid_dynamics",
     "integrate",
+    "jacobian",
+    "jacobians",
+    "joint_wrenches",
+    "kinetic_energy",
+    "lagrange_coriolis",
+    "lagrange_coriolis_forces",
+    "lagrange_mass",
+    "liu_jain",
+    "mass_by_unit_accelerations",
+    "mass_matrix_factor",
+    "mass_matrix_inverse",
+    "minverse",
+    "momentum",
+    "momentum_matrix",
+    "poses",
+    "potential_energy",
+    "rate",
     "rnea",
+    "total_mass",
+    "velocities",
 ]

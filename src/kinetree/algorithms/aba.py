@@ -12,6 +12,9 @@ numbers (7.x) these are; Lecture 9 names it as the most efficient way.
     u_i         u[i]      tau_i - S_i^T p_i^A
     a'          A_i       acceleration of body i before its joint's own is added
 
+Hybrid dynamics (section 9.2): a joint whose acceleration is given passes on all of the inertia
+behind it, and its force follows.
+
 The drive of a joint adds its rotor's inertia to D and takes its friction from tau.
 
 Cost: O(N). Every joint must have coordinates of its own.
@@ -19,12 +22,13 @@ Cost: O(N). Every joint must have coordinates of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from kinetree.algorithms.dense import inverse_symmetric
+from kinetree.algorithms.dense import dot, inverse_symmetric
 from kinetree.algorithms.tree import (
-    Wrenches,
+    Loads,
     along,
+    combine,
     drive_forces,
     parent_transforms,
     subspaces,
@@ -40,14 +44,34 @@ def aba(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
-    external: Wrenches | None = None,
+    external: Loads = (),
 ) -> list[Scalar]:
     """The accelerations qdd that the joint forces tau give."""
+    qdd, _ = hybrid_dynamics(model, q, qd, [0] * model.nv, tau, external, ())
+    return qdd
+
+
+def hybrid_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Loads,
+    accelerated: Collection[int],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Accelerations and joint forces, where some joints are given the one and some the other.
+
+    Arguments:
+        given: the accelerations of the accelerated joints; other entries are not read.
+        tau: the forces of the other joints; other entries are not read.
+        accelerated: the bodies whose joints' accelerations are given.
+    """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     A_g = Motion(model.gravity, Vector3.zero())
     n = len(model.bodies)
     friction = drive_forces(model, qd, [0] * model.nv)
-    F_ext = wrenches_on_bodies(model, external or {})
+    F_ext = wrenches_on_bodies(model, X, external)
     V: list[Motion] = []
     c: list[Motion] = []
     pA: list[Force] = []
@@ -68,43 +92,46 @@ def aba(
     D_inv: list[list[list[Scalar]]] = [[] for _ in range(n)]
     u: list[list[Scalar]] = [[] for _ in range(n)]
     for i in reversed(range(n)):
+        at, parent = model.v_slices[i], model.bodies[i].parent
+        if i in accelerated:  # the joint moves as it is told: all of the inertia is felt
+            c[i] = c[i] + along(Phi[i], given[at])
+            if parent >= 0:
+                IA[parent] = IA[parent] + X[i].to_parent(IA[i])
+                pA[parent] = pA[parent] + X[i].to_parent(pA[i] + IA[i] @ c[i])
+            continue
         U[i] = [IA[i] @ axis for axis in Phi[i]]  # (7.43)
         D = [[axis.dot(force) for force in U[i]] for axis in Phi[i]]  # (7.44)
         for k in range(len(D)):
             D[k][k] = D[k][k] + model.drives[i].armature
         D_inv[i] = inverse_symmetric(D)
-        at = model.v_slices[i]
         free = [t - f for t, f in zip(tau[at], friction[at], strict=True)]
         u[i] = [t - axis.dot(pA[i]) for t, axis in zip(free, Phi[i], strict=True)]  # (7.45)
-        parent = model.bodies[i].parent
         if parent >= 0:
             Ia, pa = IA[i], pA[i]
             for row, force in zip(D_inv[i], U[i], strict=True):
-                share = _combine(U[i], row)  # U D^-1, one column
+                share = combine(U[i], row)  # U D^-1, one column
                 Ia = Ia - ArticulatedInertia.outer(force, share)  # (7.47)
-            pa = pa + Ia @ c[i] + _combine(U[i], _product(D_inv[i], u[i]))  # (7.48)
+            pa = pa + Ia @ c[i] + combine(U[i], [dot(row, u[i]) for row in D_inv[i]])  # (7.48)
             IA[parent] = IA[parent] + X[i].to_parent(Ia)
             pA[parent] = pA[parent] + X[i].to_parent(pa)
 
-    # base to tips: accelerations
+    # base to tips: accelerations, and the forces of joints that were told theirs
     A: list[Motion] = []
     qdd: list[Scalar] = [0] * model.nv
+    forces = list(tau)
     for i, body in enumerate(model.bodies):
+        at = model.v_slices[i]
         A_p = A[body.parent] if body.parent >= 0 else -A_g
         A_i = X[i].to_child(A_p) + c[i]  # (7.49)
+        if i in accelerated:
+            F = IA[i] @ A_i + pA[i]
+            qdd[at] = given[at]
+            for k, axis in enumerate(Phi[i], at.start):
+                rotor = model.drives[i].armature * given[k]
+                forces[k] = axis.dot(F) + rotor + friction[k]
+            A.append(A_i)
+            continue
         rest = [ui - force.dot(A_i) for ui, force in zip(u[i], U[i], strict=True)]
-        joint_qdd = _product(D_inv[i], rest)  # (7.50)
-        qdd[model.v_slices[i]] = joint_qdd
-        A.append(A_i + along(Phi[i], joint_qdd))  # (7.51)
-    return qdd
-
-
-def _combine(forces: Sequence[Force], weights: Sequence[Scalar]) -> Force:
-    total = Force.zero()
-    for force, weight in zip(forces, weights, strict=True):
-        total = total + force * weight
-    return total
-
-
-def _product(matrix: Sequence[Sequence[Scalar]], vector: Sequence[Scalar]) -> list[Scalar]:
-    return [sum((a * b for a, b in zip(row, vector, strict=True)), start=0) for row in matrix]
+        qdd[at] = [dot(row, rest) for row in D_inv[i]]  # (7.50)
+        A.append(A_i + along(Phi[i], qdd[at]))  # (7.51)
+    return qdd, forces

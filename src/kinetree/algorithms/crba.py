@@ -20,21 +20,28 @@ from collections.abc import Sequence
 from kinetree.algorithms.tree import parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.spatial import Inertia, Transform
+
+
+def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:
+    """I_i^C: the inertia of each body and all it carries, in its frame."""
+    IC = [body.inertia for body in model.bodies]
+    for j, body in reversed(list(enumerate(model.bodies))):
+        if body.parent >= 0:
+            IC[body.parent] = IC[body.parent] + X[j].to_parent(IC[j])  # (20)
+    return IC
 
 
 def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix H(q), both triangles."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    IC = [body.inertia for body in model.bodies]
+    IC = composite_inertias(model, X)
     H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
             H[k][k] = H[k][k] + drive.armature
 
     for j in reversed(range(len(model.bodies))):
-        parent = model.bodies[j].parent
-        if parent >= 0:
-            IC[parent] = IC[parent] + X[j].to_parent(IC[j])  # (20)
         F = [IC[j] @ axis for axis in Phi[j]]  # (26)
         i = j
         while i >= 0:

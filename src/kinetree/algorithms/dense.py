@@ -13,6 +13,11 @@ from kinetree.scalar import Scalar
 Matrix = Sequence[Sequence[Scalar]]
 
 
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of products."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), start=0)
+
+
 def factor_symmetric(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
     """L and the inverse of D, of a symmetric positive definite matrix."""
     n = len(A)
@@ -30,21 +35,6 @@ def factor_symmetric(A: Matrix) -> tuple[list[list[Scalar]], list[Scalar]]:
                 entry = entry - L[i][k] * scaled[k]
             L[i][j] = entry * D_inv[j]
     return L, D_inv
-
-
-def solve_symmetric(A: Matrix, b: Sequence[Scalar]) -> list[Scalar]:
-    """The x with A x = b."""
-    L, D_inv = factor_symmetric(A)
-    n = len(b)
-    x = list(b)
-    for i in range(n):
-        for k in range(i):
-            x[i] = x[i] - L[i][k] * x[k]
-    x = [value * d for value, d in zip(x, D_inv, strict=True)]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):
-            x[i] = x[i] - L[k][i] * x[k]
-    return x
 
 
 def inverse_symmetric(A: Matrix) -> list[list[Scalar]]:

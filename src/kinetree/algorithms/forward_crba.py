@@ -1,8 +1,6 @@
 """Forward dynamics by the mass matrix: H qdd = tau - bias, factored and solved.
 
-Source: Lecture 9, "Forward Dynamics Problem", steps 1 to 3; the factorisation is H = L^T D L from
-the tips to the base, which leaves the zeros of a tree where they are (R. Featherstone, Rigid Body
-Dynamics Algorithms (2008), section 6.5).
+Source: Lecture 9, "Forward Dynamics Problem", steps 1 to 3; the factorisation is that of `ltl`.
 
     lecture     code      meaning
     c~          bias      forces at zero acceleration, external wrenches included
@@ -14,12 +12,12 @@ algorithm cannot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dense import solve_symmetric
+from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.rnea import rnea
-from kinetree.algorithms.tree import Wrenches
+from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 
@@ -29,13 +27,35 @@ def forward_crba(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
-    external: Wrenches | None = None,
+    external: Loads = (),
 ) -> list[Scalar]:
     """The accelerations qdd that the joint forces tau give."""
     bias = rnea(model, q, qd, [0] * model.nv, external)
+    H = factor(crba(model, q), elimination_order(model))
+    return H.solve([t - b for t, b in zip(tau, bias, strict=True)])
+
+
+def hybrid_crba(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Loads,
+    accelerated: Collection[int],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Hybrid dynamics as in `aba`: the rows of H where the force is given are solved."""
+    given = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
+    known = [x if k in given else 0 for k, x in enumerate(qdd)]
+    taken = rnea(model, q, qd, known, external)
+    order = [k for k in elimination_order(model) if k not in given]
     H = crba(model, q)
-    # the last first, as the tips are: no entry of H fills in
-    reverse = list(reversed(range(model.nv)))
-    flipped = [[H[i][j] for j in reverse] for i in reverse]
-    solved = solve_symmetric(flipped, [tau[i] - bias[i] for i in reverse])
-    return list(reversed(solved))
+    part = [[H[i][j] for j in order] for i in order]
+    free = factor(part, range(len(order))).solve([tau[k] - taken[k] for k in order])
+    found = dict(zip(order, free, strict=True))
+    acceleration = [found.get(k, known[k]) for k in range(model.nv)]
+    forces = [
+        sum((H[k][j] * found[j] for j in order), start=taken[k]) if k in given else tau[k]
+        for k in range(model.nv)
+    ]
+    return acceleration, forces

@@ -1,10 +1,18 @@
-"""Forward kinematics: the poses of bodies and frames in the world.
+"""Kinematics: poses, velocities and accelerations of bodies and frames.
 
-Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, section 5.1 and eq. 57.
+Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, section 5 (poses, eq. 57); Lecture 9,
+"Velocity and Accel. Propagation" (velocities, accelerations).
 
-    paper     code        meaning
-    W_k       X[k]        pose of link k in its parent p(k)
-    W_k^0     X0[k]       pose of link k in the world, W_p(k)^0 W_k
+    source      code     meaning
+    W_k         X[k]     pose of body k in its parent
+    W_k^0       X0[k]    pose of body k in the world
+    V_i, A_i    V, A     spatial velocity and acceleration, in the body's own frame
+
+A motion of a frame can be seen in three ways (`axes`):
+
+    "body"      in the frame's own axes, at its origin
+    "origin"    in the world's axes, at the frame's origin
+    "world"     in the world's axes, at the world's origin
 
 Cost: O(N).
 """
@@ -13,19 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.tree import parent_transforms
+from kinetree.algorithms.rnea import forward_pass
+from kinetree.algorithms.tree import body_poses, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Transform
+from kinetree.spatial import Motion, Transform
+
+AXES = ("world", "body", "origin")
 
 
-def body_poses(model: Model, q: Sequence[Scalar]) -> list[Transform]:
+def poses(model: Model, q: Sequence[Scalar]) -> list[Transform]:
     """The pose of every body in the world."""
-    X0: list[Transform] = []
-    for body, X in zip(model.bodies, parent_transforms(model, q), strict=True):
-        # W_k^0 = W_p(k)^0 W_k (57)
-        X0.append(X if body.parent < 0 else X0[body.parent] @ X)
-    return X0
+    return body_poses(model, parent_transforms(model, q))
 
 
 def frame_pose(model: Model, q: Sequence[Scalar], name: str) -> Transform:
@@ -33,4 +40,65 @@ def frame_pose(model: Model, q: Sequence[Scalar], name: str) -> Transform:
     frame = model.frame(name)
     if frame.body < 0:
         return frame.placement
-    return body_poses(model, q)[frame.body] @ frame.placement
+    return poses(model, q)[frame.body] @ frame.placement
+
+
+def seen(motion: Motion, X0: Transform, axes: str) -> Motion:
+    """A motion given in the axes of a frame with pose X0, as `axes` says."""
+    if axes == "world":
+        return X0.to_parent(motion)
+    if axes == "origin":
+        return Motion(X0.rotation @ motion.linear, X0.rotation @ motion.angular)
+    return motion
+
+
+def motions(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> tuple[list[Motion], list[Motion]]:
+    """The velocity and the spatial acceleration of every body, in its own frame."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    return forward_pass(model, X, Phi, q, qd, qdd, Motion.zero())
+
+
+def velocities(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], axes: str) -> list[Motion]:
+    """The velocity of every body."""
+    V, _ = motions(model, q, qd, [0] * model.nv)
+    return [seen(v, X0, axes) for v, X0 in zip(V, poses(model, q), strict=True)]
+
+
+def frame_velocity(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], name: str, axes: str
+) -> Motion:
+    """The velocity of a frame."""
+    frame = model.frame(name)
+    if frame.body < 0:
+        return Motion.zero()
+    V, _ = motions(model, q, qd, [0] * model.nv)
+    own = frame.placement.to_child(V[frame.body])
+    return seen(own, frame_pose(model, q, name), axes)
+
+
+def frame_acceleration(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    name: str,
+    axes: str,
+    kind: str,
+) -> Motion:
+    """The acceleration of a frame.
+
+    kind: "spatial", the rate of the spatial velocity; or "classical", whose linear part is the
+        second derivative of the position of the point at the origin of the axes, a + w x v.
+    """
+    frame = model.frame(name)
+    if frame.body < 0:
+        return Motion.zero()
+    V, A = motions(model, q, qd, qdd)
+    X0 = frame_pose(model, q, name)
+    a = seen(frame.placement.to_child(A[frame.body]), X0, axes)
+    if kind == "spatial":
+        return a
+    v = seen(frame.placement.to_child(V[frame.body]), X0, axes)
+    return Motion(a.linear + v.angular.cross(v.linear), a.angular)

@@ -20,6 +20,15 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[S
     return moved
 
 
+def coordinate_rates(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """The rate of q at the velocity v: v itself, but for quaternions."""
+    rates: list[Scalar] = [0] * model.nq
+    for i in model.coordinate_order:
+        at, along = model.q_slices[i], model.v_slices[i]
+        rates[at] = model.bodies[i].joint.coordinate_rates(q[at], v[along])
+    return rates
+
+
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
     """q1 (-) q0: the constant velocity that leads from q0 to q1 in one unit of time."""
     dv: list[Scalar] = [0] * model.nv

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.tree import (
-    Wrenches,
+    Loads,
     along,
     drive_forces,
     parent_transforms,
@@ -35,7 +35,7 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Motion, Transform, Vector3
 
 
 def rnea(
@@ -43,32 +43,40 @@ def rnea(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    external: Wrenches | None = None,
+    external: Loads = (),
 ) -> list[Scalar]:
     """The joint forces tau that give the accelerations qdd."""
+    _, _, tau = passes(model, q, qd, qdd, external)
+    return tau
+
+
+def joint_wrenches(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Loads = (),
+) -> list[Force]:
+    """F_i: all that joint i transmits onto body i, in the body's frame."""
+    _, F, _ = passes(model, q, qd, qdd, external)
+    return F
+
+
+def passes(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Loads,
+) -> tuple[list[Motion], list[Force], list[Scalar]]:
+    """Both passes: the velocities V, the wrenches F and the joint forces tau."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     A_g = Motion(model.gravity, Vector3.zero())
-    V: list[Motion] = []
-    A: list[Motion] = []
-    F: list[Force] = []
-    F_ext = wrenches_on_bodies(model, external or {})
+    F_ext = wrenches_on_bodies(model, X, external)
 
-    # base to tips: velocities, accelerations, and the wrench each body needs
-    for i, body in enumerate(model.bodies):
-        at, rates = model.q_slices[i], qd[model.v_slices[i]]
-        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
-        A_p = A[body.parent] if body.parent >= 0 else -A_g
-        V_J = along(Phi[i], rates)
-        Phi_rate = body.joint.subspace_rate(q[at], rates)
-        V.append(X[i].to_child(V_p) + V_J)  # (15)
-        A.append(  # (16)
-            X[i].to_child(A_p)
-            + along(Phi[i], qdd[model.v_slices[i]])
-            + V[i].cross(V_J)
-            + along(Phi_rate, rates)
-        )
-        # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
-        F.append(body.inertia.wrench(V[i], A[i]) - F_ext[i])
+    V, A = forward_pass(model, X, Phi, q, qd, qdd, -A_g)
+    # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
+    F = [body.inertia.wrench(V[i], A[i]) - F_ext[i] for i, body in enumerate(model.bodies)]
 
     # tips to base: what each joint carries (18), and what its drive and friction take
     tau = drive_forces(model, qd, qdd)
@@ -77,4 +85,32 @@ def rnea(
             tau[k] = tau[k] + axis.dot(F[i])
         if body.parent >= 0:
             F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
-    return tau
+    return V, F, tau
+
+
+def forward_pass(
+    model: Model,
+    X: Sequence[Transform],
+    Phi: Sequence[tuple[Motion, ...]],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    A_0: Motion,
+) -> tuple[list[Motion], list[Motion]]:
+    """Base to tips: V and A, from the acceleration A_0 of the base."""
+    V: list[Motion] = []
+    A: list[Motion] = []
+    for i, body in enumerate(model.bodies):
+        rates = qd[model.v_slices[i]]
+        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        A_p = A[body.parent] if body.parent >= 0 else A_0
+        V_J = along(Phi[i], rates)
+        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
+        V.append(X[i].to_child(V_p) + V_J)  # (15)
+        A.append(  # (16)
+            X[i].to_child(A_p)
+            + along(Phi[i], qdd[model.v_slices[i]])
+            + V[i].cross(V_J)
+            + along(Phi_rate, rates)
+        )
+    return V, A

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, select
-from kinetree.spatial import Force, Motion, Transform
+from kinetree.spatial import Force, Motion, Transform, Vector3
 
-Wrenches = Mapping[str, Force]
-"""Frame name -> the wrench that acts on it from outside, in that frame's own coordinates."""
+
+@dataclass(frozen=True)
+class PointForce:
+    """A force on a point of a body: Liu & Jain eq. 67.
+
+    force: in the world's axes.
+    point: where it acts, in the frame it is given for.
+    """
+
+    force: Vector3
+    point: Vector3
+
+
+Loads = Sequence[tuple[str, Force | PointForce]]
+"""What acts from outside: a frame's name, and a wrench in its coordinates or a force on a point."""
 
 
 def parent_transforms(model: Model, q: Sequence[Scalar]) -> list[Transform]:
@@ -35,6 +49,14 @@ def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
     return total
 
 
+def combine(forces: Iterable[Force], weights: Iterable[Scalar]) -> Force:
+    """The sum of forces, each as often as its weight says."""
+    total = Force.zero()
+    for force, weight in zip(forces, weights, strict=True):
+        total = total + force * weight
+    return total
+
+
 def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """What the drives take: rotor inertia, viscous and dry friction, for each velocity."""
     forces: list[Scalar] = [0] * model.nv
@@ -46,11 +68,26 @@ def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> l
     return forces
 
 
-def wrenches_on_bodies(model: Model, external: Wrenches) -> list[Force]:
-    """The sum of the external wrenches on each body, in the body's frame."""
+def body_poses(model: Model, X: Sequence[Transform]) -> list[Transform]:
+    """The pose of every body in the world, W_k^0 = W_p(k)^0 W_k (Liu & Jain, section 5.2)."""
+    X0: list[Transform] = []
+    for body, X_i in zip(model.bodies, X, strict=True):
+        X0.append(X_i if body.parent < 0 else X0[body.parent] @ X_i)
+    return X0
+
+
+def wrenches_on_bodies(model: Model, X: Sequence[Transform], loads: Loads) -> list[Force]:
+    """The sum of what acts from outside on each body, in the body's frame."""
     total = [Force.zero() for _ in model.bodies]
-    for name, wrench in external.items():
+    X0 = body_poses(model, X) if any(isinstance(x, PointForce) for _, x in loads) else []
+    for name, load in loads:
         frame = model.frame(name)
-        if frame.body >= 0:  # what acts on the world moves nothing
-            total[frame.body] = total[frame.body] + frame.placement.to_parent(wrench)
+        if frame.body < 0:
+            continue  # what acts on the world moves nothing
+        if isinstance(load, PointForce):
+            f = X0[frame.body].rotation.T @ load.force
+            wrench = Force(f, frame.placement.point(load.point).cross(f))
+        else:
+            wrench = frame.placement.to_parent(load)
+        total[frame.body] = total[frame.body] + wrench
     return total

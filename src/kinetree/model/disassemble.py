@@ -30,7 +30,7 @@ def disassemble(model: Model) -> Description:
     hanging = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
     alone = len(hanging) == 1 and not frames[WORLD] and model.bodies[hanging[0]].joint.nv == 6
     home_frames = [f.name for f in frames[WORLD] if f.placement == Transform.identity()]
-    own[WORLD] = home_frames[0] if home_frames else fresh("world", link_names)
+    own[WORLD] = home_frames[0] if home_frames else "" if alone else fresh("world", link_names)
 
     links = [Link(own[i], body.inertia) for i, body in enumerate(model.bodies)]
     if not alone:

@@ -23,6 +23,7 @@ from kinetree.model.joints import (
     moved,
     reversed_joint,
 )
+from kinetree.model.joints.moved import Wrapped
 from kinetree.model.model import WORLD, Body, Limits, Model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -30,6 +31,12 @@ EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
 CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
 Placement = Any
 """A Transform, a homogeneous 4x4 matrix, or a point."""
+EXPECTED = {
+    (): "a number",
+    (3,): "three coordinates (x, y, z)",
+    (3, 3): "a 3x3 matrix",
+    (4, 4): "a homogeneous 4x4 matrix",
+}
 
 
 def without(model: Model, *effects: str) -> Model:
@@ -62,6 +69,11 @@ def lock(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
     Arguments:
         joints: name -> the coordinate, or coordinates, at which it stands.
     """
+    if not isinstance(joints, Mapping):
+        raise ModelError(
+            f"joints={joints!r}: names with the values at which to hold them are expected, such as "
+            "{'elbow': 0.5}"
+        )
     return assemble(disassemble(model), locked=joints)
 
 
@@ -76,17 +88,7 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
     if carrier == WORLD:
         return model if base == "fixed" else assemble(disassemble(model), base=base)
     whole = disassemble(model)
-    root = whole.links[carrier].name
-    kept = {root}
-    for c in _from_root(whole, root):
-        kept.add(c.child)
-    part = replace(
-        whole,
-        root=None,
-        links=[x for x in whole.links if x.name in kept],
-        connections=[c for c in whole.connections if c.parent in kept],
-        shapes=[s for s in whole.shapes if s.link in kept],
-    )
+    part = _below(whole, whole.links[carrier].name)
     outside = {c.name for c in whole.connections} - {c.name for c in part.connections}
     for c in part.connections:
         if c.mimicry is not None and c.mimicry.joint in outside:
@@ -176,26 +178,29 @@ def attach(
         joint: how it moves on the frame; None if it is fixed.
     """
     model.frame(frame)
-    mine, theirs = disassemble(model), _prefixed(disassemble(other), prefix)
-    for kind in ("links", "connections"):
-        both = {x.name for x in getattr(mine, kind)} & {x.name for x in getattr(theirs, kind)}
-        if both:
-            what = "link" if kind == "links" else "joint"
-            raise ModelError(
-                f"both robots have a {what} named {min(both)!r}: give the attached one a prefix"
-            )
+    if not (joint is None or isinstance(joint, Joint)):
+        raise ModelError(f"joint={joint!r}: a joint of kinetree.model.joints is expected, or None")
+    mine, theirs = disassemble(model), _prefixed(_grounded(other), prefix)
+    joints = {c.name for c in (*mine.connections, *([mine.root] if mine.root else []))}
+    new_joints = {c.name for c in theirs.connections}
+    _no_clash("link", {x.name for x in mine.links}, {x.name for x in theirs.links})
+    _no_clash("joint", joints, new_joints)
     root = _root_name(theirs)
-    names = {c.name for c in (*mine.connections, *theirs.connections)}
     mount = f"{root}_mount"
-    if mount in names:
+    if mount in joints | new_joints:
         raise ModelError(f"a joint is named {mount!r} already: give the attached robot a prefix")
     mounted = Connection(mount, frame, root, _transform(at), joint)
+    order = mine.order
+    if theirs.order:
+        own = [model.bodies[i].joint_name for i in model.coordinate_order]
+        order = [*own, mount, *theirs.order]
     return assemble(
         replace(
             mine,
             links=[*mine.links, *theirs.links],
             connections=[*mine.connections, mounted, *theirs.connections],
             shapes=[*mine.shapes, *theirs.shapes],
+            order=order,
         )
     )
 
@@ -212,10 +217,14 @@ def reroot(model: Model, link: str) -> Model:
     model.frame(link)
     whole = disassemble(model)
     above = {c.child: c for c in whole.connections}
+    free = {b.joint_name for b in model.bodies if _is_free(model, b)}
     turned: dict[str, Connection] = {}
     at = link
     while at in above:
         c = above[at]
+        if c.name in free:
+            turned[c.name] = replace(c, child=link)
+            break
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
         joint = None if c.joint is None else moved(reversed_joint(c.joint), c.placement)
@@ -232,7 +241,8 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
     Arguments:
         chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles such
             as "zyx". In the last two v is the rate of q, and there are singular orientations.
-        joints: the ball and floating joints to change; by default all of them.
+        joints: the ball and floating joints to change; by default all of them. A drive of theirs
+            acts on v, and so does something else where v is another.
     """
     if chart not in CHARTS:
         raise unknown("chart", chart, CHARTS, "a free orientation")
@@ -251,6 +261,9 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
 
 def _in_chart(joint: Joint, chart: str) -> Joint | None:
     """A free orientation, or motion, in a chart; None if the joint is neither."""
+    if isinstance(joint, Wrapped):
+        inner = _in_chart(joint.joint, chart)
+        return inner and replace(joint, joint=inner)
     if _is_orientation(joint):
         return _orientation(chart)
     slides = isinstance(joint, Composite) and joint == free_motion(joint.parts[-1])
@@ -269,6 +282,42 @@ def _orientation(chart: str) -> Joint:
     if chart == "quaternion":
         return Ball()
     return ExponentialBall() if chart == "exponential" else euler(chart)
+
+
+def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:
+    if mine & theirs:
+        name = min(mine & theirs)
+        raise ModelError(
+            f"both robots have a {what} named {name!r}: give the attached one a prefix"
+        )
+
+
+def _is_free(model: Model, body: Body) -> bool:
+    """Whether a body floats in the world: not if what stands still there is a link with a mass."""
+    return body.parent == WORLD and body.joint.nv == 6 and model.base_inertia.mass == 0
+
+
+def _grounded(model: Model) -> Description:
+    """A robot without the joint by which it moves freely in the world, if it does."""
+    whole, hanging = disassemble(model), [b for b in model.bodies if b.parent == WORLD]
+    if len(hanging) != 1 or not _is_free(model, hanging[0]):
+        return whole
+    above = whole.root or next(c for c in whole.connections if c.name == hanging[0].joint_name)
+    return _below(whole, above.child)
+
+
+def _below(whole: Description, root: str) -> Description:
+    """The part of a robot that hangs on a link, that included."""
+    kept = {root, *(c.child for c in _from_root(whole, root))}
+    connections = [c for c in whole.connections if c.parent in kept]
+    return replace(
+        whole,
+        root=None,
+        links=[x for x in whole.links if x.name in kept],
+        connections=connections,
+        shapes=[s for s in whole.shapes if s.link in kept],
+        order=[name for name in whole.order if name in {c.name for c in connections}],
+    )
 
 
 def _root_name(description: Description) -> str:
@@ -309,6 +358,7 @@ def _prefixed(description: Description, prefix: str) -> Description:
             for c in description.connections
         ],
         shapes=[replace(s, link=prefix + s.link) for s in description.shapes],
+        order=[prefix + name for name in description.order],
     )
 
 
@@ -319,8 +369,14 @@ def _inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
         raise ModelError(f"mass={mass!r}: kilograms cannot be negative")
     c = _numbers("com", com, (3,))
     I = np.zeros((3, 3)) if inertia is None else _numbers("inertia", inertia, (3, 3))
-    if not np.allclose(I, I.T, rtol=1e-9, atol=0.0):
-        raise ModelError("inertia is not symmetric: a rotational inertia is")
+    floor = 1e-9 * np.abs(I).max()  # what is typed in is rounded
+    if np.abs(I - I.T).max() > floor:
+        raise ModelError(f"inertia={I.tolist()}: a rotational inertia is symmetric")
+    least = np.linalg.eigvalsh(I)[0]
+    if least < -floor:
+        raise ModelError(
+            f"inertia={I.tolist()}: its principal moment {least:.3g} is negative, none can be"
+        )
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
     return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
 
@@ -328,15 +384,9 @@ def _inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
 def _transform(at: Placement) -> Transform:
     if isinstance(at, Transform):
         return at
-    values = np.asarray(at)
-    if values.shape == (3,):
-        return Transform(Rotation.identity(), Vector3(*_numbers("at", at, (3,)).tolist()))
-    if values.shape != (4, 4):
-        raise ModelError(
-            f"at has the shape {values.shape}: a point (3,), a homogeneous matrix (4, 4) or a "
-            "Transform is expected"
-        )
-    X = _numbers("at", at, (4, 4))
+    X = _numbers("at", at, (3,), (4, 4))
+    if X.shape == (3,):
+        return Transform(Rotation.identity(), Vector3(*X.tolist()))
     R = X[:3, :3]
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
         raise ModelError("at is no pose: its upper left 3x3 block is not a rotation")
@@ -345,11 +395,13 @@ def _transform(at: Placement) -> Transform:
     return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
 
 
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+    """An array of one of these shapes, all its numbers finite."""
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         numbers = np.array(np.nan)
-    if numbers.shape != shape or not np.isfinite(numbers).all():
-        raise ModelError(f"{name}={value!r}: finite numbers of shape {shape} are expected")
+    if numbers.shape not in shapes or not np.isfinite(numbers).all():
+        expected = " or ".join(EXPECTED[shape] for shape in shapes)
+        raise ModelError(f"{name}={value!r}: {expected} is expected, every number finite")
     return numbers

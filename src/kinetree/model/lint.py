@@ -17,6 +17,8 @@ from kinetree.spatial import Inertia
 
 HEAVY = 500.0  # kg: heavier links are most likely given in grams
 ROUNDING = 1e-9  # of the largest moment: files round their numbers
+SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]  # the places of a Symmetric3's entries
+TOO_LARGE = "its inertia about its centre of mass is too large for a number"
 
 
 def description_problems(description: Description) -> Iterator[Problem]:
@@ -78,22 +80,26 @@ def _idle(model: Model) -> Iterator[tuple[str, str]]:
 
 def inertia_problems(inertias: Sequence[Inertia]) -> Iterator[list[tuple[str, str]]]:
     """Of each inertia, what no rigid body's can be, or hardly is."""
-    mass = np.array([float(I.mass) for I in inertias])
-    h = np.array([[float(x) for x in I.moment] for I in inertias]).reshape(-1, 3)
-    about_origin = np.array([[list(row) for row in I.rotational.rows] for I in inertias], float)
-    about_origin = about_origin.reshape(-1, 3, 3)
-    c = h / np.where(mass == 0.0, 1.0, mass)[:, None]
-    square = np.einsum("ni,ni->n", c, c)
-    steiner = square[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
-    moments = np.linalg.eigvalsh(about_origin - mass[:, None, None] * steiner)
-    floors = ROUNDING * np.maximum(np.maximum(moments[:, -1], mass * square), 1e-300)
+    mass = np.array([I.mass for I in inertias], float)
+    h = np.array([[*I.moment] for I in inertias], float).reshape(-1, 3)
+    entries = np.array([[*I.rotational] for I in inertias], float).reshape(-1, 6)
+    about_origin = entries[:, SYMMETRIC]
+    with np.errstate(all="ignore"):
+        c = h / np.where(mass == 0.0, 1.0, mass)[:, None]
+        square = np.einsum("ni,ni->n", c, c)
+        steiner = square[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
+        about_center = about_origin - mass[:, None, None] * steiner
+        finite = np.isfinite(about_center).all(axis=(1, 2))
+        moments = np.linalg.eigvalsh(np.where(finite[:, None, None], about_center, 0.0))
+        floors = ROUNDING * np.maximum(np.maximum(moments[:, -1], mass * square), 1e-300)
     turning = np.abs(about_origin).max(axis=(1, 2))
-    for m, principal, floor, largest in zip(mass, moments, floors, turning, strict=True):
-        yield list(_inertia_problems(m, principal, floor, largest))
+    columns = (x.tolist() for x in (finite, mass, moments, floors, turning))
+    for computed, *row in zip(*columns, strict=True):
+        yield list(_inertia_problems(*row)) if computed else [("error", TOO_LARGE)]
 
 
 def _inertia_problems(
-    m: float, moments: np.ndarray, floor: float, largest: float
+    m: float, moments: list[float], floor: float, largest: float
 ) -> Iterator[tuple[str, str]]:
     if m < 0.0:
         yield "error", f"its mass is negative: {m:g} kg"
@@ -131,5 +137,5 @@ def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
             yield "error", f"its {what} is negative: the joint would gain energy"
 
 
-def _list(values: np.ndarray) -> str:
+def _list(values: list[float]) -> str:
     return "(" + ", ".join(f"{v:.3g}" for v in values) + ")"

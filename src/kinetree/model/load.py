@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kinetree.errors import KinetreeError, MissingFileError, ModelError, ModelWarning
+from kinetree.errors import (
+    KinetreeError,
+    MissingFileError,
+    ModelError,
+    ModelWarning,
+)
 from kinetree.model.description import Description, assemble
 from kinetree.model.edit import rechart
 from kinetree.model.lint import description_problems, idle_joints
 from kinetree.model.model import Model
-from kinetree.model.problem import Problem
+from kinetree.model.problem import SEVERITIES, Problem
 from kinetree.model.urdf import read_urdf
-from kinetree.model.xml import parse
+from kinetree.model.xml import LARGEST, brief, parse
+
+LONGEST_PATH = 400
+TEXT = "<string>"
 
 
 def load_model(
@@ -41,6 +51,7 @@ def load_model(
     found = [*description_problems(description), *idle_joints(description, model)]
     found = [problem for problem in found if problem.severity != "note"]
     if found:
+        found.sort(key=lambda problem: SEVERITIES.index(problem.severity))
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"{found[0]}{more} ('kinetree check' lists everything)"
         warnings.warn(message, ModelWarning, stacklevel=3)
@@ -60,7 +71,9 @@ def check_file(source: str | os.PathLike[str]) -> list[Problem]:
     except MissingFileError:
         raise
     except KinetreeError as e:
-        found.append(Problem("error", "the file", str(e)))
+        place = re.match(rf"({re.escape(_file(source))}:\d+): ", str(e))
+        message = str(e)[place.end() :] if place else str(e)
+        found.append(Problem("error", "the file", message, place[1] if place else ""))
     return found
 
 
@@ -70,13 +83,13 @@ def _read(
     folder: str | os.PathLike[str] | None = None,
 ) -> Description:
     """The description in a robot file, or in the text of one."""
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
-        file, data = "<string>", source.lstrip("\ufeff").encode(errors="surrogatepass")
-        around = None
+    file = _file(source)
+    if file == TEXT:
+        data, around = str(source).lstrip("\ufeff").encode(errors="surrogatepass"), None
+        document = parse(data, file, "utf-8")  # whatever it declares: it is decoded
     else:
-        file, data = os.fspath(source), _bytes(Path(source))
-        around = Path(file).parent
-    document = parse(data, file)
+        data, around = _bytes(Path(file)), Path(file).parent
+        document = parse(data, file)
     if document.tag == "mujoco":
         from kinetree.model.mjcf import read_mjcf  # rarely needed, and importing takes time
 
@@ -84,15 +97,28 @@ def _read(
     return read_urdf(document, mimic)
 
 
+def _file(source: str | os.PathLike[str]) -> str:
+    """The name of a robot file, or TEXT."""
+    text = isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<"
+    return TEXT if text else os.fspath(source)
+
+
 def _bytes(path: Path) -> bytes:
+    name = brief(str(path), LONGEST_PATH)
     try:
-        return path.read_bytes()
-    except IsADirectoryError:
-        raise MissingFileError(f"{path} is a directory: a robot file is expected") from None
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode):
+            with path.open("rb") as file:
+                return file.read(min(status.st_size, LARGEST) + 1)
     except FileNotFoundError:
         folder = "exists" if path.parent.is_dir() else "does not exist either"
         raise MissingFileError(
-            f"{path} cannot be read: there is no such file; its folder {path.parent} {folder}"
+            f"{name} cannot be read: there is no such file; its folder "
+            f"{brief(str(path.parent), LONGEST_PATH)} {folder}"
         ) from None
-    except (OSError, ValueError) as e:
-        raise MissingFileError(f"{path} cannot be read: {e}") from None
+    except OSError as e:
+        raise MissingFileError(f"{name} cannot be read: {e.strerror}") from None
+    except ValueError as e:
+        raise MissingFileError(f"{name} cannot be read: {e}") from None
+    kind = "a directory" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
+    raise MissingFileError(f"{name} is {kind}: a robot file is expected")

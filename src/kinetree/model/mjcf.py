@@ -27,6 +27,8 @@ from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
 EQUAL_JOINTS = 2  # mjtEq
+FLAGS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "DAMPER", "PASSIVE", "GRAVITY")  # mjtDisableBit
+TEXT = "<string>"  # the file of a document that came from none
 
 
 def read_mjcf(
@@ -47,56 +49,94 @@ def read_mjcf(
             f"{document.file}: MJCF is read by the package mujoco, which is not installed: run "
             "pip install 'kinetree[mjcf]'"
         ) from None
-    _check_files(document, folder, {document.file})
+    text = folder is None or document.file == TEXT
+    _check_files(document, None if text else folder)
+    said: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
     try:
-        if folder is None:
+        if text:
             m = mujoco.MjModel.from_xml_string(data.decode(errors="replace"))
         else:
             m = mujoco.MjModel.from_xml_path(document.file)
     except (ValueError, RuntimeError) as e:
         reason = " ".join(str(e).split())
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
-    return _Reader(m, document.file).description(mimic)
+    finally:
+        mujoco.set_mju_user_warning(before)
+    bits = {flag: int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in FLAGS}
+    off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit}
+    reader = _Reader(m, document.file, off)
+    reader.remarks += [Problem("warning", "the model", x.strip(), document.file) for x in said]
+    return reader.description(mimic)
 
 
-def _check_files(document: Element, folder: Path | None, seen: set[str]) -> None:
-    """Every file a document names lies in the folder, and so do those its includes name."""
-    bases = [""]
-    for element in document.walk():
-        if element.tag == "compiler":
-            bases += [v for k, v in element.attributes.items() if k.endswith("dir")]
-    for element in document.walk():
-        for key, file in element.attributes.items():
-            if not key.startswith("file"):
-                continue
+def _check_files(document: Element, folder: Path | None) -> None:
+    """Every file a document names lies in the folder, and so do those that its includes name.
+
+    Where MuJoCo looks for a file depends on the settings of the compiler, in whichever document
+    they stand: the file must lie in the folder by all of them.
+    """
+    documents = _with_includes(document, folder)
+    settings = (x.attributes.items() for each in documents for x in each.walk())
+    given = {"", *(v for pairs in settings for k, v in pairs if k.endswith("dir"))}
+    places = {Path(each.file).parent / path for each in documents for path in given}
+    for each in documents:
+        for element, key, file in _named_files(each):
             if folder is None:
                 raise element.error(
                     f"{key}={file!r}: a text that came from no file can name none: load it from "
                     "a file that lies with them"
                 )
-            for base in bases:
-                if not (folder / base / file).resolve().is_relative_to(folder.resolve()):
+            for place in places:
+                if not (place / file).resolve().is_relative_to(folder.resolve()):
                     raise element.error(
                         f"{key}={file!r} leads out of the folder {folder}, and nothing is read "
                         "from outside: name a wider one with folder="
                     )
-            inner = Path(document.file).parent / file
-            if element.tag == "include" and str(inner) not in seen and inner.is_file():
-                seen.add(str(inner))
-                _check_files(parse(inner.read_bytes(), str(inner)), folder, seen)
+
+
+def _named_files(document: Element) -> Iterator[tuple[Element, str, str]]:
+    for element in document.walk():
+        for key, file in element.attributes.items():
+            if key.startswith("file"):
+                yield element, key, file
+
+
+def _with_includes(document: Element, folder: Path | None) -> list[Element]:
+    """A document and those it takes in, directly or not, as far as they lie in the folder."""
+    documents, seen = [document], {Path(document.file).resolve()}
+    if folder is None:
+        return documents
+    for each in documents:  # grows as it goes
+        for element, _, file in _named_files(each):
+            if element.tag not in ("include", "model"):
+                continue
+            for place in (Path(document.file).parent, Path(each.file).parent):
+                inner = place / file
+                known = inner.resolve()
+                if known not in seen and known.is_relative_to(folder.resolve()):
+                    seen.add(known)
+                    if inner.is_file():
+                        documents.append(parse(inner.read_bytes(), str(inner)))
+    return documents
 
 
 class _Reader:
-    """The parts of a compiled MuJoCo model, as links and joints."""
+    """The parts of a compiled MuJoCo model, as links and joints; `off` are its disabled flags."""
 
-    def __init__(self, m: Any, file: str) -> None:
+    def __init__(self, m: Any, file: str, off: set[str]) -> None:
         self.m = m
         self.file = file
+        self.off = off
         self.remarks: list[Problem] = []
-        self.links = _names((m.body(i).name for i in range(m.nbody)), "body")
+        numbers = range(m.nbody)
+        self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
         owners = (self.links[i] for i in m.jnt_bodyid)
-        own = (m.joint(i).name for i in range(m.njnt))
-        self.joints = _names((a or f"{b}_joint" for a, b in zip(own, owners, strict=True)), "joint")
+        self.joints = _names(
+            [m.joint(i).name for i in range(m.njnt)], [f"{owner}_joint" for owner in owners]
+        )
+        self.link_names, self.joint_names = set(self.links), set(self.joints)
 
     def description(self, mimic: bool) -> Description:
         m = self.m
@@ -108,10 +148,11 @@ class _Reader:
             at = _pose(m.body_pos[i], m.body_quat[i])
             inertia = self._inertia(i)
             if count == 0:
-                connections.append(Connection(f"{name}_fixed", parent, name, at, None))
+                connection = _new(f"{name}_fixed", self.joint_names)
+                connections.append(Connection(connection, parent, name, at, None))
             for j in range(first, first + count):
                 last = j == first + count - 1
-                child = name if last else f"{name}:{self.joints[j]}"
+                child = name if last else _new(f"{name}:{self.joints[j]}", self.link_names)
                 joint, before = self._joint(j)
                 at = Transform.identity() if isinstance(joint, Floating) else at @ before
                 connections.append(self._connection(j, parent, child, at, joint, mimic))
@@ -119,22 +160,21 @@ class _Reader:
                     links.append(Link(child, Inertia.zero(), self.file))
                 parent, at = child, Transform.identity()
             links.append(Link(name, inertia, self.file))
-        names = {link.name for link in links}
         for i in range(m.nsite):
             name = m.site(i).name
             if name:
-                name = fresh(name, names)
-                names.add(name)
+                name = _new(name, self.link_names)
                 at = _pose(m.site_pos[i], m.site_quat[i])
                 body = self.links[m.site_bodyid[i]]
                 links.append(Link(name, Inertia.zero(), self.file))
-                connections.append(Connection(f"{name}_site", body, name, at, None))
+                connection = _new(f"{name}_site", self.joint_names)
+                connections.append(Connection(connection, body, name, at, None))
         self._remark_what_is_left_out()
         return Description(
             m.names[: m.names.index(b"\0")].decode() or "robot",
             links,
             connections,
-            gravity=_vector(m.opt.gravity),
+            gravity=Vector3(0.0, 0.0, 0.0) if "GRAVITY" in self.off else _vector(m.opt.gravity),
             shapes=list(self._shapes()),
             order=self.joints,
             remarks=self.remarks,
@@ -174,18 +214,28 @@ class _Reader:
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
             limits = Limits(limits.lower, limits.upper, effort=effort)
-        drive = Drive(*(float(x[dof]) for x in (m.dof_armature, m.dof_damping, m.dof_frictionloss)))
+        drive = Drive(
+            float(m.dof_armature[dof]),
+            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
+            0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
+        )
         copied = self._mimicries.get(j) if mimic else None
         return Connection(
             self.joints[j], parent, child, at, joint, limits, self.file, drive, copied
         )
 
     @cached_property
+    def _equalities(self) -> list[int]:
+        """The constraints that are switched on."""
+        none = self.off & {"EQUALITY", "CONSTRAINT"}
+        return [] if none else [i for i in range(self.m.neq) if self.m.eq_active0[i]]
+
+    @cached_property
     def _mimicries(self) -> dict[int, Mimicry]:
         """Which joint each one copies: equalities of two joints that are straight lines."""
         m, found = self.m, {}
-        for i in range(m.neq):
-            if m.eq_type[i] != EQUAL_JOINTS or not m.eq_active0[i] or m.eq_obj2id[i] < 0:
+        for i in self._equalities:
+            if m.eq_type[i] != EQUAL_JOINTS or m.eq_obj2id[i] < 0:
                 continue
             first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
             offset, ratio, *bends = m.eq_data[i][:5].tolist()
@@ -220,28 +270,41 @@ class _Reader:
 
     def _remark_what_is_left_out(self) -> None:
         m = self.m
+        fluid = m.opt.density or m.opt.viscosity
         left = {
-            "equality constraints other than joints that follow others": m.neq
+            "equality constraints other than joints that follow others": len(self._equalities)
             - len(self._mimicries),
-            "springs of joints": int(np.count_nonzero(m.jnt_stiffness)),
-            "bodies held against gravity (gravcomp)": int(np.count_nonzero(m.body_gravcomp)),
+            "springs of joints": self._count("jnt_stiffness"),
+            "damping that is no line": self._count("dof_dampingpoly"),
+            "armature or damping of actuators": self._count("actuator_armature")
+            + self._count("actuator_damping"),
+            "bodies held against gravity (gravcomp)": self._count("body_gravcomp"),
             "tendons": m.ntendon,
-            "the fluid around it (density, viscosity)": int(m.opt.density or m.opt.viscosity or 0),
+            "bodies that bend (flex)": m.nflex,
+            "fluids around it (density, viscosity)": int(fluid > 0.0),
         }
         for what, count in left.items():
             if count:
                 message = f"{what}: {count}; they take no part in the dynamics"
                 self.remarks.append(Problem("warning", "the model", message, self.file))
 
+    def _count(self, field: str) -> int:
+        """How many entries of a field are not zero; none where this MuJoCo has no such field."""
+        values = getattr(self.m, field, None)
+        return 0 if values is None else int(np.count_nonzero(values))
 
-def _names(given: Iterator[str], kind: str) -> list[str]:
-    """Names for all, those missing made up."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for i, name in enumerate(given):
-        names.append(fresh(name or f"{kind}{i}", taken))
-        taken.add(names[-1])
-    return names
+
+def _names(given: list[str], instead: list[str]) -> list[str]:
+    """A name for each: its own, or a free one like the other."""
+    taken = set(given)
+    return [own or _new(other, taken) for own, other in zip(given, instead, strict=True)]
+
+
+def _new(name: str, taken: set[str]) -> str:
+    """A name like this one that is not taken; it is then."""
+    name = fresh(name, taken)
+    taken.add(name)
+    return name
 
 
 def _vector(values: Any) -> Vector3:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shlex
+import sys
 from collections.abc import Iterator
 
 from kinetree.errors import FileFormatError
@@ -10,7 +12,7 @@ from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
-from kinetree.model.xml import Element
+from kinetree.model.xml import Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
@@ -24,14 +26,14 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """
     if robot.tag != "robot":
         raise FileFormatError(
-            f"{robot.where}: the document is a <{robot.tag}>; a URDF <robot> or an MJCF <mujoco> "
-            "is expected"
+            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot> or an MJCF "
+            "<mujoco> is expected"
         )
     _refuse_xacro(robot)
     remarks: list[Problem] = []
     links, joints = list(robot.all("link")), list(robot.all("joint"))
     return Description(
-        robot.attributes.get("name", "robot"),
+        robot.name(default="robot"),
         [_link(element) for element in links],
         [_connection(element, mimic, remarks) for element in joints],
         shapes=[shape for element in links for shape in _shapes(element, remarks)],
@@ -45,22 +47,23 @@ def _refuse_xacro(robot: Element) -> None:
         written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
         found = next((value for value in written if "${" in value or "$(" in value), None)
         if element.tag.startswith("xacro:") or found is not None:
-            what = f"<{element.tag}>" if found is None else repr(found)
+            what = f"<{brief(element.tag)}>" if found is None else repr(brief(found))
+            file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
             raise FileFormatError(
                 f"{element.where}: {what} is xacro, from which a URDF is yet to be made: run "
-                f"'xacro {robot.file} > robot.urdf' (ROS package xacro) and load robot.urdf"
+                f"'xacro {file} > robot.urdf' (ROS package xacro) and load robot.urdf"
             )
 
 
 def _link(element: Element) -> Link:
     inertial = element.first("inertial")
     inertia = Inertia.zero() if inertial is None else _inertia(inertial)
-    return Link(element.text("name"), inertia, element.where)
+    return Link(element.name(), inertia, element.where)
 
 
 def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
     """What its <visual> and <collision> hold: what cannot be read is left out, and remarked."""
-    name = link.text("name")
+    name = link.name()
     for role in ("visual", "collision"):
         for element in link.all(role):
             geometry = element.first("geometry")
@@ -117,7 +120,7 @@ def _origin(element: Element) -> Transform:
 def _connection(element: Element, mimic: bool, remarks: list[Problem]) -> Connection:
     remarks += _axis_remarks(element)
     return Connection(
-        element.text("name"),
+        element.name(),
         _named_link(element, "parent"),
         _named_link(element, "child"),
         _origin(element),
@@ -141,7 +144,7 @@ def _mimicry(element: Element) -> Mimicry | None:
     if mimic is None:
         return None
     return Mimicry(
-        mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        mimic.name("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
     )
 
 
@@ -149,7 +152,7 @@ def _named_link(element: Element, role: str) -> str:
     end = element.first(role)
     if end is None:
         raise element.error(f"<{role} link=...> is missing: a joint names both its links")
-    return end.text("link")
+    return end.name("link")
 
 
 def _joint(element: Element) -> Joint | None:
@@ -167,18 +170,22 @@ def _joint(element: Element) -> Joint | None:
     if kind == "planar":
         return planar(*across(_axis(element)))
     raise element.error(
-        f"the joint type {kind!r} is not known; known are revolute, continuous, prismatic, "
+        f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
         "fixed, floating, planar, spherical"
     )
 
 
 def across(normal: Vector3) -> tuple[Vector3, Vector3]:
     """The x and y axes of a plane, turned from the z axis to its normal by the shortest way."""
-    if normal.z < 0.0 and normal.x == normal.y == 0.0:  # upside down: about the x axis
-        return Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0)
-    k = 1.0 / (1.0 + normal.z)
-    x, y = normal.x, normal.y
-    return Vector3(1.0 - k * x * x, -k * x * y, -x), Vector3(-k * x * y, 1.0 - k * y * y, -y)
+    x, y, z = normal
+    if z >= 0.0:
+        k = 1.0 / (1.0 + z)
+        xx, xy, yy = k * x * x, k * x * y, k * y * y
+    else:  # the same without 1 + z, which loses digits; straight down: about the x axis
+        slant = math.hypot(x, y)
+        a, b = (x / slant, y / slant) if slant >= sys.float_info.min else (0.0, 1.0)
+        xx, xy, yy = (1.0 - z) * a * a, (1.0 - z) * a * b, (1.0 - z) * b * b
+    return Vector3(1.0 - xx, -xy, -x), Vector3(-xy, 1.0 - yy, -y)
 
 
 def _axis_as_written(element: Element) -> tuple[float, ...]:
@@ -191,14 +198,17 @@ def _axis_remarks(element: Element) -> Iterator[Problem]:
         length = math.hypot(*_axis_as_written(element))
         if abs(length - 1.0) > AXIS_ROUNDING:
             message = f"its axis has the length {length:g}, not one; only its direction is taken"
-            yield Problem("warning", f"joint {element.text('name')!r}", message, element.where)
+            yield Problem("warning", f"joint {element.name()!r}", message, element.where)
 
 
 def _axis(element: Element) -> Vector3:
-    x, y, z = _axis_as_written(element)
-    length = math.hypot(x, y, z)
-    if length == 0.0:
+    written = _axis_as_written(element)
+    if not any(written):
         raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
+    # near one by a power of two, which rounds nothing: squares of very large or small ones would
+    _, power = math.frexp(max(map(abs, written)))
+    x, y, z = (math.ldexp(entry, -power) for entry in written)
+    length = math.hypot(x, y, z)
     return Vector3(x / length, y / length, z / length)
 
 

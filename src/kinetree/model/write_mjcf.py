@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Connection, Description
-from kinetree.model.disassemble import disassemble
+from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.joints import (
     Ball,
     Composite,
@@ -26,9 +26,11 @@ from kinetree.model.joints import (
     Revolute,
     moved,
 )
-from kinetree.model.model import Model, Shape
+from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.write_xml import Writer, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
+
+WORLD = "world"
 
 # MuJoCo's size: half of ours along edges and lengths
 GEOMS: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
@@ -58,14 +60,14 @@ def write_mjcf(model: Model) -> str:
     lost = list(_losses(model, tree))
     if lost:
         message = f"robot {model.name!r}: MJCF cannot say {', '.join(lost)}: left out"
-        warnings.warn(message, ModelWarning, stacklevel=3)
+        warnings.warn(message, ModelWarning, stacklevel=4)  # at Robot.save
     return out.text()
 
 
 class _Tree:
     """The links of a robot as MuJoCo nests them.
 
-    skipped: links between joints on one body, whose frames are not written.
+    skipped: links between joints on one body, which are not written.
     joints: the names of the joints in the order written.
     """
 
@@ -79,19 +81,19 @@ class _Tree:
         self.shapes: dict[str, list[Shape]] = {}
         for shape in whole.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
+        children = {c.child for c in whole.connections}
+        self.root = next(name for name in self.links if name not in children)
         self.skipped: list[str] = []
         self.joints: list[str] = []
+        self.joint_names = {c.name for c in whole.connections}
 
     def write(self, out: Writer) -> None:
         if self.whole.root is not None:
             self._body(out, self.whole.root)
-            return
-        children = {c.child for c in self.whole.connections}
-        root = next(name for name in self.links if name not in children)
-        if root == "world":
-            self._inside(out, root)
+        elif self.root == WORLD:
+            self._inside(out, self.root)
         else:
-            self._body(out, Connection("", "", root, Transform.identity(), None))
+            self._body(out, Connection("", "", self.root, Transform.identity(), None))
 
     def _body(self, out: Writer, first: Connection) -> None:
         """A body with its joints, all it carries inside. Iterative: chains may be long."""
@@ -102,11 +104,24 @@ class _Tree:
                 item.__exit__(None, None, None)
                 continue
             joints, at, link = self._joints(item)
+            if link == WORLD:
+                raise ModelError(
+                    f"link {link!r} moves, and in MJCF that is the name of what does not: give it "
+                    "another name, or write URDF"
+                )
             opened = out.element("body", name=link, **_pose(at))
             opened.__enter__()
             pending.append(opened)
+            turned = ""
             for name, joint, c in joints:
-                _joint(out, name, joint, c)
+                kind = self._kind(name, joint, c)
+                if turned and kind in ("ball", "hinge"):
+                    raise ModelError(
+                        f"joint {name!r} turns on the ball {turned!r} without a link of some "
+                        "inertia between them: MJCF has no word for that"
+                    )
+                turned = name if kind == "ball" else turned
+                _joint(out, name, kind, joint, c)
                 self.joints.append(name)
             self._own(out, link)
             pending += reversed([c for c in self.below[link] if self._is_body(c)])
@@ -119,7 +134,7 @@ class _Tree:
 
     def _own(self, out: Writer, link: str) -> None:
         """The inertia, shapes and frames of a body."""
-        if link != "world":  # whose inertia nobody feels, and MuJoCo has no word for
+        if link != WORLD:  # whose inertia nobody feels, and MuJoCo has no word for
             _inertial(out, self.links[link].inertia)
         for shape in self.shapes.get(link, ()):
             _geom(out, shape, Transform.identity())
@@ -139,7 +154,7 @@ class _Tree:
         """
         if c.joint is None:
             return [], c.placement, c.child
-        found, at = _parts(c, c.joint), c.placement
+        found, at = self._parts(c), c.placement
         while self.links[c.child].inertia == Inertia.zero() and self.below[c.child]:
             moving = [d for d in self.below[c.child] if d.joint is not None]
             if len(moving) != 1 or len(self.below[c.child]) != 1 or isinstance(c.joint, Floating):
@@ -150,43 +165,56 @@ class _Tree:
             back = c.placement.inverse()
             found = [(name, moved(joint, back), d) for name, joint, d in found]
             at = at @ c.placement
-            found += _parts(c, c.joint)
+            found += self._parts(c)
         return found, at, c.child
 
+    def _parts(self, c: Connection) -> list[tuple[str, Joint, Connection]]:
+        """A joint, or its parts in series, with names."""
+        found = []
+        for k, part in enumerate(_series(c.joint)):
+            name = c.name if k == 0 else fresh(f"{c.name}_{k + 1}", self.joint_names)
+            self.joint_names.add(name)
+            found.append((name, part, c))
+        return found
 
-def _parts(c: Connection, joint: Joint | None) -> list[tuple[str, Joint, Connection]]:
-    """A joint, or its parts in series, with names."""
-    if joint is None:
-        return []
-    parts = joint.parts if isinstance(joint, Composite) else (joint,)
-    return [(c.name if k == 0 else f"{c.name}_{k + 1}", p, c) for k, p in enumerate(parts)]
-
-
-def _joint(out: Writer, name: str, joint: Joint, c: Connection) -> None:
-    point = {}
-    if isinstance(joint, Moved) and joint.at.rotation == Rotation.identity():
-        point = {"pos": numbers(joint.at.translation)}
-        joint = joint.joint
-    kind: dict[str, str]
-    if isinstance(joint, (Revolute, Prismatic)):
-        kind = {"type": "hinge" if isinstance(joint, Revolute) else "slide"}
-        kind["axis"] = numbers(joint.axis)
-    elif isinstance(joint, Ball):
-        kind = {"type": "ball"}
-    elif isinstance(joint, Floating) and not c.parent and c.placement == Transform.identity():
-        kind = {"type": "free"}
-    else:
-        what = "a free joint that is not the base" if isinstance(joint, Floating) else "a joint"
+    def _kind(self, name: str, joint: Joint, c: Connection) -> str:
+        """The type of a joint."""
+        if isinstance(joint, Moved) and joint.at.rotation == Rotation.identity():
+            joint = joint.joint
+        top = c is self.whole.root or c.parent == self.root == WORLD
+        if isinstance(joint, Floating) and top and c.placement == Transform.identity():
+            return "free"
+        for kind, word in ((Revolute, "hinge"), (Prismatic, "slide"), (Ball, "ball")):
+            if isinstance(joint, kind):
+                return word
+        what = "free joint that is not the base" if isinstance(joint, Floating) else "joint"
         raise ModelError(
-            f"joint {name!r} is a {type(joint).__name__}: MJCF has no word for such {what}; it has "
-            "revolute, prismatic and quaternion ball joints, and those in series"
+            f"joint {name!r} is a {type(joint).__name__}: MJCF has no word for such a {what}; it "
+            "has revolute, prismatic and quaternion ball joints, and those in series; rechart() "
+            "makes such ones of free orientations and motions"
         )
-    more = {}
-    limits, drive = c.limits, c.drive
-    if math.isfinite(limits.lower) and math.isfinite(limits.upper) and "axis" in kind:
-        more["range"] = numbers((limits.lower, limits.upper))
-    if math.isfinite(limits.effort) and "axis" in kind:
-        more["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
+
+
+def _series(joint: Joint | None) -> Iterator[Joint]:
+    """The parts of a joint that is several, or the joint."""
+    if isinstance(joint, Composite):
+        for part in joint.parts:
+            yield from _series(part)
+    elif joint is not None:
+        yield joint
+
+
+def _joint(out: Writer, name: str, kind: str, joint: Joint, c: Connection) -> None:
+    more = {"type": kind}
+    at = Vector3(0.0, 0.0, 0.0)
+    if isinstance(joint, Moved):
+        at, joint = joint.at.translation, joint.joint
+    if isinstance(joint, (Revolute, Prismatic)):
+        more["axis"] = numbers(joint.axis)
+    if at != Vector3(0.0, 0.0, 0.0):
+        more["pos"] = numbers(at)
+    more |= _limits(kind, c.limits)
+    drive = c.drive
     for key, value in (
         ("armature", drive.armature),
         ("damping", drive.damping),
@@ -194,7 +222,18 @@ def _joint(out: Writer, name: str, joint: Joint, c: Connection) -> None:
     ):
         if value:
             more[key] = number(value)
-    out.leaf("joint", name=name, **kind, **point, **more)
+    out.leaf("joint", name=name, **more)
+
+
+def _limits(kind: str, limits: Limits) -> dict[str, str]:
+    """The bounds and the effort of a joint of one coordinate, where they leave it room."""
+    said = {}
+    if kind in ("hinge", "slide"):
+        if -math.inf < limits.lower < limits.upper < math.inf:
+            said["range"] = numbers((limits.lower, limits.upper))
+        if 0.0 < limits.effort < math.inf:
+            said["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
+    return said
 
 
 def _equality(out: Writer, c: Connection) -> None:
@@ -234,16 +273,25 @@ def _geom(out: Writer, shape: Shape, link: Transform) -> None:
 
 def _losses(model: Model, tree: _Tree) -> Iterator[str]:
     whole = tree.whole
-    frames = [name for name in tree.skipped if ":" not in name]
-    if frames:
-        yield f"frames between joints of one body ({frames[0]!r}...)"
+    links = [name for name in tree.skipped if ":" not in name]  # others are made by the reader
+    if links:
+        yield f"links between joints of one body ({links[0]!r}...)"
     if any(shape.kind == "mesh" for shape in whole.shapes):
         yield "meshes without their files"
     if any(math.isfinite(c.limits.velocity) for c in whole.connections):
         yield "limits of velocity"
+    if any(_loses_limits(c) for c in whole.connections):
+        yield "limits on one side, without room, or of balls"
     own = [model.bodies[i].joint_name for i in model.coordinate_order]
     if [name for name in tree.joints if name in own] != own:
         yield "this order of coordinates"
+
+
+def _loses_limits(c: Connection) -> bool:
+    limits = c.limits
+    kind = "hinge" if c.joint is not None and c.joint.nq == c.joint.nv else "ball"
+    bounds = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    return len(_limits(kind, limits)) < bounds + math.isfinite(limits.effort)
 
 
 def _pose(X: Transform) -> dict[str, str]:

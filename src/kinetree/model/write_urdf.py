@@ -3,7 +3,8 @@
 Every number is written so that reading it gives the same bits; rotations become roll, pitch and
 yaw, and inertias move to the centre of mass, which costs a rounding. A joint that is several in
 series (universal, cylindrical, Euler angles) is written as that, with links without inertia
-between. What URDF has no words for is an error (other joints) or a warning (the rest).
+between; so is one whose axis is not at its body's origin. What URDF has no words for is an error
+(other joints) or a warning (the rest).
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kinetree.errors import ModelError, ModelWarning
-from kinetree.model.description import Connection, Description, Link
+from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import Composite, Floating, Prismatic, Revolute, planar
+from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
 from kinetree.model.model import Model, Shape
-from kinetree.model.regroup import recenter
 from kinetree.model.urdf import across
 from kinetree.model.write_xml import Writer, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
@@ -29,16 +29,17 @@ def write_urdf(model: Model) -> str:
 
     A free base is not written: load the file with base="floating".
     """
-    whole = _in_single_joints(disassemble(recenter(model)))
+    whole = _in_single_joints(disassemble(model))
     _warn_of_losses(model, whole)
     out = Writer()
     shapes: dict[str, list[Shape]] = {}
     for shape in whole.shapes:
         shapes.setdefault(shape.link, []).append(shape)
+    rank = {frame.name: i for i, frame in enumerate(model.frames)}  # from the root outwards
     with out.element("robot", name=whole.name):
-        for link in whole.links:
+        for link in sorted(whole.links, key=lambda x: rank.get(x.name, len(rank))):
             _link(out, link, shapes.get(link.name, []))
-        for connection in whole.connections:
+        for connection in sorted(whole.connections, key=lambda c: rank.get(c.child, len(rank))):
             _joint(out, connection)
     return out.text()
 
@@ -85,11 +86,9 @@ def _joint(out: Writer, c: Connection) -> None:
         _origin(out, c.placement)
         if axis is not None:
             out.leaf("axis", xyz=numbers(axis))
-        limits = {
-            key: number(value) for key, value in vars(c.limits).items() if math.isfinite(value)
-        }
+        limits = _limits(c, kind)
         if limits:
-            out.leaf("limit", **limits)
+            out.leaf("limit", **{key: number(value) for key, value in limits.items()})
         drive = {k: number(getattr(c.drive, k)) for k in ("damping", "friction")}
         if c.drive.damping or c.drive.friction:
             out.leaf("dynamics", **drive)
@@ -107,58 +106,97 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
     if isinstance(joint, Floating):
         return "floating", None
     if isinstance(joint, Revolute):
-        limited = math.isfinite(c.limits.lower) and math.isfinite(c.limits.upper)
-        return "revolute" if limited else "continuous", joint.axis
+        return "revolute" if _bounded(c) else "continuous", joint.axis
     if isinstance(joint, Prismatic):
         return "prismatic", joint.axis
     normal = _normal(joint)
     if normal is not None:
         return "planar", normal
     raise ModelError(
-        f"joint {c.name!r} is a {type(joint).__name__}, for which URDF has no word: write MJCF "
-        "(a file ending in .xml), or give it Euler angles with rechart('zyx')"
+        f"joint {c.name!r} is a {type(joint).__name__}: URDF has no word for it; it has revolute, "
+        "prismatic, planar and floating joints, and those in series; rechart('zyx') makes such "
+        "ones of balls"
     )
+
+
+def _limits(c: Connection, kind: str) -> dict[str, float]:
+    """What <limit> says of a joint; bounds it does not give are zero, unless it is continuous."""
+    given = {key: value for key, value in vars(c.limits).items() if math.isfinite(value)}
+    if kind == "continuous":
+        return {key: value for key, value in given.items() if key in ("velocity", "effort")}
+    return given if _bounded(c) else {}
+
+
+def _bounded(c: Connection) -> bool:
+    return math.isfinite(c.limits.lower) and math.isfinite(c.limits.upper)
 
 
 def _normal(joint: object) -> Vector3 | None:
     """The axis of a planar joint as URDF has them: x and y follow from it."""
     if isinstance(joint, Composite) and len(joint.parts) == 3:
         last = joint.parts[-1]
-        if isinstance(last, Revolute) and joint == planar(*across(last.axis)):
+        if isinstance(last, Revolute) and _nearly(joint, planar(*across(last.axis))):
             return last.axis
     return None
 
 
+def _nearly(a: Composite, b: Composite) -> bool:
+    """Whether two joints are the same but for the rounding of their axes."""
+    return all(
+        isinstance(p, (Prismatic, Revolute))
+        and type(p) is type(r)
+        and math.dist(p.axis, r.axis) < 1e-12
+        for p, r in zip(a.parts, b.parts, strict=True)
+    )
+
+
 def _in_single_joints(whole: Description) -> Description:
-    """The same robot, joints in series one by one."""
+    """The same robot, joints in series one by one, each at the origin of its link."""
     links, connections = list(whole.links), []
     link_names = {x.name for x in links}
     joint_names = {c.name for c in whole.connections}
     for c in whole.connections:
-        if not isinstance(c.joint, Composite) or _normal(c.joint) is not None:
-            connections.append(c)
-            continue
-        parent, at = c.parent, c.placement
-        for k, part in enumerate(c.joint.parts):
-            last = k == len(c.joint.parts) - 1
-            child = c.child if last else fresh(f"{c.child}_{k + 1}", link_names)
+        parts, rest = _series(c.joint)
+        if rest != Transform.identity():
+            parts.append((rest, None))
+        parent = c.parent
+        for k, (before, part) in enumerate(parts):
+            child = c.child if k == len(parts) - 1 else fresh(f"{c.child}_{k + 1}", link_names)
             name = c.name if k == 0 else fresh(f"{c.name}_{k + 1}", joint_names)
+            if child not in link_names:
+                links.append(Link(child, Inertia.zero()))
             link_names.add(child)
             joint_names.add(name)
-            if not last:
-                links.append(Link(child, Inertia.zero()))
+            at = c.placement @ before if k == 0 else before
+            own = replace(c, name=name, parent=parent, child=child, placement=at, joint=part)
             connections.append(
-                replace(c, name=name, parent=parent, child=child, placement=at, joint=part)
+                own if part is not None else Connection(name, parent, child, at, None)
             )
-            parent, at = child, Transform.identity()
+            parent = child
     return replace(whole, links=links, connections=connections)
+
+
+def _series(joint: Joint | None) -> tuple[list[tuple[Transform, Joint | None]], Transform]:
+    """The parts of a joint, each with the pose at which it follows, and the pose after them."""
+    if isinstance(joint, Moved):
+        ((before, first), *others), after = _series(joint.joint)
+        return [(joint.at @ before, first), *others], after @ joint.at.inverse()
+    if not isinstance(joint, Composite) or _normal(joint) is not None:
+        return [(Transform.identity(), joint)], Transform.identity()
+    found: list[tuple[Transform, Joint | None]] = []
+    after = Transform.identity()
+    for part in joint.parts:
+        ((before, first), *others), rest = _series(part)
+        found += [(after @ before, first), *others]
+        after = rest
+    return found, after
 
 
 def _warn_of_losses(model: Model, whole: Description) -> None:
     lost = list(_losses(model, whole))
     if lost:
         message = f"robot {model.name!r}: URDF cannot say {', '.join(lost)}: left out"
-        warnings.warn(message, ModelWarning, stacklevel=4)
+        warnings.warn(message, ModelWarning, stacklevel=5)  # at Robot.save
 
 
 def _losses(model: Model, whole: Description) -> Iterator[str]:
@@ -171,8 +209,17 @@ def _losses(model: Model, whole: Description) -> Iterator[str]:
         yield "the order of the coordinates"
     if any(shape.kind == "ellipsoid" for shape in whole.shapes):
         yield "ellipsoids"
-    if whole.root is not None and not isinstance(whole.root.joint, Floating):
-        yield "the chart of the base"
+    unbounded = [c for c in whole.connections if c.joint is not None and _loses_limits(c)]
+    if unbounded:
+        yield f"limits of joints that are not bounded on both sides ({unbounded[0].name!r}...)"
+    free = Connection(ROOT_JOINT, "", "", Transform.identity(), Floating())
+    if whole.root is not None and replace(whole.root, child="") != free:
+        yield "how the base moves, other than freely with a quaternion"
+
+
+def _loses_limits(c: Connection) -> bool:
+    kind, _ = _kind(c)
+    return len(_limits(c, kind)) < sum(math.isfinite(x) for x in vars(c.limits).values())
 
 
 def _origin(out: Writer, pose: Transform) -> None:
@@ -184,9 +231,9 @@ def _origin(out: Writer, pose: Transform) -> None:
 
 def roll_pitch_yaw(R: Rotation) -> tuple[float, float, float]:
     """The angles of Rotation.rpy. Where roll and yaw are one turn, it is all yaw."""
-    (xx, _, _), (yx, yy, _), (zx, zy, zz) = R.rows
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
     flat = math.hypot(xx, yx)
-    pitch = math.atan2(-zx, flat)
-    if flat < 1e-12:
-        return 0.0, pitch, math.atan2(-R.a.y, yy)
-    return math.atan2(zy, zz), pitch, math.atan2(yx, xx)
+    roll = math.atan2(zy, zz) if flat > 1e-15 else 0.0
+    # of what is left when the roll is undone: near a right pitch it makes up for the roll's error
+    s, c = math.sin(roll), math.cos(roll)
+    return roll, math.atan2(-zx, flat), math.atan2(s * xz - c * xy, c * yy - s * yz)

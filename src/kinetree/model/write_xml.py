@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -9,6 +10,7 @@ from html import escape
 from kinetree.errors import ModelError
 
 _WHITE = {ord(c): f"&#{ord(c)};" for c in "\t\n\r"}
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Writer:
@@ -45,7 +47,7 @@ class Writer:
 
 
 def _quoted(value: str) -> str:
-    if any((c < " " and c not in "\t\n\r") or "\ud800" <= c <= "\udfff" for c in value):
+    if _UNWRITABLE.search(value):
         raise ModelError(f"{value!r} cannot be written: XML has no word for its characters")
     return escape(value).translate(_WHITE)
 

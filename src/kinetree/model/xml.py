@@ -1,24 +1,33 @@
 """XML with line numbers, from a parser that takes nothing from outside the text.
 
-Document types that declare entities are refused: no robot file needs them, and they are how a
-small file becomes a large one or reads another.
+Document types that declare anything are refused: no robot file needs them, and they are how a small
+file becomes a large one or reads another.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from kinetree.errors import FileFormatError
 
+# far beyond any robot, so that what is read takes bounded time and memory
+LARGEST = 1 << 26  # bytes
+MOST = 1_000_000  # elements
 DEEPEST = 500
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+LONGEST_NAME = 500
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-@dataclass
+def brief(text: str, longest: int = 80) -> str:
+    """A text short enough for a message."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+@dataclass(slots=True)
 class Element:
     """An element: its tag, attributes, children and place. Text between tags is not kept."""
 
@@ -34,7 +43,8 @@ class Element:
 
     def __str__(self) -> str:
         name = self.attributes.get("name")
-        return f"<{self.tag}>" if name is None else f"<{self.tag} name={name!r}>"
+        named = "" if name is None else f" name={brief(name)!r}"
+        return f"<{brief(self.tag)}{named}>"
 
     def all(self, tag: str) -> Iterator[Element]:
         """The children with a tag."""
@@ -63,6 +73,18 @@ class Element:
         except KeyError:
             raise self.error(f"the attribute {attribute!r} is missing") from None
 
+    def name(self, attribute: str = "name", default: str | None = None) -> str:
+        """An attribute that is a name, short enough to be quoted whole."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        name = self.text(attribute)
+        if len(name) > LONGEST_NAME:
+            raise self.error(
+                f"the attribute {attribute!r} has {len(name)} characters; "
+                f"{LONGEST_NAME} are enough for a name"
+            )
+        return name
+
     def number(self, attribute: str, default: float | None = None) -> float:
         """An attribute that is one finite number."""
         if default is not None and attribute not in self.attributes:
@@ -76,7 +98,7 @@ class Element:
         words = self.attributes[attribute].split()
         if len(words) != count:
             raise self.error(
-                f"{attribute}={self.attributes[attribute]!r} has {len(words)} numbers; "
+                f"{attribute}={brief(self.attributes[attribute])!r} has {len(words)} numbers; "
                 f"{count} are expected"
             )
         return tuple(self._finite(attribute, word) for word in words)
@@ -86,27 +108,38 @@ class Element:
         if math.isfinite(value):
             return value
         if math.isinf(value) or word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-            raise self.error(f"{attribute}={word!r}: a finite number is expected")
-        raise self.error(f"{attribute}={word!r} is not a number")
+            raise self.error(f"{attribute}={brief(word)!r}: a finite number is expected")
+        raise self.error(f"{attribute}={brief(word)!r} is not a number")
 
 
-def parse(data: bytes, file: str) -> Element:
-    """The root element of a document; white space before it is no part of it."""
+def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
+    """The root element of a document; white space before it is no part of it.
+
+    Arguments:
+        encoding: of the data; by default as the document says.
+    """
+    if len(data) > LARGEST:
+        raise FileFormatError(f"{file}:1: over {LARGEST >> 20} MiB long: no robot file is")
     text = data.lstrip()
     lines_before = data[: len(data) - len(text)].count(b"\n")
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(encoding)
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     stack: list[Element] = []
     roots: list[Element] = []
+    elements = 0
 
     def line() -> int:
         return parser.CurrentLineNumber + lines_before
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal elements
+        elements += 1
         if len(stack) == DEEPEST:
             raise FileFormatError(
                 f"{file}:{line()}: elements are nested {DEEPEST} deep: no robot file is"
             )
+        if elements > MOST:
+            raise FileFormatError(f"{file}:{line()}: over {MOST} elements: no robot file has those")
         element = Element(tag, attributes, line(), file)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
@@ -114,20 +147,30 @@ def parse(data: bytes, file: str) -> Element:
     def end(tag: str) -> None:
         stack.pop()
 
-    def entity(*_: object) -> None:
-        raise FileFormatError(
-            f"{file}:{line()}: the document declares an entity, which a robot "
-            "file does not need: remove the declaration"
-        )
+    def refuse(what: str) -> Callable[..., int]:
+        def handler(*_: object) -> int:
+            raise FileFormatError(
+                f"{file}:{line()}: the document {what}, which a robot file does not need: remove "
+                "the declaration"
+            )
+
+        return handler
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.EntityDeclHandler = entity
+    parser.EntityDeclHandler = refuse("declares an entity")
+    parser.AttlistDeclHandler = refuse("declares attributes")
+    parser.NotStandaloneHandler = refuse("takes declarations from outside")
     try:
         parser.Parse(text, True)
     except expat.ExpatError as e:
         reason = expat.errors.messages[e.code]
+        if reason in (expat.errors.XML_ERROR_INVALID_TOKEN, expat.errors.XML_ERROR_SYNTAX):
+            at = parser.ErrorByteIndex
+            reason = f"{reason} at {text[at : at + 8]!r}"
         raise FileFormatError(f"{file}:{line()}: not well-formed XML: {reason}") from None
+    except FileFormatError:  # from a handler
+        raise
     except (LookupError, ValueError) as e:  # an encoding that Python does not know, or not so
-        raise FileFormatError(f"{file}:{line()}: not readable as XML: {e}") from None
+        raise FileFormatError(f"{file}:{line()}: not readable as XML: {brief(str(e))}") from None
     return roots[0]

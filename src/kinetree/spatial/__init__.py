@@ -5,7 +5,7 @@ is ten numbers. No 6x6 matrix is ever formed. Parts are named (`.linear`, `.angu
 depends on the order in which a six-vector is written.
 """
 
-from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.inertia import ArticulatedInertia, Inertia, acceleration_tensor
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.rotation import Rotation
 from kinetree.spatial.transform import Transform
@@ -21,4 +21,5 @@ __all__ = [
     "Symmetric3",
     "Transform",
     "Vector3",
+    "acceleration_tensor",
 ]

@@ -72,6 +72,11 @@ def quat_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]
     return (*(v * p[3] + u * q[3] + u.cross(v)), p[3] * q[3] - u.dot(v))
 
 
+def quat_rates(q: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
+    """The rate of a quaternion whose body turns with w, in its own frame: q (w, 0) / 2."""
+    return [0.5 * c for c in quat_product(q, (*w, 0))]
+
+
 def quat_unit(q: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """The quaternion of length one in the same direction."""
     scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])

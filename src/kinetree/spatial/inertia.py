@@ -23,6 +23,17 @@ def _double_cross(u: Vector3, v: Vector3) -> Symmetric3:
     )
 
 
+def acceleration_tensor(w: Vector3, dw: Vector3) -> Matrix3:
+    """Omega = [w'] + [w][w]: with it, a point r of a body accelerates by Omega r."""
+    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+    xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
+    return Matrix3(
+        Vector3(-(yy + zz), xy - dw.z, xz + dw.y),
+        Vector3(xy + dw.z, -(xx + zz), yz - dw.x),
+        Vector3(xz - dw.y, yz + dw.x, -(xx + yy)),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Inertia:
     """A rigid body's inertia: mass, first moment m c and rotational inertia about the origin.
@@ -76,15 +87,12 @@ class Inertia:
             f = m a + Omega h
             n = h x a + dual(Omega J),    dual(A) = (A_zy - A_yz, A_xz - A_zx, A_yx - A_xy)
         """
-        w, alpha, h = V.angular, A.angular, self.moment
-        a = A.linear + w.cross(V.linear)
-        xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
-        xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
-        Omega = Matrix3(
-            Vector3(-(yy + zz), xy - alpha.z, xz + alpha.y),
-            Vector3(xy + alpha.z, -(xx + zz), yz - alpha.x),
-            Vector3(xz - alpha.y, yz + alpha.x, -(xx + yy)),
-        )
+        a = A.linear + V.angular.cross(V.linear)
+        return self.tensor_wrench(a, acceleration_tensor(V.angular, A.angular))
+
+    def tensor_wrench(self, a: Vector3, Omega: Matrix3) -> Force:
+        """The wrench of `wrench`, from the acceleration of the origin and the tensor Omega."""
+        h = self.moment
         Jx, Jy, Jz = self.second_moments().rows
         turning = Vector3(
             Omega.c.dot(Jy) - Omega.b.dot(Jz),

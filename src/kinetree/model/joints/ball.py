@@ -17,6 +17,7 @@ from kinetree.spatial.exponential import (
     half_turn_quat,
     quat_log,
     quat_product,
+    quat_rates,
     quat_unit,
     sine_quotient,
     third_quotient,
@@ -52,6 +53,9 @@ class Ball(ConstantAxes):
         if not any(values):
             raise ValueError("its quaternion is zero")
         return quat_unit(values)
+
+    def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return quat_rates(q, v)
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return list(quat_unit(quat_product(q, half_turn_quat(Vector3(*v)))))

@@ -66,6 +66,10 @@ class Joint(ABC):
         """Coordinates as they must be, from numbers a user gave; ValueError if they cannot be."""
         return values
 
+    def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """The rate of q at the velocity v."""
+        return list(v)
+
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """The coordinates after moving with the constant velocity v for one unit of time."""
         return [a + b for a, b in zip(q, v, strict=True)]

@@ -15,6 +15,7 @@ from kinetree.spatial.exponential import (
     half_turn_quat,
     quat_log,
     quat_product,
+    quat_rates,
     quat_unit,
     translation_of_screw,
     translation_to_screw,
@@ -43,6 +44,9 @@ class Floating(ConstantAxes):
         if not any(values[3:]):
             raise ValueError("its quaternion is zero")
         return [*values[:3], *quat_unit(values[3:])]
+
+    def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return [*(self.transform(q).rotation @ Vector3(*v[:3])), *quat_rates(q[3:], v[3:])]
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         linear, angular = Vector3(*v[:3]), Vector3(*v[3:])

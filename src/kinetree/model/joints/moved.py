@@ -17,6 +17,8 @@ from kinetree.model.joints.screw import Screw
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform
 
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class Wrapped(Joint):
@@ -37,6 +39,9 @@ class Wrapped(Joint):
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
         return self.joint.coordinates(values)
+
+    def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return self.joint.coordinate_rates(q, v)
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.integrate(q, v)
@@ -89,6 +94,8 @@ class Reversed(Wrapped):
 
 def moved(joint: Joint, at: Transform) -> Joint:
     """The joint X J(q) X^-1, as simple as it can be said: axes are turned."""
+    if _stays(at):
+        return joint
     if isinstance(joint, Composite):
         return Composite(tuple(moved(part, at) for part in joint.parts))
     if isinstance(joint, Moved):
@@ -98,7 +105,13 @@ def moved(joint: Joint, at: Transform) -> Joint:
     if isinstance(joint, (Revolute, Screw)):
         joint = replace(joint, axis=at.rotation @ joint.axis)
         at = Transform(Rotation.identity(), at.translation)
-    return joint if at == Transform.identity() else Moved(joint, at)
+    return joint if _stays(at) else Moved(joint, at)
+
+
+def _stays(at: Transform) -> bool:
+    """Whether a transform is the identity, but for the rounding of going there and back."""
+    rows = zip(at.matrix(), Transform.identity().matrix(), strict=True)
+    return all(abs(a - b) <= ROUNDING for row in rows for a, b in zip(*row, strict=True))
 
 
 def reversed_joint(joint: Joint) -> Joint:

@@ -1,0 +1,92 @@
+"""Inverse dynamics by Cartesian tensors.
+
+Source: B. Guenter & C. F. Rose, Derivations of the Balafoutis & Patel Recursive Dynamics
+Formulation, MSR-TR-2000-80 (2000), "Inverse-dynamics equations"; after C. A. Balafoutis & R. V.
+Patel, Dynamic Analysis of Robot Manipulators: A Cartesian Tensor Approach (1991).
+
+    report            code          meaning
+    A_i               X[i].rotation link i's frame in its parent's
+    s_i,i+            X[i].translation
+    z_i               Phi[i]        joint axes in the link's frame
+    omega_i           w[i]          angular velocity
+    omega'_i          dw[i]         angular acceleration
+    Omega_i           Omega[i]      angular acceleration tensor [omega'] + [omega][omega]
+    s''_0,i           dds[i]        acceleration of the frame's origin
+    J_i               in `Inertia`  Euler's inertia tensor, tr(I) / 2 - I
+    f_i, eta_i        F[i]          force and moment exerted on link i by its parent
+
+differs: the report has one revolute joint a link. A joint of any axes adds to omega and omega' what
+turns, and to s'' the acceleration of an origin that moves in its parent: with v_J and omega_J the
+joint's own velocity, v_J' + (2 omega - omega_J) x v_J.
+differs: forces and moments are taken about the link's origin, not its centre of mass: with first
+moment h = m r and J about the origin, F = m s'' + Omega h and eta = h x s'' + dual(Omega J). That
+saves r'' and takes inertias without mass, as regrouping leaves them.
+differs: the report prints s''_0,0 = A_0^T g with g pointing down; gravity is felt as an upward
+acceleration, so it is -A_0^T g, as a test of the pendulum shows.
+differs: the report prints eta_i with s~_i,i+ f_i+, where the force is yet in the child's frame: it
+is s~_i,i+ A_i+ f_i+.
+
+Cost: O(N), with fewer multiplications than any other recursion known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.tree import (
+    Loads,
+    along,
+    drive_forces,
+    parent_transforms,
+    subspaces,
+    wrenches_on_bodies,
+)
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Force, Matrix3, Vector3, acceleration_tensor
+
+
+def balafoutis_patel(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Loads = (),
+) -> list[Scalar]:
+    """The joint forces that give the accelerations qdd."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    F_ext = wrenches_on_bodies(model, X, external)
+    w: list[Vector3] = []
+    dw: list[Vector3] = []
+    dds: list[Vector3] = []
+    Omega: list[Matrix3] = []
+    F: list[Force] = []
+
+    # base to tips
+    for i, body in enumerate(model.bodies):
+        p, at = body.parent, model.v_slices[i]
+        A, s = X[i].rotation, X[i].translation
+        V_J = along(Phi[i], qd[at])
+        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], qd[at])
+        A_J = along(Phi[i], qdd[at]) + along(Phi_rate, qd[at])
+        if p >= 0:
+            w.append(A.T @ w[p] + V_J.angular)
+            dw.append(A.T @ dw[p] + w[i].cross(V_J.angular) + A_J.angular)
+            reached = A.T @ (dds[p] + Omega[p] @ s)
+        else:
+            w.append(V_J.angular)
+            dw.append(A_J.angular)
+            reached = -(A.T @ model.gravity)
+        slide = (w[i] * 2 - V_J.angular).cross(V_J.linear) + A_J.linear
+        dds.append(reached + slide)
+        Omega.append(acceleration_tensor(w[i], dw[i]))
+        F.append(body.inertia.tensor_wrench(dds[i], Omega[i]) - F_ext[i])
+
+    # tips to base
+    tau = drive_forces(model, qd, qdd)
+    for i, body in reversed(list(enumerate(model.bodies))):
+        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
+            tau[k] = tau[k] + axis.dot(F[i])
+        if body.parent >= 0:
+            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+    return tau

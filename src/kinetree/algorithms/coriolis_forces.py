@@ -1,0 +1,29 @@
+"""Coriolis and centrifugal forces: what a motion at constant velocity takes, weightless.
+
+Source: Lecture 9, "Calculations of c~ and M": c is RNEA at zero acceleration, without gravity and
+external forces. Friction, which the lecture lumps into c~, takes no part.
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinetree.model import Model
+from kinetree.model.model import Drive
+from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
+
+
+def coriolis_forces(inverse_dynamics: Callable[..., Any]) -> Callable[..., list[Scalar]]:
+    """The function c(model, q, qd), by a way of inverse dynamics."""
+
+    def forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        bare = tuple(replace(body, drive=Drive()) for body in model.bodies)
+        weightless = replace(model, gravity=Vector3.zero(), bodies=bare)
+        return inverse_dynamics(weightless, q, qd, [0] * model.nv)
+
+    return forces

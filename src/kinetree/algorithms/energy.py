@@ -1,0 +1,38 @@
+"""Energies.
+
+Source: Liu & Jain eq. 26 and 27 for each body; the rotors of drives, of inertia a, add a v^2 / 2.
+
+    paper     code     meaning
+    T         T        kinetic energy, v^T M v / 2
+    V         V        velocity of a body, in its frame; I @ V its momentum
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.center_of_mass import center_of_mass, total_mass
+from kinetree.algorithms.kinematics import motions
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
+
+
+def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+    """T: of the bodies and the rotors, J."""
+    V, _ = motions(model, q, qd, [0] * model.nv)
+    twice: Scalar = 0
+    for body, v in zip(model.bodies, V, strict=True):
+        twice = twice + v.dot(body.inertia @ v)  # (27)
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for rate in qd[at]:
+            twice = twice + rate * rate * drive.armature
+    return twice * 0.5
+
+
+def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
+    """In the gravity field, J; zero when the centre of mass is at the world's origin."""
+    height = model.gravity.dot(Vector3(*center_of_mass(model, q)))
+    return -(height * total_mass(model))

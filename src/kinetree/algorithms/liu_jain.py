@@ -1,0 +1,109 @@
+"""Inverse dynamics in local frames, forces and torques apart.
+
+Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, section 7, eq. 72 to 85.
+
+    paper            code       meaning
+    R_k, d_k         R, d       rotation and origin of link k in its parent
+    c_k              c[k]       centre of mass in the link's frame
+    omega^_k         w_J        angular velocity of the joint, in the parent's frame
+    omega_k^l        w[k]       angular velocity of the link, in its own frame
+    (v'_k)^l         dv[k]      acceleration of the centre of mass, in the link's frame
+    (omega'_k)^l     dw[k]      angular acceleration
+    f_k, tau_k       f[k] t[k]  force and torque received from the parent, at the joint
+
+The linear velocity of eq. 76 is needed by nothing here and left out. Translational joints are
+eq. 82 to 84 for one that may turn, too: d_k moves with the velocity d' in the parent's frame.
+
+differs: eq. 79 prints omega'_k x (omega_k x c_k) where omega_k x (omega_k x c_k) is meant: it is
+the derivative of R_k^0 (omega_k x c_k), whose frame turns with omega_k.
+differs: eq. 80 and 81 print the joint's angular velocity, omega^_k, with one dot where its
+acceleration stands and where it itself does; the derivation gives them as below.
+differs: eq. 84 is the rate of the local components of the velocity, as eq. 79 has it before its
+last line; carried through that line it gives the terms 2 omega x d' and omega x (omega x d) below.
+differs: eq. 81 and 85 start with a link that turns about the world's origin; here the base is the
+world, with acceleration -g and no other motion, and the root's joint is a joint like any other.
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.tree import (
+    Loads,
+    along,
+    drive_forces,
+    parent_transforms,
+    subspaces,
+    wrenches_on_bodies,
+)
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
+
+
+def liu_jain(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Loads = (),
+) -> list[Scalar]:
+    """The joint forces that give the accelerations qdd."""
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    F_ext = wrenches_on_bodies(model, X, external)
+    n = len(model.bodies)
+    centers = [body.inertia.center_and_rotational() for body in model.bodies]
+    c = [center for center, _ in centers]
+    zero = Vector3.zero()
+    w: list[Vector3] = []
+    dw: list[Vector3] = []
+    dv: list[Vector3] = []
+
+    # pass 1: velocity and acceleration
+    for k, body in enumerate(model.bodies):
+        p, at = body.parent, model.v_slices[k]
+        R, d = X[k].rotation, X[k].translation
+        # the joint in the link's frame, and its rate: axes may move
+        V_J = along(Phi[k], qd[at])
+        Phi_rate = body.joint.subspace_rate(q[model.q_slices[k]], qd[at])
+        A_J = along(Phi[k], qdd[at]) + along(Phi_rate, qd[at])
+        w_J, dw_J = R @ V_J.angular, R @ A_J.angular
+        d_rate = R @ V_J.linear
+        d_acceleration = R @ (A_J.linear + V_J.angular.cross(V_J.linear))
+
+        if p >= 0:
+            w_p, dw_p, dv_p, arm = w[p], dw[p], dv[p], d - c[p]
+        else:
+            w_p, dw_p, dv_p, arm = zero, zero, -model.gravity, d  # (85)
+        w.append(R.T @ (w_p + w_J))  # (78)
+        dw.append(R.T @ (dw_p + dw_J + w_p.cross(w_J)))  # (80)
+        origin = (
+            dv_p
+            + dw_p.cross(arm)
+            + w_p.cross(w_p.cross(arm))
+            + w_p.cross(d_rate) * 2
+            + d_acceleration
+        )
+        dv.append(R.T @ origin + w[k].cross(w[k].cross(c[k])) + dw[k].cross(c[k]))  # (79)
+
+    # pass 2: force and torque
+    f = [Vector3.zero() for _ in range(n)]  # first the sums over the children
+    t = [Vector3.zero() for _ in range(n)]
+    tau = drive_forces(model, qd, qdd)
+    for k, body in reversed(list(enumerate(model.bodies))):
+        _, I_c = centers[k]
+        own = dv[k] * body.inertia.mass
+        spin = I_c @ dw[k] + w[k].cross(I_c @ w[k])
+        f[k] = f[k] + own - F_ext[k].linear  # (72)
+        # (73), with the children's moments about the joint rather than the centre of mass
+        t[k] = t[k] + spin + c[k].cross(own) - F_ext[k].angular
+        for j, axis in enumerate(Phi[k], model.v_slices[k].start):
+            tau[j] = tau[j] + axis.angular.dot(t[k]) + axis.linear.dot(f[k])
+        if body.parent >= 0:
+            carried = X[k].rotation @ f[k]
+            f[body.parent] = f[body.parent] + carried
+            turned = X[k].rotation @ t[k] + X[k].translation.cross(carried)
+            t[body.parent] = t[body.parent] + turned
+    return tau

@@ -1,0 +1,58 @@
+"""Momentum: linear and angular, about the centre of mass or the world's origin.
+
+Source: D. E. Orin, A. Goswami & S.-H. Lee, Centroidal dynamics of a humanoid robot, Autonomous
+Robots 35 (2013): eq. 8 and 27, its matrix by composite inertias as in section 6.
+
+    paper     code       meaning
+    h_G       momentum   in the world's axes, about the centre of mass
+    A_G       columns    h_G = A_G qd
+    I_i^C     IC[i]      inertia of body i and all it carries
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.center_of_mass import center_of_mass
+from kinetree.algorithms.crba import composite_inertias
+from kinetree.algorithms.kinematics import motions, poses
+from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Force, Vector3
+
+POINTS = ("center", "origin")
+
+
+def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], about: str) -> list[Scalar]:
+    """The momentum of all that moves: six numbers, linear first, in the world's axes."""
+    V, _ = motions(model, q, qd, [0] * model.nv)
+    total = [Force.zero() for _ in range(len(model.bodies) + 1)]
+    for i, X in reversed(list(enumerate(parent_transforms(model, q)))):
+        total[i] = total[i] + model.bodies[i].inertia @ V[i]
+        parent = model.bodies[i].parent
+        total[parent] = total[parent] + X.to_parent(total[i])
+    return list(_shifted(total[-1], _point(model, q, about)))
+
+
+def momentum_matrix(model: Model, q: Sequence[Scalar], about: str) -> list[list[Scalar]]:
+    """The momentum for each unit velocity: six rows."""
+    X0, Phi = poses(model, q), subspaces(model, q)
+    IC = composite_inertias(model, parent_transforms(model, q))
+    point = _point(model, q, about)
+    columns = [Force.zero()] * model.nv
+    for i, axes in enumerate(Phi):
+        for j, axis in enumerate(axes, model.v_slices[i].start):
+            columns[j] = columns[j] + X0[i].to_parent(IC[i] @ axis)
+    return [list(row) for row in zip(*(_shifted(f, point) for f in columns), strict=True)]
+
+
+def _point(model: Model, q: Sequence[Scalar], about: str) -> Vector3:
+    return Vector3(*center_of_mass(model, q)) if about == "center" else Vector3.zero()
+
+
+def _shifted(f: Force, point: Vector3) -> Force:
+    """A momentum about the origin, about another point."""
+    return Force(f.linear, f.angular - point.cross(f.linear))

@@ -1,0 +1,32 @@
+"""The mass matrix column by column: what each unit acceleration takes.
+
+Source: Lecture 9, "Calculations of c~ and M": without gravity, velocity and external forces,
+M_:,j = RNEA(theta, 0, unit acceleration j). For teaching and for tests.
+
+    lecture      code     meaning
+    theta        q        configuration
+    theta_j^0    unit     zero but for a one at entry j
+
+Cost: O(N^2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kinetree.algorithms.rnea import rnea
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
+
+
+def mass_by_unit_accelerations(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The mass matrix M(q)."""
+    weightless = replace(model, gravity=Vector3.zero())
+    rest = [0] * model.nv
+    columns = []
+    for j in range(model.nv):
+        unit = [1 if k == j else 0 for k in range(model.nv)]
+        columns.append(rnea(weightless, q, rest, unit))
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,96 @@
+"""Where each algorithm comes from, as BibTeX."""
+
+from __future__ import annotations
+
+SOURCES = {
+    "liu2012": """@techreport{liu2012quick,
+  author      = {Liu, C. Karen and Jain, Sumit},
+  title       = {A Quick Tutorial on Multibody Dynamics},
+  institution = {School of Interactive Computing, Georgia Institute of Technology},
+  year        = {2012}
+}""",
+    "luh1980": """@article{luh1980online,
+  author  = {Luh, J. Y. S. and Walker, M. W. and Paul, R. P. C.},
+  title   = {On-Line Computational Scheme for Mechanical Manipulators},
+  journal = {Journal of Dynamic Systems, Measurement, and Control},
+  volume  = {102},
+  number  = {2},
+  pages   = {69--76},
+  year    = {1980},
+  doi     = {10.1115/1.3149599}
+}""",
+    "featherstone2008": """@book{featherstone2008rigid,
+  author    = {Featherstone, Roy},
+  title     = {Rigid Body Dynamics Algorithms},
+  publisher = {Springer},
+  year      = {2008},
+  doi       = {10.1007/978-1-4899-7560-7}
+}""",
+    "balafoutis1991": """@book{balafoutis1991dynamic,
+  author    = {Balafoutis, Constantinos A. and Patel, Rajnikant V.},
+  title     = {Dynamic Analysis of Robot Manipulators: A Cartesian Tensor Approach},
+  publisher = {Kluwer Academic Publishers},
+  year      = {1991},
+  doi       = {10.1007/978-1-4615-3952-0}
+}""",
+    "guenter2000": """@techreport{guenter2000derivations,
+  author      = {Guenter, Brian and Rose, Charles F.},
+  title       = {Derivations of the {Balafoutis} \\& {Patel} Recursive Dynamics Formulation},
+  institution = {Microsoft Research},
+  number      = {MSR-TR-2000-80},
+  year        = {2000}
+}""",
+    "echeandia2021": """@article{echeandia2021numerical,
+  author  = {Echeandia, Sebastian and Wensing, Patrick M.},
+  title   = {Numerical Methods to Compute the {Coriolis} Matrix and {Christoffel} Symbols for
+             Rigid-Body Systems},
+  journal = {Journal of Computational and Nonlinear Dynamics},
+  volume  = {16},
+  number  = {9},
+  year    = {2021},
+  doi     = {10.1115/1.4051169}
+}""",
+    "carpentier2018": """@techreport{carpentier2018analytical,
+  author      = {Carpentier, Justin},
+  title       = {Analytical Inverse of the Joint Space Inertia Matrix},
+  institution = {LAAS-CNRS},
+  number      = {hal-01790934},
+  year        = {2018}
+}""",
+    "orin2013": """@article{orin2013centroidal,
+  author  = {Orin, David E. and Goswami, Ambarish and Lee, Sung-Hee},
+  title   = {Centroidal Dynamics of a Humanoid Robot},
+  journal = {Autonomous Robots},
+  volume  = {35},
+  pages   = {161--176},
+  year    = {2013},
+  doi     = {10.1007/s10514-013-9341-4}
+}""",
+}
+
+METHODS = {
+    "rnea": ("luh1980", "featherstone2008"),
+    "liu-jain": ("liu2012",),
+    "balafoutis-patel": ("balafoutis1991", "guenter2000"),
+    "lagrange": ("liu2012",),
+    "crba": ("featherstone2008", "echeandia2021"),
+    "ltl": ("featherstone2008",),
+    "aba": ("featherstone2008",),
+}
+"""By method, where that says it."""
+
+QUANTITIES = {
+    ("mass_matrix_inverse", "aba"): ("carpentier2018",),
+    ("mass_matrix_factor", ""): ("featherstone2008",),
+    ("joint_wrenches", ""): ("luh1980", "featherstone2008"),
+    ("momentum", ""): ("orin2013",),
+    ("momentum_matrix", ""): ("orin2013",),
+    ("momentum_matrix_rate", ""): ("orin2013",),
+}
+"""By quantity and method, where the method alone does not."""
+
+
+def citation(quantity: str, method: str) -> str:
+    """The sources of an algorithm; kinematics and energies are Liu & Jain's."""
+    keys = QUANTITIES.get((quantity, method)) or METHODS.get(method, ("liu2012",))
+    return "\n\n".join(SOURCES[key] for key in keys)

@@ -1,0 +1,167 @@
+"""The kernels of a robot: a quantity asked for by name, traced and compiled on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree import algorithms
+from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
+from kinetree.graph import Program, trace
+from kinetree.model import Model
+from kinetree.model.regroup import regroup
+from kinetree.model.snap import snap
+from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS, Method, Quantity, plain
+from kinetree.runtime.kernel import Kernel
+from kinetree.spatial import Force, Vector3
+
+
+@dataclass(frozen=True)
+class Point:
+    """A key of `external`: a force on a point of a body instead of a wrench on a frame.
+
+    Its value is (..., 6): the force in the world's axes, then the point in the frame's coordinates.
+
+    frame: the name of the frame in which the point is given.
+    """
+
+    frame: str
+
+
+class Request(NamedTuple):
+    """What a kernel is asked for; the empty method is the default one.
+
+    loads: what acts from outside, each an argument: names of frames, and Points.
+    settings: the values of the quantity's settings, in their order.
+    """
+
+    quantity: str
+    method: str = ""
+    loads: tuple[str | Point, ...] = ()
+    settings: tuple[Hashable, ...] = ()
+
+
+class Kernels(dict[Any, Kernel]):
+    """Kernels by request, or by the name of a quantity that needs no more."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self._model = model
+
+    def __missing__(self, key: str | tuple[Any, ...]) -> Kernel:
+        asked = Request(key) if isinstance(key, str) else Request(*key)
+        row = QUANTITIES.get(asked.quantity)
+        if row is None:
+            raise unknown("quantity", asked.quantity, QUANTITIES, "kinetree")
+        request = asked._replace(method=self.method(row, asked))
+        self._check(row, request)
+        if request not in self:
+            text = "|".join((self._model.digest, *(repr(part) for part in request)))
+            self[request] = Kernel(text, lambda: self._program(row, request))
+        self[key] = self[request]
+        return self[request]
+
+    def method(self, row: Quantity, request: Request) -> str:
+        """The method that is meant: by default the first that takes the robot's joints."""
+        model, name = self._model, request.method
+        follower = next((b.joint_name for b in model.bodies if b.follows is not None), None)
+        valid = [m for m, how in row.methods.items() if how.shared or follower is None]
+        if not name:
+            return valid[0]
+        if name not in row.methods:
+            raise unknown("method", name, row.methods, request.quantity)
+        if name not in valid:
+            raise KinetreeError(
+                f"joint {follower!r} mimics another, and {name!r} takes every joint as free: use "
+                f"method={valid[0]!r}"
+            )
+        return name
+
+    def _check(self, row: Quantity, request: Request) -> None:
+        """Refuse what no algorithm could be asked for."""
+        model, quantity = self._model, request.quantity
+        for load in request.loads:
+            model.frame(load.frame if isinstance(load, Point) else load)
+        if request.loads and not row.loads:
+            raise KinetreeError(f"{quantity} takes no external forces")
+        if len(request.settings) != len(row.settings):
+            raise KinetreeError(f"{quantity} needs {_listed(row.settings)}")
+        for (name, valid), value in zip(row.settings.items(), request.settings, strict=True):
+            if valid is ANY_FRAME:
+                model.frame(value)  # type: ignore[arg-type]
+            elif valid is SOME_JOINTS:
+                self._check_joints(value)
+            elif value not in valid:
+                raise unknown(f"value of {name}", value, valid, quantity)
+        if model.nv == 0:
+            raise ShapeError(
+                f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
+            )
+
+    def _check_joints(self, names: Any) -> None:
+        own = [self._model.bodies[i].joint_name for i in self._model.coordinate_order]
+        for name in names:
+            if name not in own:
+                raise unknown("moving joint", name, own, f"robot {self._model.name!r}")
+
+    def _program(self, row: Quantity, request: Request) -> Program:
+        """Trace a quantity."""
+        method: Method = row.methods[request.method]
+        model = snap(regroup(self._model) if method.regrouped else self._model)
+        lengths = {"q": model.nq}
+        shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}
+        count = len(shapes)
+        shapes |= {_argument(load): (6,) for load in request.loads}
+
+        def function(*arrays: Any) -> dict[str, Any]:
+            own, acting = arrays[:count], arrays[count:]
+            loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
+            more = (loads,) if row.loads else ()
+            found = method.algorithm(model, *own, *more, *request.settings)
+            parts = found if len(row.results) > 1 else (found,)
+            return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
+
+        try:
+            return trace(request.quantity, function, shapes)
+        except ZeroDivisionError:
+            raise _singular(self._model, request.quantity) from None
+
+
+def _argument(load: str | Point) -> str:
+    return f"external[{load!r}]"
+
+
+def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algorithms.PointForce]:
+    first, second = Vector3(*numbers[:3]), Vector3(*numbers[3:])
+    if isinstance(key, Point):
+        return key.frame, algorithms.PointForce(first, second)
+    return key, Force(first, second)
+
+
+def _listed(names: Any) -> str:
+    return " and ".join(repr(name) for name in names) or "no settings"
+
+
+def _singular(model: Model, quantity: str) -> SingularModelError:
+    """Name the joints that can move without moving any inertia."""
+    neutral = [0.0] * model.nq
+    for i in model.coordinate_order:
+        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
+    M: np.ndarray = np.array(algorithms.crba(model, neutral))
+    values, motions = np.linalg.eigh(M)
+    free = motions[:, values <= max(values[0], 1e-12 * values[-1])]  # motions without inertia
+    idle = np.abs(free).max(axis=1) > 1e-6
+    joints = [
+        repr(body.joint_name)
+        for body, at in zip(model.bodies, model.v_slices, strict=True)
+        if idle[at].any()
+    ]
+    who = f"joint {joints[0]} moves" if len(joints) == 1 else f"{', '.join(joints)} move"
+    return SingularModelError(
+        f"robot {model.name!r}: {who} without moving any inertia, so the mass matrix is "
+        f"singular and {quantity} has no answer: give the links behind an inertia, or lock "
+        "the joint"
+    )

@@ -1,0 +1,72 @@
+"""Size: robots of ten thousand links, in time and memory that grow no faster than they do."""
+
+import math
+import time
+import tracemalloc
+
+import pytest
+
+from kinetree.model.load import load_model
+from kinetree.model.model import WORLD
+
+MANY = 10_000
+SECONDS = 3.0
+BYTES = 10_000  # a link
+
+PARENTS = {"chain": lambda i: i - 1, "star": lambda i: 0, "bush": lambda i: (i - 1) // 3}
+
+
+def robot(shape, count, kind="revolute"):
+    """The URDF of a tree of links l0, l1, ..., each above its children."""
+    link = """<link name='l{0}'><inertial><mass value='1'/>
+        <inertia ixx='1' iyy='1' izz='1'/></inertial></link>"""
+    joint = """<joint name='j{0}' type='{2}'><parent link='l{1}'/><child link='l{0}'/>
+        <origin xyz='0 0 0.1'/><axis xyz='0 0 1'/></joint>"""
+    links = [link.format(i) for i in range(count)]
+    joints = [joint.format(i, PARENTS[shape](i), kind) for i in range(1, count)]
+    return "\n".join(["<robot name='many'>", *links, *joints, "</robot>"])
+
+
+def seconds(text):
+    start = time.process_time()
+    load_model(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("shape", PARENTS)
+def test_ten_thousand_links_are_assembled(shape):
+    for kind, count in (("revolute", MANY), ("fixed", 1)):
+        model = load_model(robot(shape, MANY, kind), base="floating")
+        assert (len(model.frames), len(model.bodies)) == (MANY, count)
+        assert model.bodies[0].parent == WORLD
+        for body in model.bodies[1:]:
+            parent = PARENTS[shape](int(body.name[1:]))
+            assert model.bodies[body.parent].name == f"l{parent}"
+
+
+@pytest.mark.parametrize("shape", PARENTS)
+def test_ten_thousand_links_load_in_seconds_and_in_linear_time(shape):
+    # the best of some: what else the machine does is no part of it
+    small = min(seconds(robot(shape, MANY // 8)) for _ in range(4))
+    large, text = math.inf, robot(shape, MANY)
+    for _ in range(3):
+        large = min(large, seconds(text))
+        # a part that is quadratic would take 64 times as long
+        if large < min(SECONDS, 2 * 8 * small):
+            return
+    pytest.fail(f"{large:.2f} s, of an eighth {small:.2f} s")
+
+
+@pytest.mark.parametrize("shape", PARENTS)
+def test_the_memory_of_loading_is_linear(shape):
+    def peak(count):
+        text = robot(shape, count)
+        tracemalloc.start()
+        load_model(text)
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    small, large = peak(500), peak(2000)
+    assert large < 4.4 * small
+    assert large < 2000 * BYTES

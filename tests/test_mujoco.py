@@ -1,0 +1,379 @@
+"""Agreement with MuJoCo on MJCF files, and what of them is refused or left out."""
+
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pybullet_data
+import pytest
+
+import kinetree as kt
+from kinetree.errors import FileFormatError, MissingExtraError, ModelError, ModelWarning
+from kinetree.model.joints import Floating
+from kinetree.model.model import Drive, Limits
+from tests import pinocchio_oracle
+from tests.mujoco_oracle import Peer, mjcf_of_urdf
+from tests.tolerances import PEER
+
+STATES = 5
+PYBULLET = Path(pybullet_data.getDataPath()) / "mjcf"
+
+LOAD = '<inertial pos="0.1 -0.2 0.05" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
+
+MODELS = {
+    "a hinge beside its body's origin": f"""
+        <worldbody><body name="arm" pos="0 0 1" euler="20 30 40">
+          <joint name="hinge" type="hinge" axis="1 2 -1" pos="0.1 0.2 0.3"/>{LOAD}
+        </body></worldbody>""",
+    "slides, of which one is slanted": f"""
+        <worldbody><body name="cart"><joint type="slide" axis="1 0 0"/>{LOAD}
+          <body name="lift" pos="0 0 0.2" quat="0.9 0.1 0.3 -0.2">
+            <joint type="slide" axis="1 1 3" pos="0.4 0 0"/>{LOAD}</body>
+        </body></worldbody>""",
+    "a ball beside its body's origin": f"""
+        <worldbody><body name="upper" pos="0 1 0" euler="0 45 0">
+          <joint name="shoulder" type="ball" pos="0.1 -0.2 0.3" damping="0.4" armature="0.1"/>{LOAD}
+          <body name="lower" pos="0 0 -0.5"><joint name="elbow" axis="0 1 0"/>{LOAD}</body>
+        </body></worldbody>""",
+    "a free body that carries others": f"""
+        <worldbody><body name="trunk" pos="1 2 3" euler="10 20 30"><freejoint name="base"/>{LOAD}
+          <body name="leg" pos="0 0 -0.5"><joint name="knee" axis="0 1 0"/>{LOAD}</body>
+        </body></worldbody>""",
+    "a free joint with rotors and damping": f"""
+        <worldbody><body name="trunk">
+          <joint type="free" name="base" armature="0.3" damping="0.2"/>{LOAD}
+        </body></worldbody>""",
+    "several joints on one body": f"""
+        <worldbody><body name="hand" pos="0 0 1" euler="30 0 10">
+          <joint name="x" type="slide" axis="1 0 0"/>
+          <joint name="a" axis="0 0 1" pos="0.1 0 0"/>
+          <joint name="b" axis="0 1 1" pos="0 0.2 0" ref="30"/>
+          <joint name="y" type="slide" axis="0 1 0"/>{LOAD}
+        </body></worldbody>""",
+    "slides and a ball on one body": f"""
+        <worldbody><body name="hand" pos="0 0 1" euler="30 0 10">
+          <joint name="x" type="slide" axis="1 0 0"/>
+          <joint name="z" type="slide" axis="0 0 1" ref="0.3"/>
+          <joint name="ball" type="ball" pos="0 0 0.3"/>{LOAD}
+        </body></worldbody>""",
+    "references that are not zero": f"""
+        <compiler angle="radian"/>
+        <worldbody><body name="arm" pos="0 0 1" euler="0.1 0.2 0.3">
+          <joint name="hinge" axis="0 1 0" pos="0.1 0.2 0.3" ref="0.7"/>{LOAD}
+          <body name="slider" pos="0.3 0 0">
+            <joint name="slide" type="slide" axis="0 0 1" ref="-0.4"/>{LOAD}</body>
+        </body></worldbody>""",
+    "rotors, damping and friction": f"""
+        <worldbody><body name="arm">
+          <joint name="hinge" axis="0 1 0" armature="0.3" damping="0.2" frictionloss="0.1"/>{LOAD}
+          <body name="slider" pos="0.3 0 0">
+            <joint name="slide" type="slide" damping="2" frictionloss="1" armature="0.5"/>{LOAD}
+            <body><joint name="ball" type="ball" frictionloss="0.6"/>{LOAD}</body></body>
+        </body></worldbody>""",
+    "inertia from geometry": """
+        <worldbody><body name="one"><joint axis="0 1 0"/>
+          <geom type="capsule" fromto="0 0 0 0.3 0.1 0.2" size="0.05"/>
+          <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0" euler="10 20 30" density="500"/>
+          <body name="two" pos="0.3 0 0"><joint axis="1 0 0"/>
+            <geom type="ellipsoid" size="0.1 0.2 0.3" mass="2"/>
+            <geom type="cylinder" size="0.1 0.2" pos="0 0.2 0" quat="0.9 0.1 0.3 -0.2"/>
+            <geom type="sphere" size="0.1" pos="0 0 0.4"/></body>
+        </body></worldbody>""",
+    "an inertia with products": """
+        <worldbody><body name="one"><joint axis="0 1 0"/>
+          <inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.03 0.04 0.05 0.01 -0.005 0.002"/>
+        </body></worldbody>""",
+    "an inertia that is turned": """
+        <worldbody><body name="one"><joint axis="1 1 0"/>
+          <inertial pos="0.1 0.2 0.3" euler="10 20 30" mass="2" diaginertia="0.03 0.04 0.05"/>
+        </body></worldbody>""",
+    "bodies fixed in bodies, and sites": f"""
+        <worldbody><site name="origin" pos="1 1 1"/>
+          <body name="stand" pos="0 0 1" euler="0 0 30"><geom size="0.1"/>
+            <body name="arm" pos="0.1 0 0" euler="5 0 0"><joint name="hinge"/>{LOAD}
+              <body name="wrist" pos="0.2 0 0" euler="0 60 0">{LOAD}
+                <site name="tool" pos="0 0 0.1" euler="0 90 0"/>
+                <body name="finger" pos="0.1 0 0"><joint name="grip" axis="0 1 0"/>{LOAD}
+                  <site name="tip" pos="0.05 0 0"/></body></body></body></body>
+        </worldbody>""",
+    "defaults, and angles of another sequence": f"""
+        <compiler angle="radian" eulerseq="ZYX"/>
+        <default><joint damping="0.5" axis="0 1 0"/>
+          <default class="strong"><joint armature="0.7" pos="0 0 0.1"/></default></default>
+        <worldbody><body name="one" euler="0.1 0.2 0.3"><joint name="a"/>{LOAD}
+          <body name="two" pos="0 0 0.5" euler="-0.3 0.2 1" childclass="strong">
+            <joint name="b"/>{LOAD}</body>
+        </body></worldbody>""",
+    "joints that follow others": f"""
+        <worldbody><body name="one"><joint name="driven" axis="0 1 0" ref="20" damping="0.3"/>{LOAD}
+          <body name="two" pos="0 0 0.5">
+            <joint name="driver" type="slide" axis="1 0 0" ref="0.2" armature="0.3"/>{LOAD}
+            <body name="three" pos="0 0 0.5"><joint name="own" axis="1 0 0"/>{LOAD}</body></body>
+        </body></worldbody>
+        <equality><joint joint1="driven" joint2="driver" polycoef="0.1 -1.5 0 0 0"/></equality>""",
+    "another gravity": f"""
+        <option gravity="1 -2 3"/>
+        <worldbody><body name="one"><joint axis="0 1 0"/>{LOAD}</body></worldbody>""",
+    "no gravity and no damping, by flags": f"""
+        <option><flag gravity="disable" damper="disable" spring="disable"/></option>
+        <worldbody><body name="one"><joint axis="0 1 0" damping="1"/>{LOAD}</body></worldbody>""",
+    "bodies that are put where they are from outside": f"""
+        <worldbody><body name="target" mocap="true" pos="1 0 0"><geom size="0.1"/></body>
+          <body name="one"><joint axis="0 1 0"/>{LOAD}</body></worldbody>""",
+    "bodies and joints without names": f"""
+        <worldbody><body><joint axis="0 1 0"/>{LOAD}<body name="body1"><joint/>{LOAD}</body></body>
+          <body><joint name="body1_joint"/>{LOAD}</body></worldbody>""",
+}
+
+# what MuJoCo refuses of the files of pybullet_data: their words are no longer known to it
+REFUSED = {
+    "ground.xml",
+    "ground_plane.xml",
+    "half_cheetah.xml",
+    "hopper.xml",
+    "humanoid_fixed.xml",
+    "humanoid_symmetric.xml",
+    "swimmer.xml",
+    "walker2d.xml",
+}
+FILES = sorted({path.name for path in PYBULLET.glob("*.xml")} - REFUSED)
+
+URDFS = [
+    "baxter_description/urdf/baxter.urdf",
+    "panda_description/urdf/panda.urdf",
+    "solo_description/robots/solo12.urdf",
+    "talos_data/robots/talos_left_arm.urdf",
+    "ur_description/urdf/ur5_robot.urdf",
+]
+
+
+def mjcf(inside):
+    return f"<mujoco>{inside}</mujoco>"
+
+
+def close(actual, expected):
+    """Whether two arrays agree, relative to the largest entry."""
+    return np.abs(actual - expected).max() <= PEER * np.abs(expected).max()
+
+
+def check(robot, m):
+    peer = Peer(robot, m)
+    rng = np.random.default_rng(0)
+    frames = {f.name: (f.body, np.array(f.placement.matrix())) for f in robot.model.frames}
+    for _ in range(STATES):
+        q, (v, a) = robot.random(rng), rng.standard_normal((2, robot.nv))
+        peer.move_to(q, v)
+        poses = [*robot.poses(q), np.eye(4)]  # the last is the world
+        for name, expected in peer.poses().items():
+            body, placement = frames[name]
+            assert close(poses[body] @ placement, expected), name
+        assert close(robot.mass_matrix(q), peer.mass_matrix())
+        tau = peer.inverse_dynamics(a)
+        assert close(robot.inverse_dynamics(q, v, a), tau)
+        assert close(robot.forward_dynamics(q, v, tau), a)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_small_model_agrees(name):
+    text = mjcf(MODELS[name])
+    check(kt.load(text), mujoco.MjModel.from_xml_string(text))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_of_pybullet_agrees(file):
+    path = PYBULLET / file
+    check(kt.load(path), mujoco.MjModel.from_xml_path(str(path)))
+
+
+@pytest.mark.parametrize("file", URDFS)
+def test_a_urdf_that_mujoco_converted_agrees(file):
+    text = mjcf_of_urdf(pinocchio_oracle.ROBOTS / file)
+    check(kt.load(text), mujoco.MjModel.from_xml_string(text))
+
+
+ONE = f'<body name="one"><joint name="hinge" axis="0 1 0"/>{LOAD}</body>'
+
+
+@pytest.mark.parametrize("file", sorted(REFUSED))
+def test_what_mujoco_refuses_is_refused_in_its_words(file):
+    with pytest.raises(FileFormatError, match=rf"{file}: MuJoCo cannot compile it: .*rror"):
+        kt.load(PYBULLET / file)
+
+
+def test_limits_drives_and_efforts_are_taken():
+    robot = kt.load(
+        mjcf(f"""<worldbody><body><joint name="turn" range="-90 45" armature="0.1" damping="0.2"
+        frictionloss="0.3" actuatorfrcrange="-4 5"/>{LOAD}<body>
+        <joint name="slide" type="slide" range="-0.5 1"/>{LOAD}</body></body></worldbody>""")
+    )
+    turn, slide = robot.model.bodies
+    assert turn.limits == Limits(-np.pi / 2, np.pi / 4, effort=5.0)
+    assert turn.drive == Drive(0.1, 0.2, 0.3)
+    assert slide.limits == Limits(-0.5, 1.0)
+
+
+def test_coordinates_stand_in_the_order_of_the_file():
+    robot = kt.load(
+        mjcf(f"""<worldbody><body name="b"><joint name="z"/>{LOAD}</body>
+        <body name="a"><joint name="y"/>{LOAD}</body></worldbody>""")
+    )
+    assert robot.joints == ("z", "y")
+
+
+def test_given_names_are_kept_and_missing_ones_made_up_around_them():
+    robot = kt.load(mjcf(MODELS["bodies and joints without names"]))
+    assert robot.frames == ("world", "body1_2", "body1", "body3")
+    assert robot.joints == ("body1_2_joint", "body1_joint_2", "body1_joint")
+
+
+def test_a_site_named_as_a_body_gets_another_name():
+    robot = kt.load(
+        mjcf(f"""<worldbody><body name="a"><site name="a" pos="1 0 0"/>
+        <body name="c"><joint name="a_fixed"/>{LOAD}</body></body></worldbody>""")
+    )
+    assert set(robot.frames) == {"world", "a", "a_2", "c"}
+
+
+def test_equalities_are_passed_over_if_asked_or_switched_off():
+    text = mjcf(MODELS["joints that follow others"])
+    assert kt.load(text).nv == 2
+    assert kt.load(text, mimic=False).nv == 3
+    assert kt.load(text.replace("joint1=", 'active="false" joint1=')).nv == 3
+    off = '<option><flag equality="disable"/></option><worldbody>'
+    assert kt.load(text.replace("<worldbody>", off)).nv == 3
+
+
+def test_shapes_are_kept_with_whole_lengths_in_their_bodies_frames():
+    robot = kt.load(mjcf(MODELS["inertia from geometry"]))
+    kinds = {shape.kind: shape for shape in robot.model.shapes}
+    assert set(kinds) == {"capsule", "box", "ellipsoid", "cylinder", "sphere"}
+    assert kinds["box"].size == (0.2, 0.4, 0.6)
+    assert kinds["cylinder"].size == (0.1, 0.4)
+    assert kinds["sphere"].link == "two"
+    assert tuple(kinds["sphere"].placement.translation) == (0.0, 0.0, 0.4)
+
+
+def test_a_file_that_says_how_its_root_moves_takes_no_other_base():
+    with pytest.raises(ModelError, match="<freejoint/> into the body that shall float"):
+        kt.load(mjcf(f"<worldbody>{ONE}</worldbody>"), base="floating")
+    robot = kt.load(mjcf(MODELS["a free body that carries others"]))
+    assert isinstance(robot.model.bodies[0].joint, Floating)
+
+
+TWO = f"{ONE[:-7]}<body name='two' pos='0 0 1'><joint name='other'/>{LOAD}</body></body>"
+LEFT_OUT = {
+    "springs of joints: 1": ONE.replace("axis", 'stiffness="2" axis'),
+    "equality constraints other than joints that follow others: 2": f"""{TWO}</worldbody><equality>
+        <weld body1="two"/><connect body1="two" anchor="0 0 0"/>
+        <joint joint1="hinge" joint2="other"/></equality><worldbody>""",
+    "equality constraints other than joints that follow others: 1": f"""{TWO}</worldbody><equality>
+        <joint joint1="hinge" joint2="other" polycoef="0 1 2 0 0"/></equality><worldbody>""",
+    "tendons: 1": f"""{TWO}</worldbody><tendon><fixed name="t">
+        <joint joint="hinge" coef="1"/></fixed></tendon><worldbody>""",
+    "bodies held against gravity .gravcomp.: 1": ONE.replace("<body", '<body gravcomp="1"'),
+    "fluids around it": f'</worldbody><option viscosity="1e-5"/><worldbody>{ONE}',
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_what_takes_no_part_in_the_dynamics_is_remarked(what):
+    with pytest.warns(ModelWarning, match=f"<string>: warning: the model: {what}"):
+        kt.load(mjcf(f"<worldbody>{LEFT_OUT[what]}</worldbody>"))
+
+
+def test_an_equality_that_is_switched_off_is_not_remarked(recwarn):
+    kt.load(
+        mjcf(f"""<worldbody>{ONE}</worldbody>
+        <equality><weld body1="one" active="false"/></equality>""")
+    )
+    assert not recwarn.list
+
+
+def test_what_mujoco_warns_of_is_remarked_and_leaves_no_log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    twice = ONE.replace("<inertial", '<joint name="same" axis="0 1 0"/><inertial')
+    with pytest.warns(ModelWarning, match="<string>: warning: the model: Inertia matrix is too"):
+        kt.load(mjcf(f"<worldbody>{twice}</worldbody>"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "naming",
+    [
+        '<include file="other.xml"/>',
+        '<asset><mesh name="m" file="m.stl"/></asset>',
+        '<asset><texture name="t" type="skybox" fileup="t.png"/></asset>',
+        '<asset><model name="o" file="o.xml"/></asset>',
+    ],
+)
+def test_a_text_can_name_no_files(naming, tmp_path):
+    text = mjcf(f"{naming}<worldbody>{ONE}</worldbody>")
+    for folder in (None, tmp_path):
+        with pytest.raises(FileFormatError, match="a text that came from no file can name none"):
+            kt.load(text, folder=folder)
+
+
+def test_a_text_that_names_no_files_may_be_given_a_folder(tmp_path):
+    assert kt.load(mjcf(f"<worldbody>{ONE}</worldbody>"), folder=tmp_path).nv == 1
+
+
+def write(path, inside):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(mjcf(inside))
+    return path
+
+
+MESH = '<asset><mesh name="m" file="{}"/></asset>'
+OUTSIDE = {
+    "by its name": {"main": MESH.format("../../etc/passwd")},
+    "by its whole path": {"main": MESH.format("/etc/passwd")},
+    "by a setting": {"main": '<compiler meshdir="/etc"/>' + MESH.format("passwd")},
+    "by an include": {"main": '<include file="../inner.xml"/>'},
+    "by what an include names": {
+        "main": '<include file="parts/inner.xml"/>',
+        "parts/inner": MESH.format("../../secret.stl"),
+    },
+    "by what an include of an include names": {
+        "main": '<include file="parts/inner.xml"/>',
+        "parts/inner": '<include file="parts/last.xml"/>',
+        "parts/last": MESH.format("/etc/passwd"),
+    },
+    "by a setting for what an include names": {
+        "main": '<compiler meshdir="../.."/><include file="inner.xml"/>',
+        "inner": MESH.format("secret.stl"),
+    },
+    "by an include's setting": {
+        "main": '<include file="inner.xml"/>' + MESH.format("secret.stl"),
+        "inner": '<compiler assetdir="../.."/>',
+    },
+    "by what a model that is attached names": {
+        "main": '<asset><model name="o" file="inner.xml"/></asset>',
+        "inner": MESH.format("../secret.stl"),
+    },
+}
+
+
+@pytest.mark.parametrize("way", OUTSIDE)
+def test_nothing_is_read_from_outside_the_folder(way, tmp_path):
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    for name, inside in OUTSIDE[way].items():
+        write(folder / f"{name}.xml", inside)
+    with pytest.raises(FileFormatError, match=r"xml:1: .* leads out of the folder .*folder="):
+        kt.load(folder / "main.xml")
+
+
+def test_a_wider_folder_may_be_named(tmp_path):
+    part = f"<worldbody>{ONE}</worldbody>"
+    write(tmp_path / "parts" / "one.xml", part)
+    main = write(tmp_path / "robots" / "main.xml", '<include file="../parts/one.xml"/>')
+    with pytest.raises(FileFormatError, match="leads out of the folder"):
+        kt.load(main)
+    assert kt.load(main, folder=tmp_path).joints == ("hinge",)
+
+
+def test_without_mujoco_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[mjcf\]'"):
+        kt.load(mjcf(f"<worldbody>{ONE}</worldbody>"))
