@@ -335,7 +335,7 @@ class Robot:
         method: str = "",
         out: Array = None,
     ) -> Array:
-        """The joint forces at zero acceleration, of gravity, Coriolis, friction and loads: (..., nv)."""
+        """The joint forces at zero acceleration: gravity, Coriolis, friction, loads; (..., nv)."""
         if external is None and not method:
             return self._kernels["bias_forces"](q, v, out=out)
         return self._loaded("bias_forces", method, external)(q, v, out=out)

@@ -430,6 +430,7 @@ def test_the_axes_of_a_plane_that_is_upside_down_are_at_right_angles(axis):
         ("<robot>\n<link name='a' name='a'/></robot>", "2: .*duplicate attribute"),
         ("<robot>\n<link name='a'/>\n<link name='a'/></robot>", "3: a second link is named 'a'"),
         ("<robot>\n<link name='a'/>\n<link/></robot>", "3: <link>: the attribute 'name' is miss"),
+        ("<robot>\n<link name=''/></robot>", "2: <link name=''>: the attribute 'name' is empty"),
         ("<robot>\n<link Name='a'/></robot>", "2: <link>: the attribute 'name' is missing"),
         (JOINT.format(link="<inertial><mass/></inertial>", joint=""), "3: .*'value' is missing"),
         (JOINT.format(link="", joint="<mimic/>"), "4: <mimic>: the attribute 'joint' is missing"),

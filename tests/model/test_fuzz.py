@@ -68,6 +68,7 @@ MJCFS = (PENDULUM, FREE)
 
 NUMBERS = ["0", "1", "-1", "-0", "1e-320", "1e-200", "1e200", "-1e200", "1.7e308", "-1.7e308"]
 NUMBERS += ["1e309", "nan", "inf", "-inf", "0x1", "1e", "1.", ".5", ".", "1,5", "1kg", "½", "1e20"]
+FINITE = [x for x in NUMBERS if x not in ("1e309", "nan", "inf", "-inf")]  # MuJoCo logs those
 VECTORS = ["0 0 0", "0 0 1", "1e200 1 0", "1.7e308 1.7e308 1.7e308", "1e-320 0 0", "1 2"]
 NAMES = ["a", "b", "c", "d", "i", "j", "k", "", " ", "root_joint", "world", "universe", "é", "a_2"]
 KINDS = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical", "screw"]
@@ -137,12 +138,12 @@ def damaged(draw, texts):
 
 
 @st.composite
-def revalued(draw, texts):
+def revalued(draw, texts, numbers):
     """A text with other values of some attributes."""
     text = draw(st.sampled_from(texts))
     for _ in range(draw(st.integers(1, 4))):
         value = draw(st.sampled_from(list(VALUE.finditer(text))))
-        like = NUMBERS if re.match(r"[-\d. ]+$", value[2]) else [*NAMES, *KINDS]
+        like = numbers if re.match(r"[-\d. ]+$", value[2]) else [*NAMES, *KINDS]
         words = [draw(st.sampled_from(like)) for _ in value[2].split() or [0]]
         text = text[: value.start(2)] + " ".join(words) + text[value.end(2) :]
     return text.encode()
@@ -251,7 +252,7 @@ def test_a_damaged_urdf_is_read_or_refused(file, data, base):
 
 
 @fuzzed(1500)
-@given(revalued(URDFS), BASES)
+@given(revalued(URDFS, NUMBERS), BASES)
 def test_a_urdf_of_other_values_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
@@ -262,14 +263,14 @@ def test_a_urdf_that_is_nearly_right_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
-@fuzzed(600)
+@fuzzed(300)
 @given(forests(), BASES)
 def test_any_elements_in_any_order_are_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
 @fuzzed(600)
-@given(revalued(MJCFS))
+@given(revalued(MJCFS, FINITE))
 def test_an_mjcf_of_other_values_is_read_or_refused(file, data):
     pytest.importorskip("mujoco")
     hold(file, data)

@@ -426,10 +426,6 @@ LOSSES = {
         chain(Revolute(Z), Revolute(X)).reordered(["j2", "j1"]),
     ),
     "ellipsoids": (".urdf", replace(HINGE, shapes=(EGG,))),
-    "limits of joints that are not bounded on both sides ('j1'...)": (
-        ".urdf",
-        chain(Prismatic(Z), limits=Limits(effort=3.0)),
-    ),
     "meshes without their files": (".xml", replace(HINGE, shapes=(MESH,))),
     "limits of velocity": (".xml", chain(Revolute(Z), limits=Limits(velocity=2.0))),
     "limits on one side, without room, or of balls": (
@@ -651,3 +647,14 @@ actuatorfrcrange="-30 30" damping="0.25"/>
 def test_files_are_as_one_would_write_them():
     assert write_urdf(LOOK) == LOOK_URDF
     assert write_mjcf(LOOK) == LOOK_MJCF
+
+
+@pytest.mark.parametrize("joint", [Revolute(Z), Prismatic(Z)])
+@pytest.mark.parametrize(
+    "limits", [Limits(), Limits(effort=3.0), Limits(lower=-1.0), Limits(upper=2.0, velocity=4.0)]
+)
+def test_urdf_keeps_limits_on_one_side_or_none(joint, limits):
+    text = write_urdf(chain(joint, limits=limits))
+    assert load_model(text).bodies[0].limits == limits
+    if 'type="continuous"' not in text:  # what other readers ask for
+        assert all(f"{key}=" in text for key in ("lower", "upper", "velocity", "effort"))

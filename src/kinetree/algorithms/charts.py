@@ -1,10 +1,13 @@
 """How far the coordinates of joints are from being singular.
 
-Where the axes of a joint, the columns of Phi, span less than it has degrees of freedom, some
-acceleration of the body has no acceleration of the coordinates: Euler angles (Liu & Jain eq. 52)
-with their first and last axis aligned, a rotation vector (eq. 53) of a full turn.
+Source: Liu & Jain eq. 52 to 54, the charts of a free orientation.
 
-    G = Phi^T Phi      det(G) / tr(G)^n: zero at a singularity, and the same in any unit
+Where the axes of a joint, the columns of Phi, span less than it has degrees of freedom, some
+acceleration of the body has no acceleration of the coordinates: Euler angles with their
+first and last axis aligned, a rotation vector of a full turn.
+
+    code      meaning
+    G         Phi^T Phi; det(G) / tr(G)^n is zero at a singularity, and the same in any unit
 
 Cost: O(N).
 """

@@ -3,6 +3,9 @@
 Source: Lecture 9, "Calculations of c~ and M": c is RNEA at zero acceleration, without gravity and
 external forces. Friction, which the lecture lumps into c~, takes no part.
 
+    lecture     code       meaning
+    c           forces     c(theta, theta'), quadratic in theta'
+
 Cost: O(N).
 """
 

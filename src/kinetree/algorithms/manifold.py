@@ -1,6 +1,12 @@
 """Configurations as a manifold: moving along a velocity, and the velocity between two.
 
 Source: Liu & Jain eq. 53 for the exponential map; the joints' own charts do the rest.
+
+    code     meaning
+    (+)      q (+) dv: moved along a velocity
+    (-)      q1 (-) q0: the velocity between two
+
+Cost: O(N).
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """Rates: how fast a function of the configuration changes as the robot moves.
 
-The function is run on dual numbers, q and its rate, so that every rate of a Jacobian or a matrix
-follows from the function itself: J' = sum_k dJ/dq_k q_k' (Liu & Jain, after eq. 45).
+Source: Liu & Jain, after eq. 45: J' = sum_k dJ/dq_k q_k'. The function is run on dual numbers, q
+and its rate, so that the rate of any Jacobian or matrix follows from the function itself.
+
+    paper     code       meaning
+    q, q'     moving     dual numbers
+    J         function   what is differentiated
 
 Cost: two to three times the function's own.
 """

@@ -15,6 +15,7 @@ from kinetree.model.problem import Problem
 from kinetree.model.xml import Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
+UNLIMITED = 1e300  # stands for no limit, where the format wants a number
 AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
 
 
@@ -218,8 +219,12 @@ def _limits(element: Element) -> Limits:
         return Limits()
     free = element.attributes.get("type") == "continuous"
     return Limits(
-        lower=-math.inf if free else limit.number("lower", 0.0),
-        upper=math.inf if free else limit.number("upper", 0.0),
-        velocity=limit.number("velocity", math.inf),
-        effort=limit.number("effort", math.inf),
+        lower=-math.inf if free else _bound(limit.number("lower", 0.0)),
+        upper=math.inf if free else _bound(limit.number("upper", 0.0)),
+        velocity=_bound(limit.number("velocity", math.inf)),
+        effort=_bound(limit.number("effort", math.inf)),
     )
+
+
+def _bound(value: float) -> float:
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value

@@ -19,7 +19,7 @@ from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
 from kinetree.model.model import Model, Shape
-from kinetree.model.urdf import across
+from kinetree.model.urdf import UNLIMITED, across
 from kinetree.model.write_xml import Writer, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
@@ -86,7 +86,7 @@ def _joint(out: Writer, c: Connection) -> None:
         _origin(out, c.placement)
         if axis is not None:
             out.leaf("axis", xyz=numbers(axis))
-        limits = _limits(c, kind)
+        limits = {} if c.joint is None else _limits(c, kind)
         if limits:
             out.leaf("limit", **{key: number(value) for key, value in limits.items()})
         drive = {k: number(getattr(c.drive, k)) for k in ("damping", "friction")}
@@ -106,7 +106,8 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
     if isinstance(joint, Floating):
         return "floating", None
     if isinstance(joint, Revolute):
-        return "revolute" if _bounded(c) else "continuous", joint.axis
+        bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
+        return "revolute" if bounded else "continuous", joint.axis
     if isinstance(joint, Prismatic):
         return "prismatic", joint.axis
     normal = _normal(joint)
@@ -120,15 +121,16 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
 
 
 def _limits(c: Connection, kind: str) -> dict[str, float]:
-    """What <limit> says of a joint; bounds it does not give are zero, unless it is continuous."""
-    given = {key: value for key, value in vars(c.limits).items() if math.isfinite(value)}
-    if kind == "continuous":
-        return {key: value for key, value in given.items() if key in ("velocity", "effort")}
-    return given if _bounded(c) else {}
-
-
-def _bounded(c: Connection) -> bool:
-    return math.isfinite(c.limits.lower) and math.isfinite(c.limits.upper)
+    """What <limit> says of a joint, all of it: other readers ask for every attribute."""
+    if kind not in ("revolute", "prismatic") and not any(
+        map(math.isfinite, vars(c.limits).values())
+    ):
+        return {}
+    return {
+        key: value if math.isfinite(value) else math.copysign(UNLIMITED, value)
+        for key, value in vars(c.limits).items()
+        if kind != "continuous" or key in ("velocity", "effort")
+    }
 
 
 def _normal(joint: object) -> Vector3 | None:
@@ -209,17 +211,9 @@ def _losses(model: Model, whole: Description) -> Iterator[str]:
         yield "the order of the coordinates"
     if any(shape.kind == "ellipsoid" for shape in whole.shapes):
         yield "ellipsoids"
-    unbounded = [c for c in whole.connections if c.joint is not None and _loses_limits(c)]
-    if unbounded:
-        yield f"limits of joints that are not bounded on both sides ({unbounded[0].name!r}...)"
     free = Connection(ROOT_JOINT, "", "", Transform.identity(), Floating())
     if whole.root is not None and replace(whole.root, child="") != free:
         yield "how the base moves, other than freely with a quaternion"
-
-
-def _loses_limits(c: Connection) -> bool:
-    kind, _ = _kind(c)
-    return len(_limits(c, kind)) < sum(math.isfinite(x) for x in vars(c.limits).values())
 
 
 def _origin(out: Writer, pose: Transform) -> None:

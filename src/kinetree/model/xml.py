@@ -75,9 +75,11 @@ class Element:
 
     def name(self, attribute: str = "name", default: str | None = None) -> str:
         """An attribute that is a name, short enough to be quoted whole."""
-        if default is not None and attribute not in self.attributes:
+        if default is not None and not self.attributes.get(attribute):
             return default
         name = self.text(attribute)
+        if not name:
+            raise self.error(f"the attribute {attribute!r} is empty: a name is expected")
         if len(name) > LONGEST_NAME:
             raise self.error(
                 f"the attribute {attribute!r} has {len(name)} characters; "
