@@ -33,9 +33,10 @@ SINGULAR = {
     "romeo_description/urdf/romeo_laas_small.urdf": "l_gripper_joint",
 }
 
-# robots whose links have no rotational inertia of their own (condition of M up to 1e10): there
-# the two are compared with the acceleration that was put in, and ours must be the nearer
+# robots with links of next to no rotational inertia (condition of M from 5e9 on): there the two
+# are compared with the acceleration that was put in, and ours must be the nearer
 ILL_CONDITIONED = {
+    "human_description/robots/human.urdf",
     "icub_description/robots/icub.urdf",
     "icub_description/robots/icub_reduced.urdf",
 }

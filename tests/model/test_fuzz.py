@@ -68,7 +68,6 @@ MJCFS = (PENDULUM, FREE)
 
 NUMBERS = ["0", "1", "-1", "-0", "1e-320", "1e-200", "1e200", "-1e200", "1.7e308", "-1.7e308"]
 NUMBERS += ["1e309", "nan", "inf", "-inf", "0x1", "1e", "1.", ".5", ".", "1,5", "1kg", "½", "1e20"]
-FINITE = [x for x in NUMBERS if x not in ("1e309", "nan", "inf", "-inf")]  # MuJoCo logs those
 VECTORS = ["0 0 0", "0 0 1", "1e200 1 0", "1.7e308 1.7e308 1.7e308", "1e-320 0 0", "1 2"]
 NAMES = ["a", "b", "c", "d", "i", "j", "k", "", " ", "root_joint", "world", "universe", "é", "a_2"]
 KINDS = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical", "screw"]
@@ -270,7 +269,7 @@ def test_any_elements_in_any_order_are_read_or_refused(file, data, base):
 
 
 @fuzzed(600)
-@given(revalued(MJCFS, FINITE))
+@given(revalued(MJCFS, NUMBERS))
 def test_an_mjcf_of_other_values_is_read_or_refused(file, data):
     pytest.importorskip("mujoco")
     hold(file, data)

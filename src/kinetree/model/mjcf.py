@@ -8,6 +8,7 @@ free joint is wholly in the body's own frame; see `docs/conventions.md`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
-from kinetree.model.xml import Element, parse
+from kinetree.model.xml import Element, brief, parse
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -50,7 +51,7 @@ def read_mjcf(
             "pip install 'kinetree[mjcf]'"
         ) from None
     text = folder is None or document.file == TEXT
-    _check_files(document, None if text else folder)
+    _check(document, None if text else folder)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
@@ -60,7 +61,7 @@ def read_mjcf(
         else:
             m = mujoco.MjModel.from_xml_path(document.file)
     except (ValueError, RuntimeError) as e:
-        reason = " ".join(str(e).split())
+        reason = brief(" ".join(str(e).split()), 300)
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
     finally:
         mujoco.set_mju_user_warning(before)
@@ -71,13 +72,14 @@ def read_mjcf(
     return reader.description(mimic)
 
 
-def _check_files(document: Element, folder: Path | None) -> None:
+def _check(document: Element, folder: Path | None) -> None:
     """Every file a document names lies in the folder, and so do those that its includes name.
 
     Where MuJoCo looks for a file depends on the settings of the compiler, in whichever document
     they stand: the file must lie in the folder by all of them.
     """
     documents = _with_includes(document, folder)
+    _check_finite(documents)
     settings = (x.attributes.items() for each in documents for x in each.walk())
     given = {"", *(v for pairs in settings for k, v in pairs if k.endswith("dir"))}
     places = {Path(each.file).parent / path for each in documents for path in given}
@@ -85,15 +87,30 @@ def _check_files(document: Element, folder: Path | None) -> None:
         for element, key, file in _named_files(each):
             if folder is None:
                 raise element.error(
-                    f"{key}={file!r}: a text that came from no file can name none: load it from "
-                    "a file that lies with them"
+                    f"{key}={brief(file)!r}: a text that came from no file can name none: load "
+                    "it from a file that lies with them"
                 )
             for place in places:
                 if not (place / file).resolve().is_relative_to(folder.resolve()):
                     raise element.error(
-                        f"{key}={file!r} leads out of the folder {folder}, and nothing is read "
-                        "from outside: name a wider one with folder="
+                        f"{key}={brief(file)!r} leads out of the folder {folder}, and nothing is "
+                        "read from outside: name a wider one with folder="
                     )
+
+
+def _check_finite(documents: list[Element]) -> None:
+    """No attribute holds a number that is none: MuJoCo would go on with it."""
+    for element in (x for each in documents for x in each.walk()):
+        for key, value in element.attributes.items():
+            if key != "name" and any(_is_not_finite(word) for word in value.split()):
+                raise element.error(f"{key}={brief(value)!r}: a finite number is expected")
+
+
+def _is_not_finite(word: str) -> bool:
+    try:
+        return not math.isfinite(float(word))
+    except ValueError:
+        return False  # no number at all
 
 
 def _named_files(document: Element) -> Iterator[tuple[Element, str, str]]:
