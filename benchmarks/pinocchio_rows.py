@@ -5,6 +5,7 @@ from __future__ import annotations
 import sysconfig
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmarks.timing import seconds_in_turn, write_bandwidth
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 BATCH = 10_000
 AGREEMENT = 1e-10
+TALOS_HAND = "gripper_left_base_link"
 MEMORY_BOUND = 0.5  # of the time, from which on writing the results is what binds
 
 
@@ -27,6 +29,8 @@ class Case:
     name: str
     robot: kt.Robot
     peer: pin.Model
+    frame: str
+    """Where Jacobians are taken."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,13 @@ def cases() -> list[Case]:
         return kt.load(*arguments, **options).without("damping", "friction")  # as Pinocchio
 
     return [
-        Case("Panda", load(panda, locked=dict.fromkeys(fingers, 0.0)), reduced),
-        Case("Talos", load(talos), pin.buildModelFromUrdf(str(talos))),
+        Case("Panda", load(panda, locked=dict.fromkeys(fingers, 0.0)), reduced, "panda_hand"),
+        Case("Talos", load(talos), pin.buildModelFromUrdf(str(talos)), TALOS_HAND),
         Case(
             "Talos, floating",
             load(talos, base="floating"),
             pin.buildModelFromUrdf(str(talos), pin.JointModelFreeFlyer()),
+            TALOS_HAND,
         ),
     ]
 
@@ -95,11 +100,19 @@ def _poses(model: pin.Model, data: pin.Data, q: Any) -> Any:
     return data.oMi
 
 
+def _jacobian(model: pin.Model, data: pin.Data, q: Any, frame: int) -> Any:
+    return pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+
+
 COMPARISONS = (
     Comparison("inverse_dynamics", "q v a", "pin.rnea", pin.rnea),
     Comparison("forward_dynamics", "q v a", "pin.aba", pin.aba),
     Comparison("mass_matrix", "q", "pin.crba", pin.crba),
     Comparison("poses", "q", "pin.forwardKinematics", _poses),
+    Comparison("jacobian", "q", "pin.computeFrameJacobian", _jacobian),
+    Comparison("bias_forces", "q v", "pin.nonLinearEffects", pin.nonLinearEffects),
+    Comparison("mass_matrix_inverse", "q", "pin.computeMinverse", pin.computeMinverse),
+    Comparison("momentum_matrix", "q", "pin.computeCentroidalMap", pin.computeCentroidalMap),
 )
 
 
@@ -117,8 +130,11 @@ def _row(case: Case, comparison: Comparison) -> Row:
     states = {"q": robot.random(rng, BATCH)}
     states["v"], states["a"] = rng.standard_normal((2, BATCH, robot.nv))
     arrays = [states[name] for name in comparison.arguments.split()]
-    method = getattr(robot, comparison.quantity)
-    error = _disagreement(method, comparison, model, data, arrays)
+    method, call = getattr(robot, comparison.quantity), comparison.peer
+    if comparison.quantity == "jacobian":
+        method = partial(method, frame=case.frame)
+        call = partial(call, frame=model.getFrameId(case.frame))
+    error = _disagreement(method, call, comparison.quantity, model, data, arrays)
     if not error < AGREEMENT:
         raise AssertionError(
             f"{case.name}, {comparison.quantity}: differs from {comparison.called} by {error:.1e}"
@@ -126,7 +142,6 @@ def _row(case: Case, comparison: Comparison) -> Row:
 
     single = [x[0].copy() for x in arrays]
     out = method(*arrays)
-    call = comparison.peer
 
     def peer_loop() -> None:
         for state in zip(*arrays, strict=True):
@@ -170,17 +185,17 @@ def _threads(call: Callable[[], Any]) -> tuple[float, float]:
 
 
 def _disagreement(
-    method: Any, comparison: Comparison, model: pin.Model, data: pin.Data, arrays: list[Any]
+    method: Any, call: Any, quantity: str, model: pin.Model, data: pin.Data, arrays: list[Any]
 ) -> float:
     """The largest difference on a hundred states, over the largest entry."""
     few = [x[:100] for x in arrays]
     ours = method(*few)
     worst = 0.0
     for i, state in enumerate(zip(*few, strict=True)):
-        theirs = comparison.peer(model, data, *state)
-        if comparison.quantity == "mass_matrix":
+        theirs = call(model, data, *state)
+        if quantity in ("mass_matrix", "mass_matrix_inverse"):
             theirs = np.triu(theirs) + np.triu(theirs, 1).T
-        elif comparison.quantity == "poses":
+        elif quantity == "poses":
             theirs = np.array([X.homogeneous for X in theirs])[1:]
         scale = max(1.0, float(np.abs(theirs).max()))
         worst = max(worst, float(np.abs(ours[i] - theirs).max()) / scale)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order, factor
-from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -30,7 +30,7 @@ def forward_crba(
     external: Loads = (),
 ) -> list[Scalar]:
     """The accelerations qdd that the joint forces tau give."""
-    bias = rnea(model, q, qd, [0] * model.nv, external)
+    bias = balafoutis_patel(model, q, qd, [0] * model.nv, external)
     H = factor(crba(model, q), elimination_order(model))
     return H.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
@@ -47,7 +47,7 @@ def hybrid_crba(
     """Hybrid dynamics as in `aba`: the rows of H where the force is given are solved."""
     given = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
     known = [x if k in given else 0 for k, x in enumerate(qdd)]
-    taken = rnea(model, q, qd, known, external)
+    taken = balafoutis_patel(model, q, qd, known, external)
     order = [k for k in elimination_order(model) if k not in given]
     H = crba(model, q)
     part = [[H[i][j] for j in order] for i in order]

@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 import kinetree
+from kinetree.cli import operations
 from kinetree.cli.demo import report
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES
@@ -38,18 +39,46 @@ def options(
 def demo(
     file: Annotated[
         Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Argument(help="A URDF or MJCF file; the built-in arm if none is given."),
+        typer.Argument(help="A URDF or MJCF file, or a built-in robot; an arm if none is given."),
     ] = None,
     floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
 ) -> None:
     """Load a robot, compile its dynamics, and show what came of it."""
     base = "floating" if floating else "fixed"
     try:
-        robot = kinetree.robots.arm(base) if file is None else kinetree.load(file, base=base)
-        report(robot)
+        report(_robot(file or "arm", base))
     except kinetree.errors.KinetreeError as e:
         typer.echo(f"kinetree: {e}", err=True)
         raise typer.Exit(1) from None
+
+
+@app.command()
+def ops(
+    robot: Annotated[
+        str, typer.Argument(help="A URDF or MJCF file, or a built-in robot such as 'arm'.")
+    ],
+    floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Count slow methods, too.")] = False,
+    markdown: Annotated[bool, typer.Option(help="Print a table in Markdown.")] = False,
+) -> None:
+    """Count the multiplications and additions of every algorithm for a robot."""
+    base = "floating" if floating else "fixed"
+    try:
+        operations.report(_robot(robot, base), everything, markdown)
+    except kinetree.errors.KinetreeError as e:
+        typer.echo(f"kinetree: {e}", err=True)
+        raise typer.Exit(1) from None
+
+
+BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
+
+
+def _robot(name: str, base: str) -> kinetree.Robot:
+    """A built-in robot by its name, or the robot of a file."""
+    if name not in BUILT_IN:
+        return kinetree.load(name, base=base)
+    made = getattr(kinetree.robots, name)
+    return made(base) if name in ("arm", "human", "quadruped") else made()
 
 
 @app.command()

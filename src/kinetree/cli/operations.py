@@ -1,0 +1,89 @@
+"""`kinetree ops`: how much arithmetic each algorithm takes for a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from kinetree.errors import KinetreeError
+from kinetree.quantities import QUANTITIES
+from kinetree.robot import Robot
+
+SLOW = {"lagrange"}
+"""Methods for teaching, whose programs are large: counted only if asked for."""
+
+
+class Count(NamedTuple):
+    """The operations of one quantity by one method, for one state."""
+
+    quantity: str
+    method: str
+    multiplications: int
+    additions: int
+    divisions: int
+    functions: int
+    """Sines, cosines, roots and the like."""
+
+    @property
+    def total(self) -> int:
+        return self.multiplications + self.additions + self.divisions + self.functions
+
+
+def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
+    """The counts of every quantity and method; of frames, the robot's last."""
+    for quantity, row in QUANTITIES.items():
+        settings = {
+            name: robot.frames[-1] if name == "frame" else tuple(valid)[-1]
+            for name, valid in row.settings.items()
+            if name != "accelerated"
+        }
+        if "accelerated" in row.settings or quantity == "chart_volumes":
+            continue
+        for method in row.methods:
+            if method in SLOW and not everything:
+                continue
+            try:
+                operations = robot.kernel(quantity, method, **settings).operations
+            except KinetreeError:  # a method that does not take this robot
+                continue
+            multiplications = operations.pop("mul", 0)
+            additions = sum(operations.pop(name, 0) for name in ("add", "sub"))
+            divisions = operations.pop("div", 0)
+            rest = sum(operations.values())
+            yield Count(quantity, method, multiplications, additions, divisions, rest)
+
+
+def report(robot: Robot, everything: bool, markdown: bool) -> None:
+    """Print the table."""
+    console = Console(highlight=False)
+    found = list(
+        track(counts(robot, everything), "counting", console=Console(stderr=True), transient=True)
+    )
+    if markdown:
+        console.print(markdown_table(found), soft_wrap=True, markup=False)
+        return
+    title = f"{robot.name}: {robot.nv} degrees of freedom; operations for one state"
+    table = Table(
+        title=title, caption="×: multiplications, ±: additions, ÷: divisions, f: sines..."
+    )
+    for head in ("quantity", "method"):
+        table.add_column(head, no_wrap=True)
+    for head in ("×", "±", "÷", "f", "total"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for c in found:
+        table.add_row(*(str(x) for x in (*c, c.total)))
+    console.print(table)
+
+
+def markdown_table(found: list[Count]) -> str:
+    """The counts as a table in Markdown."""
+    lines = [
+        "| quantity | method | multiplications | additions | divisions | functions | total |",
+        "|-|-|-:|-:|-:|-:|-:|",
+    ]
+    lines += [f"| {' | '.join(str(x) for x in (*c, c.total))} |" for c in found]
+    return "\n".join(lines)
