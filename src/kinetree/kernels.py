@@ -12,9 +12,18 @@ from kinetree import algorithms
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, trace
 from kinetree.model import Model
-from kinetree.model.regroup import regroup
+from kinetree.model.regroup import loses_nothing, regroup
 from kinetree.model.snap import snap
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS, Method, Quantity, plain
+from kinetree.quantities import (
+    ALWAYS,
+    ANY_FRAME,
+    QUANTITIES,
+    SOME_JOINTS,
+    WHOLE,
+    Method,
+    Quantity,
+    plain,
+)
 from kinetree.runtime.kernel import Kernel
 from kinetree.spatial import Force, Vector3
 
@@ -45,7 +54,7 @@ class Request(NamedTuple):
 
 
 class Kernels(dict[Any, Kernel]):
-    """Kernels by request, or by the name of a quantity that needs no more."""
+    """Kernels by request, or by the name of a quantity: then its settings are their first ones."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -56,7 +65,9 @@ class Kernels(dict[Any, Kernel]):
         row = QUANTITIES.get(asked.quantity)
         if row is None:
             raise unknown("quantity", asked.quantity, QUANTITIES, "kinetree")
-        request = asked._replace(method=self.method(row, asked))
+        defaults = tuple(valid[0] for valid in row.settings.values())
+        settings = defaults if isinstance(key, str) else asked.settings
+        request = asked._replace(method=self.method(row, asked), settings=settings)
         self._check(row, request)
         if request not in self:
             text = "|".join((self._model.digest, *(repr(part) for part in request)))
@@ -110,7 +121,9 @@ class Kernels(dict[Any, Kernel]):
     def _program(self, row: Quantity, request: Request) -> Program:
         """Trace a quantity."""
         method: Method = row.methods[request.method]
-        model = snap(regroup(self._model) if method.regrouped else self._model)
+        may = method.regrouped
+        regrouped = may == ALWAYS or (may == WHOLE and loses_nothing(self._model))
+        model = snap(regroup(self._model) if regrouped else self._model)
         lengths = {"q": model.nq}
         shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}
         count = len(shapes)

@@ -17,18 +17,22 @@ SOME_JOINTS = ("some joints",)
 """Stands for the valid values of a setting that lists joints."""
 
 
+ALWAYS, NEVER, WHOLE = "always", "never", "whole"
+
+
 @dataclass(frozen=True)
 class Method:
     """An algorithm.
 
-    regrouped: whether the model's inertias may be regrouped for it. Not where it needs a body's
-        own mass, or subtracts articulated inertias: it would lose digits on ill-conditioned
-        robots, for hardly less arithmetic.
+    regrouped: whether the model's inertias may be regrouped for it: ALWAYS, NEVER, or WHOLE, if
+        none of them is lost to the world. Never where it needs a body's own mass, or subtracts
+        articulated inertias: it would lose digits on ill-conditioned robots, for hardly less
+        arithmetic.
     shared: whether it takes joints that share a coordinate, as those do that mimic others.
     """
 
     algorithm: Callable[..., Any]
-    regrouped: bool = False
+    regrouped: str = NEVER
     shared: bool = True
 
 
@@ -95,7 +99,7 @@ def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     return hybrid_dynamics
 
 
-def _one(algorithm: Callable[..., Any], regrouped: bool = False) -> dict[str, Method]:
+def _one(algorithm: Callable[..., Any], regrouped: str = NEVER) -> dict[str, Method]:
     """The methods of a quantity that is computed in one way only."""
     return {"": Method(algorithm, regrouped)}
 
@@ -106,8 +110,8 @@ def _by_inverse_dynamics(make: Callable[..., Any]) -> dict[str, Method]:
 
 
 INVERSE_DYNAMICS = {
-    "balafoutis-patel": Method(algorithms.balafoutis_patel, regrouped=True),
-    "rnea": Method(algorithms.rnea, regrouped=True),
+    "balafoutis-patel": Method(algorithms.balafoutis_patel, regrouped=ALWAYS),
+    "rnea": Method(algorithms.rnea, regrouped=ALWAYS),
     "liu-jain": Method(algorithms.liu_jain),
 }
 FRAME = {"frame": ANY_FRAME, "axes": AXES}
@@ -140,18 +144,18 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobians": Quantity(
         _one(algorithms.jacobians), ("q",), ("jacobians",), settings={"axes": AXES}
     ),
-    "center_of_mass": Quantity(_one(algorithms.center_of_mass), ("q",), ("center",)),
+    "center_of_mass": Quantity(_one(algorithms.center_of_mass, WHOLE), ("q",), ("center",)),
     "center_of_mass_velocity": Quantity(
-        _one(algorithms.center_of_mass_velocity), ("q", "v"), ("velocity",)
+        _one(algorithms.center_of_mass_velocity, WHOLE), ("q", "v"), ("velocity",)
     ),
     "center_of_mass_acceleration": Quantity(
-        _one(algorithms.center_of_mass_acceleration), ("q", "v", "a"), ("acceleration",)
+        _one(algorithms.center_of_mass_acceleration, WHOLE), ("q", "v", "a"), ("acceleration",)
     ),
     "center_of_mass_jacobian": Quantity(
-        _one(algorithms.center_of_mass_jacobian), ("q",), ("jacobian",)
+        _one(algorithms.center_of_mass_jacobian, WHOLE), ("q",), ("jacobian",)
     ),
     "center_of_mass_jacobian_rate": Quantity(
-        _one(_rate_of(algorithms.center_of_mass_jacobian)), ("q", "v"), ("rate",)
+        _one(_rate_of(algorithms.center_of_mass_jacobian), WHOLE), ("q", "v"), ("rate",)
     ),
     # inverse dynamics
     "inverse_dynamics": Quantity(INVERSE_DYNAMICS, ("q", "v", "a"), ("tau",), loads=True),
@@ -169,15 +173,15 @@ QUANTITIES: dict[str, Quantity] = {
     # the mass matrix
     "mass_matrix": Quantity(
         {
-            "crba": Method(algorithms.crba, regrouped=True),
-            "rnea": Method(algorithms.mass_by_unit_accelerations, regrouped=True),
+            "crba": Method(algorithms.crba, regrouped=ALWAYS),
+            "rnea": Method(algorithms.mass_by_unit_accelerations, regrouped=ALWAYS),
             "lagrange": Method(algorithms.lagrange_mass),
         },
         ("q",),
         ("M",),
     ),
     "mass_matrix_rate": Quantity(
-        _one(_rate_of(algorithms.crba), regrouped=True), ("q", "v"), ("rate",)
+        _one(_rate_of(algorithms.crba), regrouped=ALWAYS), ("q", "v"), ("rate",)
     ),
     "mass_matrix_inverse": Quantity(
         {
@@ -209,16 +213,16 @@ QUANTITIES: dict[str, Quantity] = {
         settings={"accelerated": SOME_JOINTS},
     ),
     # energy and momentum
-    "kinetic_energy": Quantity(_one(algorithms.kinetic_energy), ("q", "v"), ("energy",)),
-    "potential_energy": Quantity(_one(algorithms.potential_energy), ("q",), ("energy",)),
+    "kinetic_energy": Quantity(_one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",)),
+    "potential_energy": Quantity(_one(algorithms.potential_energy, WHOLE), ("q",), ("energy",)),
     "momentum": Quantity(
-        _one(algorithms.momentum), ("q", "v"), ("momentum",), settings={"about": POINTS}
+        _one(algorithms.momentum, WHOLE), ("q", "v"), ("momentum",), settings={"about": POINTS}
     ),
     "momentum_matrix": Quantity(
-        _one(algorithms.momentum_matrix), ("q",), ("matrix",), settings={"about": POINTS}
+        _one(algorithms.momentum_matrix, WHOLE), ("q",), ("matrix",), settings={"about": POINTS}
     ),
     "momentum_matrix_rate": Quantity(
-        _one(_rate_of(algorithms.momentum_matrix)),
+        _one(_rate_of(algorithms.momentum_matrix), WHOLE),
         ("q", "v"),
         ("rate",),
         settings={"about": POINTS},

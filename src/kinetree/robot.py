@@ -317,7 +317,7 @@ class Robot:
 
     def gravity_forces(self, q: Array, method: str = "", out: Array = None) -> Array:
         """The joint forces that hold the robot against gravity, (..., nv)."""
-        return self._kernels["gravity_forces", method](q, out=out)
+        return self._kernels[("gravity_forces", method) if method else "gravity_forces"](q, out=out)
 
     def coriolis_forces(self, q: Array, v: Array, method: str = "", out: Array = None) -> Array:
         """Coriolis and centrifugal forces, (..., nv): C(q, v) v, without gravity and friction.
@@ -325,7 +325,8 @@ class Robot:
         Arguments:
             method: a way of inverse dynamics, or "lagrange".
         """
-        return self._kernels["coriolis_forces", method](q, v, out=out)
+        key = ("coriolis_forces", method) if method else "coriolis_forces"
+        return self._kernels[key](q, v, out=out)
 
     def bias_forces(
         self,
@@ -364,7 +365,8 @@ class Robot:
         """
         if self._charts:
             self._check_charts(q)
-        return self._kernels["mass_matrix_inverse", method](q, out=out)
+        key = ("mass_matrix_inverse", method) if method else "mass_matrix_inverse"
+        return self._kernels[key](q, out=out)
 
     def mass_matrix_factor(self, q: Array, out: Array = None) -> Array:
         """L with M = L^T L, sparse as the robot branches: (..., nv, nv)."""
@@ -448,6 +450,8 @@ class Robot:
 
     def momentum_matrix(self, q: Array, about: str = "center", out: Array = None) -> Array:
         """The matrix A with momentum = A v: (..., 6, nv), centroidal by default."""
+        if about == "center":
+            return self._kernels["momentum_matrix"](q, out=out)
         return self._kernels["momentum_matrix", "", (), (about,)](q, out=out)
 
     def momentum_matrix_rate(

@@ -197,7 +197,7 @@ kinetree.emit.driver.STREAM_BYTES = 1  # everything is large
 """
     + GUARDED.split("robots = [")[0]
     + """
-for robot in (kt.robots.chain(12), kt.robots.chain(13)):  # rows of whole vectors, and not
+for robot in map(kt.robots.chain, (12, 13, 20, 21)):  # rows aligned and not, small and large
     for n in (8, 16, 41):
         q = robot.random(0, n)
         expected = np.array([robot.mass_matrix(x) for x in q])

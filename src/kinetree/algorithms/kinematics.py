@@ -32,7 +32,7 @@ AXES = ("world", "body", "origin")
 
 def poses(model: Model, q: Sequence[Scalar]) -> list[Transform]:
     """The pose of every body in the world."""
-    return body_poses(model, parent_transforms(model, q))
+    return list(body_poses(model, parent_transforms(model, q)))
 
 
 def frame_pose(model: Model, q: Sequence[Scalar], name: str) -> Transform:

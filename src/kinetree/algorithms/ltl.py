@@ -92,19 +92,19 @@ def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]
     f = factor(crba(model, q), elimination_order(model))
     n = len(f.order)
     K: list[Row] = []
+    inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i in range(n):
         row: Row = {i: 1}
         for j, entry in f.L[i].items():
             for k, value in K[j].items():
                 row[k] = row.get(k, 0) - entry * value
         K.append(row)
-    inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    scaled = [{k: value * f.D_inv[k] for k, value in row.items()} for row in K]
-    for i in range(n):
+        scaled = {k: value * f.D_inv[k] for k, value in row.items()}
         for j in range(i + 1):
             total: Scalar = 0
-            for k in sorted(K[i].keys() & K[j].keys()):
-                total = total + scaled[i][k] * K[j][k]
+            for k, value in K[j].items():
+                if k in scaled:
+                    total = total + scaled[k] * value
             a, b = f.order[i], f.order[j]
             inverse[a][b] = inverse[b][a] = total
     return inverse

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.center_of_mass import center_of_mass
 from kinetree.algorithms.crba import composite_inertias
-from kinetree.algorithms.kinematics import motions, poses
-from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.algorithms.kinematics import motions
+from kinetree.algorithms.tree import body_poses, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Vector3
+from kinetree.spatial import Force, Transform, Vector3
 
 POINTS = ("center", "origin")
 
@@ -39,14 +39,15 @@ def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], about: str
 
 def momentum_matrix(model: Model, q: Sequence[Scalar], about: str) -> list[list[Scalar]]:
     """The momentum for each unit velocity: six rows."""
-    X0, Phi = poses(model, q), subspaces(model, q)
-    IC = composite_inertias(model, parent_transforms(model, q))
+    X, Phi = parent_transforms(model, q), subspaces(model, q)
+    IC = composite_inertias(model, X)
     point = _point(model, q, about)
     columns = [Force.zero()] * model.nv
-    for i, axes in enumerate(Phi):
-        for j, axis in enumerate(axes, model.v_slices[i].start):
-            columns[j] = columns[j] + X0[i].to_parent(IC[i] @ axis)
-    return [list(row) for row in zip(*(_shifted(f, point) for f in columns), strict=True)]
+    for i, X0 in enumerate(body_poses(model, X)):
+        from_point = Transform(X0.rotation, X0.translation - point)
+        for j, axis in enumerate(Phi[i], model.v_slices[i].start):
+            columns[j] = columns[j] + from_point.to_parent(IC[i] @ axis)
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _point(model: Model, q: Sequence[Scalar], about: str) -> Vector3:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.model import Model
@@ -68,18 +68,21 @@ def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> l
     return forces
 
 
-def body_poses(model: Model, X: Sequence[Transform]) -> list[Transform]:
-    """The pose of every body in the world, W_k^0 = W_p(k)^0 W_k (Liu & Jain, section 5.2)."""
+def body_poses(model: Model, X: Sequence[Transform]) -> Iterator[Transform]:
+    """The pose of every body in the world, W_k^0 = W_p(k)^0 W_k (Liu & Jain, section 5.2).
+
+    One after the other: what is done with a pose at once need not wait for the rest.
+    """
     X0: list[Transform] = []
     for body, X_i in zip(model.bodies, X, strict=True):
         X0.append(X_i if body.parent < 0 else X0[body.parent] @ X_i)
-    return X0
+        yield X0[-1]
 
 
 def wrenches_on_bodies(model: Model, X: Sequence[Transform], loads: Loads) -> list[Force]:
     """The sum of what acts from outside on each body, in the body's frame."""
     total = [Force.zero() for _ in model.bodies]
-    X0 = body_poses(model, X) if any(isinstance(x, PointForce) for _, x in loads) else []
+    X0 = list(body_poses(model, X)) if any(isinstance(x, PointForce) for _, x in loads) else []
     for name, load in loads:
         frame = model.frame(name)
         if frame.body < 0:

@@ -48,7 +48,7 @@ from kinetree.emit.strided import MAX_AXES, OPERAND_FIELDS, Strided
 from kinetree.emit.tiles import PANEL, Tiles
 
 STACK_BYTES = 32768
-STREAM_BYTES = 1 << 24  # results larger than this are streamed
+STREAM_BYTES = 1 << 23  # results larger than this are streamed
 
 
 class Field(IntEnum):

@@ -31,6 +31,7 @@ from kinetree.emit.building import (
 )
 
 PANEL = 64  # columns that are streamed at once
+WHOLE_BYTES = 1 << 14  # tiles up to this size are streamed as a whole
 CACHE_LINE = 64  # bytes; where it is another number, only the fetching is less apt
 
 
@@ -50,6 +51,7 @@ class Tiles:
         self.read_tile = self._define_read_tile()
         self.write_any = self._define_write_any()
         self.write_tile = self._define_write_tile()
+        self.stream_whole = self._define_stream_whole()
         self.stream_tile = self._define_stream_tile()
         self.fetch = self._define_fetch("fetch", writing=False)
         self.fetch_to_write = self._define_fetch("fetch_to_write", writing=True)
@@ -196,6 +198,34 @@ class Tiles:
         b.ret_void()
         return f
 
+    def _define_stream_whole(self) -> ir.Function:
+        """Write a whole operand past the caches, by a copy of it.
+
+        For rows that follow one another: they are one stretch, of which all but the ends are
+        aligned vectors. The copy must fit into a cache.
+        """
+        f, b = self.w.internal("stream_whole", [PTR, I64, PTR, PTR, I64])
+        f.attributes.add("noinline")
+        rows, step, tile, index, columns = f.args
+        size, item = self.w.vector_size, self.w.item
+        room = b.ptrtoint(entry_alloca(b, I8, WHOLE_BYTES + 2 * size), I64)
+        shift = b.and_(b.ptrtoint(rows, I64), integer(size - 1))
+        start = b.and_(b.add(room, integer(size - 1)), integer(-size))
+        copy = b.inttoptr(start, PTR)
+        b.call(self.write_tile, [copy, step, tile, index, columns])
+        count = b.mul(step, integer(self.w.lanes))
+        head = b.and_(b.sub(integer(0), shift), integer(size - 1))
+        whole = b.add(head, b.and_(b.sub(count, head), integer(-size)))
+        for begin, end in ((integer(0), head), (whole, count)):
+            with loop(b, begin, end, item) as at:
+                value = b.load(offset(b, copy, at), typ=self.w.scalar)
+                b.store(value, offset(b, rows, at))
+        with loop(b, head, whole, size) as at:
+            values = b.load(offset(b, copy, at), typ=self.w.vector, align=item)
+            self._stream(b, values, offset(b, rows, at))
+        b.ret_void()
+        return f
+
     def _define_stream_tile(self) -> ir.Function:
         """Write a whole operand past the caches, in panels of columns.
 
@@ -207,6 +237,11 @@ class Tiles:
         f.attributes.add("noinline")
         rows, step, tile, index, columns = f.args
         vector, size = self.w.vector, self.w.vector_size
+        dense = b.icmp_signed("==", step, b.mul(columns, integer(self.w.item)))
+        little = b.icmp_signed("<=", b.mul(step, integer(self.w.lanes)), integer(WHOLE_BYTES))
+        with b.if_then(b.and_(dense, little)):
+            b.call(self.stream_whole, f.args)
+            b.ret_void()
         pitch = (PANEL + self.w.lanes) * self.w.item
         room = entry_alloca(b, I8, pitch * self.w.lanes + size)
         bits = b.and_(b.add(b.ptrtoint(room, I64), integer(size - 1)), integer(-size))

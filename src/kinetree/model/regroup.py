@@ -8,9 +8,9 @@ of ten, and so with less arithmetic. What reaches the world is dropped. The numb
 base parameters of identification: W. Khalil & J.-F. Kleinfinger, Minimum operations and minimum
 parameters of the dynamic models of tree structure robots, IEEE J. Robotics and Automation 3 (1987).
 
-Joint forces, accelerations, the mass matrix and everything derived from them stay the same.
-What belongs to single bodies (energies, momenta, wrenches between bodies) does not: algorithms
-for those take the model as it is.
+Joint forces, accelerations, the mass matrix, kinetic energy and everything derived from them stay
+the same; so do the whole robot's mass and momentum, if none of it reaches the world. What belongs
+to single bodies (wrenches between them) does not: algorithms for that take the model as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kinetree.model.joints import Moved
-from kinetree.model.model import Model
+from kinetree.model.model import NO_INERTIA, Model
 from kinetree.model.snap import TOLERANCE
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 
@@ -67,6 +67,15 @@ def regroup(model: Model) -> Model:
             replace(b, inertia=inertia) for b, inertia in zip(model.bodies, inertias, strict=True)
         ),
     )
+
+
+def loses_nothing(model: Model) -> bool:
+    """Whether all of the inertia stays with bodies: none would reach the world and be dropped.
+
+    Then the robot's mass, its centre and its momentum stay the same, too.
+    """
+    roots = [body for body in recenter(model).bodies if body.parent < 0]
+    return all(body.joint.lumped(body.inertia) == NO_INERTIA for body in roots)
 
 
 def _less(whole: Inertia, part: Inertia) -> Inertia:
