@@ -92,6 +92,35 @@ class Peer:
         friction = self.m.dof_frictionloss * np.sign(self.d.qvel)
         return self.T.T @ (self.d.qfrc_inverse + friction) - self.rotor
 
+    def jacobians(self) -> dict[str, np.ndarray]:
+        """The Jacobian of every body that has a name, at its origin in the world's axes."""
+        found = {}
+        for i in range(1, self.m.nbody):
+            J = np.zeros((2, 3, self.m.nv))
+            mujoco.mj_jacBody(self.m, self.d, J[0], J[1], i)
+            found[self.m.body(i).name] = J.reshape(6, -1) @ self.T
+        found.pop("", None)
+        return found
+
+    def center_of_mass(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of all bodies, and its Jacobian, those that stand still left out."""
+        m, d = self.m, self.d
+        J, total, moment = np.zeros((3, m.nv)), 0.0, np.zeros(3)
+        for i in range(1, m.nbody):
+            own = np.zeros((3, m.nv))
+            mujoco.mj_jacBodyCom(m, d, own, None, i)
+            if m.body_weldid[i] != 0 and m.body_mocapid[m.body_rootid[i]] < 0:
+                total += m.body_mass[i]
+                moment += m.body_mass[i] * d.xipos[i]
+                J += m.body_mass[i] * own
+        return moment / total, J @ self.T / total
+
+    def kinetic_energy(self) -> float:
+        """Of bodies and rotors."""
+        product = np.zeros(self.m.nv)
+        mujoco.mj_mulM(self.m, self.d, product, self.d.qvel)
+        return 0.5 * float(product @ self.d.qvel)
+
     def poses(self) -> dict[str, np.ndarray]:
         """The pose of every body and site that has a name."""
         m, d = self.m, self.d

@@ -200,3 +200,65 @@ def test_row_16_nan_stays_in_its_state(robot):
         assert not np.isfinite(M[4]).all()
         others = np.arange(11) != 4
         assert (M[others] == expected[others]).all()
+
+
+def test_row_17_a_motion_is_seen_in_three_ways(robot):
+    q, v = np.array([0.0, np.pi / 2, 0.0]), np.array([0.0, 1.0, 0.0])  # the arm turns, along y
+    # the tool is 0.4 m out on an arm at (0, 0.5, 0): at (0, 0.9, 0), its x axis along -x
+    origin = robot.velocity(q, v, "tool")
+    assert origin == pytest.approx([-0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
+    assert robot.velocity(q, v, "tool", axes="origin") == pytest.approx(origin)
+    body = robot.velocity(q, v, "tool", axes="body")
+    assert body == pytest.approx([0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
+    world = robot.velocity(q, v, "tool", axes="world")  # of the point now at the world's origin
+    assert world == pytest.approx([0.5, 0.0, 0.0, 0.0, 0.0, 1.0])
+    for axes, expected in (("origin", origin), ("body", body), ("world", world)):
+        assert robot.jacobian(q, "tool", axes=axes) @ v == pytest.approx(expected)
+
+
+def test_row_18_momentum_is_about_the_center_of_mass():
+    floating = kt.load(TREE, base="floating")
+    q, v = floating.neutral(), np.zeros(9)
+    v[2] = 2.0  # up
+    p = [0.0, 0.0, 2.0 * floating.total_mass]
+    assert floating.momentum(q, v) == pytest.approx([*p, 0.0, 0.0, 0.0])
+    about_origin = np.cross(floating.center_of_mass(q), p)
+    assert floating.momentum(q, v, about="origin") == pytest.approx([*p, *about_origin])
+    heavy = kt.load(TREE.replace('<link name="root"/>', ROOT_OF_A_TON))
+    assert heavy.total_mass == kt.load(TREE).total_mass
+
+
+ROOT_OF_A_TON = """<link name="root"><inertial>
+<mass value="499"/><inertia ixx="9" iyy="9" izz="9"/></inertial></link>"""
+
+
+def test_row_19_a_force_acts_on_a_point_in_the_worlds_axes(robot):
+    q, rest = np.array([0.0, np.pi / 2, 0.0]), np.zeros(3)
+    push = np.array([2.0, 0.0, 0.0, 0.0, 0.1, 0.0])  # 2 N along the world's x, 0.1 m along tool y
+    tau = robot.inverse_dynamics(q, rest, rest, external={kt.Point("tool"): push})
+    free = robot.inverse_dynamics(q, rest, rest)
+    # the tool's y points along -y of the world there: the lever is 0.4 - 0.1 m
+    assert (tau - free)[1] == pytest.approx(2.0 * 0.3)
+
+
+def test_row_20_charts_and_their_singular_states():
+    human = kt.robots.human().rechart("zyx")
+    assert human.nq == human.nv
+    q, v = human.random(0), np.ones(human.nv)
+    assert (human.coordinate_rates(q, v) == v).all()
+    at = human.model.q_slices[human.bodies.index("head")]
+    q[at] = [0.1, np.pi / 2, 0.3]
+    assert np.isfinite(human.inverse_dynamics(q, v, v)).all()
+    with pytest.raises(kt.errors.SingularChartError, match="head_joint"):
+        human.forward_dynamics(q, v, v)
+
+
+def test_row_21_a_robot_from_mjcf_has_mujocos_joints_in_its_order():
+    body = '<geom size="0.1"/>'
+    robot = kt.load(
+        f"""<mujoco><worldbody><body name="b"><freejoint name="free"/>{body}
+        <body name="z"><joint name="two"/><joint name="one" axis="1 0 0"/>{body}</body>
+        <body name="a"><joint name="three"/>{body}</body></body></worldbody></mujoco>"""
+    )
+    assert robot.joints == ("free", "two", "one", "three")
+    assert robot.neutral().tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]

@@ -9,12 +9,13 @@ import pybullet_data
 import pytest
 
 import kinetree as kt
+from kinetree import algorithms
 from kinetree.errors import FileFormatError, MissingExtraError, ModelError, ModelWarning
 from kinetree.model.joints import Floating
 from kinetree.model.model import Drive, Limits
 from tests import pinocchio_oracle
 from tests.mujoco_oracle import Peer, mjcf_of_urdf
-from tests.tolerances import PEER
+from tests.tolerances import PEER, relative_error
 
 STATES = 5
 PYBULLET = Path(pybullet_data.getDataPath()) / "mjcf"
@@ -172,6 +173,20 @@ def check(robot, m):
         tau = peer.inverse_dynamics(a)
         assert close(robot.inverse_dynamics(q, v, a), tau)
         assert close(robot.forward_dynamics(q, v, tau), a)
+        check_motion(robot.model, peer, q.tolist(), v.tolist())
+
+
+def check_motion(model, peer, q, v):
+    """Jacobians, the centre of mass, the kinetic energy; on floats, which compiles nothing."""
+    for name, expected in peer.jacobians().items():
+        J = np.array(algorithms.jacobian(model, q, name, "origin"))
+        assert np.abs(J - expected).max() <= PEER * max(1.0, np.abs(expected).max()), name
+    center, J = peer.center_of_mass()
+    assert relative_error(algorithms.center_of_mass(model, q), center) < PEER
+    assert relative_error(algorithms.center_of_mass_jacobian(model, q), J) < PEER
+    if not any(isinstance(body.joint, Floating) for body in model.bodies):  # armature: see Peer
+        energy = [peer.kinetic_energy()]
+        assert relative_error([algorithms.kinetic_energy(model, q, v)], energy) < PEER
 
 
 @pytest.mark.parametrize("name", MODELS)
