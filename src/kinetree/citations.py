@@ -73,6 +73,8 @@ METHODS = {
     "liu-jain": ("liu2012",),
     "balafoutis-patel": ("balafoutis1991", "guenter2000"),
     "lagrange": ("liu2012",),
+    "christoffel": ("echeandia2021",),
+    "spatial": ("echeandia2021",),
     "crba": ("featherstone2008", "echeandia2021"),
     "ltl": ("featherstone2008",),
     "aba": ("featherstone2008",),
@@ -81,6 +83,12 @@ METHODS = {
 
 QUANTITIES = {
     ("mass_matrix_inverse", "aba"): ("carpentier2018",),
+    ("mass_matrix_rate", ""): ("echeandia2021",),
+    ("mass_and_coriolis", ""): ("echeandia2021",),
+    ("christoffel_symbols", ""): ("echeandia2021",),
+    ("christoffel_values", ""): ("echeandia2021",),
+    ("passivity_forces", ""): ("echeandia2021",),
+    ("momentum_observer", ""): ("echeandia2021",),
     ("mass_matrix_factor", ""): ("featherstone2008",),
     ("joint_wrenches", ""): ("luh1980", "featherstone2008"),
     ("momentum", ""): ("orin2013",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import uuid
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -74,6 +75,18 @@ class Kernels(dict[Any, Kernel]):
             self[request] = Kernel(text, lambda: self._program(row, request))
         self[key] = self[request]
         return self[request]
+
+    def own(self, name: str, algorithm: Callable[..., Any], arguments: Sequence[str]) -> Kernel:
+        """The kernel of an algorithm that is in no table; it is kept for this process only.
+
+        Arguments:
+            name: for messages.
+            algorithm: takes the model and the arguments, gives one result.
+            arguments: as in `Quantity`.
+        """
+        row = Quantity({"": Method(algorithm)}, tuple(arguments), (name,))
+        request = Request(name, uuid.uuid4().hex)  # no two are taken for the same
+        return Kernel(repr(request), lambda: self._program(row, request._replace(method="")))
 
     def method(self, row: Quantity, request: Request) -> str:
         """The method that is meant: by default the first that takes the robot's joints."""

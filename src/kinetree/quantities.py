@@ -89,6 +89,24 @@ def _bias(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
     return bias_forces
 
 
+def christoffel_pattern(model: Model) -> list[tuple[int, int, int]]:
+    """The indices of the symbols that do not vanish for robots of this structure.
+
+    Of those equal by symmetry one: j <= k, unless velocities are no rates of coordinates.
+    """
+    neutral: list[Any] = [0.0] * model.nq
+    for i in model.coordinate_order:
+        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
+    found = sorted(algorithms.symbols(model, neutral))
+    symmetric = model.nq == model.nv
+    return [(i, j, k) for i, j, k in found if j <= k or not symmetric]
+
+
+def _christoffel_values(model: Model, q: Any) -> Any:
+    found = algorithms.symbols(model, q)
+    return [found[triple] for triple in christoffel_pattern(model)]
+
+
 def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     def hybrid_dynamics(
         model: Model, q: Any, v: Any, a: Any, tau: Any, loads: Any, accelerated: Any
@@ -114,6 +132,7 @@ INVERSE_DYNAMICS = {
     "rnea": Method(algorithms.rnea, regrouped=ALWAYS),
     "liu-jain": Method(algorithms.liu_jain),
 }
+CORIOLIS = {name: algorithms.coriolis_matrix(f) for name, f in algorithms.FACTORIZATIONS.items()}
 FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 QUANTITIES: dict[str, Quantity] = {
@@ -180,9 +199,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         ("M",),
     ),
-    "mass_matrix_rate": Quantity(
-        _one(_rate_of(algorithms.crba), regrouped=ALWAYS), ("q", "v"), ("rate",)
-    ),
+    "mass_matrix_rate": Quantity(_one(algorithms.mass_matrix_rate, ALWAYS), ("q", "v"), ("rate",)),
     "mass_matrix_inverse": Quantity(
         {
             "ltl": Method(algorithms.mass_matrix_inverse),
@@ -192,6 +209,29 @@ QUANTITIES: dict[str, Quantity] = {
         ("inverse",),
     ),
     "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor), ("q",), ("L",)),
+    # the Coriolis matrix
+    "coriolis_matrix": Quantity(
+        {
+            "christoffel": Method(CORIOLIS["christoffel"], ALWAYS),
+            "spatial": Method(CORIOLIS["spatial"]),  # is no function of the mass matrix alone
+            "lagrange": Method(algorithms.lagrange_coriolis),
+        },
+        ("q", "v"),
+        ("C",),
+    ),
+    "mass_and_coriolis": Quantity(
+        _one(algorithms.coriolis, ALWAYS), ("q", "v"), ("M", "rate", "C")
+    ),
+    "christoffel_symbols": Quantity(
+        _one(algorithms.christoffel_symbols, ALWAYS), ("q",), ("symbols",)
+    ),
+    "christoffel_values": Quantity(_one(_christoffel_values, ALWAYS), ("q",), ("values",)),
+    "passivity_forces": Quantity(
+        _one(algorithms.passivity_forces, ALWAYS), ("q", "v", "vr", "ar"), ("tau",)
+    ),
+    "momentum_observer": Quantity(
+        _one(algorithms.momentum_observer, ALWAYS), ("q", "v", "tau", "r"), ("p", "rate")
+    ),
     # forward dynamics
     "forward_dynamics": Quantity(
         {

@@ -16,12 +16,13 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 import numpy as np
 
 from kinetree import algorithms
+from kinetree.algorithms.coriolis import Factor
 from kinetree.citations import citation
 from kinetree.errors import SingularChartError, unknown
 from kinetree.kernels import Kernels, Point, Request
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
-from kinetree.quantities import QUANTITIES
+from kinetree.quantities import QUANTITIES, christoffel_pattern
 from kinetree.runtime.kernel import Kernel
 
 SINGULAR = 1e-13
@@ -69,6 +70,7 @@ class Robot:
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
         self._charts = algorithms.charts(model)
+        self._own: dict[Any, Kernel] = {}
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
@@ -373,6 +375,86 @@ class Robot:
         if self._charts:
             self._check_charts(q)
         return self._kernels["mass_matrix_factor"](q, out=out)
+
+    # the Coriolis matrix
+
+    def coriolis_matrix(
+        self,
+        q: Array,
+        v: Array,
+        factorization: str | Factor = "christoffel",
+        out: Array = None,
+    ) -> Array:
+        """A matrix C(q, v) with C v = `coriolis_forces`, (..., nv, nv).
+
+        Arguments:
+            factorization: which of the many there are; see `docs/coriolis.md`.
+                "christoffel": the one of the Christoffel symbols, where v is the rate of q; M' - 2C
+                    is skew-symmetric always.
+                "spatial": by (v x*) I, cheaper by hand; M' - 2C is skew-symmetric, too.
+                "lagrange": by Jacobians and their rates; M' - 2C is skew-symmetric, too.
+                a function B(v, I) of a Motion and an Inertia, giving an Operator with
+                    B v = v x* I v; M' - 2C is skew-symmetric if B + B^T = (v x*) I - I (v x).
+        """
+        if factorization == "christoffel":
+            return self._kernels["coriolis_matrix"](q, v, out=out)
+        if isinstance(factorization, str):
+            return self._kernels["coriolis_matrix", factorization](q, v, out=out)
+        kernel = self._own.get(factorization)
+        if kernel is None:
+            algorithm = algorithms.coriolis_matrix(factorization)
+            kernel = self._kernels.own("coriolis_matrix", algorithm, ("q", "v"))
+            self._own[factorization] = kernel
+        return kernel(q, v, out=out)
+
+    def mass_and_coriolis(
+        self, q: Array, v: Array, out: Array = None
+    ) -> tuple[Array, Array, Array]:
+        """M, its rate and C of the Christoffel symbols from one pass, each (..., nv, nv)."""
+        return self._kernels["mass_and_coriolis"](q, v, out=out)
+
+    def christoffel_symbols(self, q: Array, sparse: bool = False, out: Array = None) -> Array:
+        """The Christoffel symbols of the first kind, (..., nv, nv, nv): [i, j, k] = Gamma_ijk.
+
+        Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q; else the
+        derivative of C_ij by v_k, which is not symmetric in j and k.
+
+        Arguments:
+            sparse: give only the values that are not zero by structure and not equal by symmetry,
+                (..., m), in the order of `christoffel_pattern`.
+        """
+        name = "christoffel_values" if sparse else "christoffel_symbols"
+        return self._kernels[name](q, out=out)
+
+    @cached_property
+    def christoffel_pattern(self) -> np.ndarray:
+        """The indices (i, j, k) of the sparse symbols, (m, 3); j <= k where they are symmetric."""
+        return np.array(christoffel_pattern(self.model), dtype=np.intp).reshape(-1, 3)
+
+    def passivity_forces(
+        self, q: Array, v: Array, vr: Array, ar: Array | None = None, out: Array = None
+    ) -> Array:
+        """M(q) ar + C(q, v) vr + g(q), (..., nv): the law of Slotine and Li, in O(N).
+
+        Arguments:
+            vr, ar: reference velocity and acceleration; no acceleration if None. With C of the
+                Christoffel symbols.
+        """
+        still = np.zeros(self.nv) if ar is None else ar
+        return self._kernels["passivity_forces"](q, v, vr, still, out=out)
+
+    def momentum_observer(
+        self, q: Array, v: Array, tau: Array, residual: Array, out: Array = None
+    ) -> tuple[Array, Array]:
+        """A step of the generalised-momentum observer of forces from outside.
+
+        Integrate the second result to an estimate of the first; gain times what is left between
+        the two is the next residual, which follows the joint forces that come from outside.
+
+        Returns:
+            p, rate: M v and tau + C^T v - g + residual, (..., nv) each.
+        """
+        return self._kernels["momentum_observer"](q, v, tau, residual, out=out)
 
     # forward dynamics
 

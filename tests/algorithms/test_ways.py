@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms import POINTS, PointForce
-from kinetree.algorithms.jacobian import ancestors
+from kinetree.algorithms.tree import ancestors
 from kinetree.model.edit import without
 from kinetree.spatial import Force, Vector3
 from tests.algorithms.test_identities import SEEDS, state

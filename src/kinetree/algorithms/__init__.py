@@ -14,6 +14,13 @@ from kinetree.algorithms.center_of_mass import (
     total_mass,
 )
 from kinetree.algorithms.charts import chart_volumes, charts
+from kinetree.algorithms.christoffel import christoffel_symbols, symbols
+from kinetree.algorithms.coriolis import (
+    FACTORIZATIONS,
+    coriolis,
+    coriolis_matrix,
+    mass_matrix_rate,
+)
 from kinetree.algorithms.coriolis_forces import coriolis_forces
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
@@ -37,6 +44,7 @@ from kinetree.algorithms.ltl import mass_matrix_factor, mass_matrix_inverse
 from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
 from kinetree.algorithms.minverse import minverse
 from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix
+from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.rnea import joint_wrenches, rnea
 from kinetree.algorithms.tree import PointForce
@@ -44,6 +52,7 @@ from kinetree.algorithms.unit_accelerations import mass_by_unit_accelerations
 
 __all__ = [
     "AXES",
+    "FACTORIZATIONS",
     "POINTS",
     "PointForce",
     "aba",
@@ -54,8 +63,11 @@ __all__ = [
     "center_of_mass_velocity",
     "chart_volumes",
     "charts",
+    "christoffel_symbols",
     "coordinate_rates",
+    "coriolis",
     "coriolis_forces",
+    "coriolis_matrix",
     "crba",
     "difference",
     "forward_crba",
@@ -76,13 +88,17 @@ __all__ = [
     "mass_by_unit_accelerations",
     "mass_matrix_factor",
     "mass_matrix_inverse",
+    "mass_matrix_rate",
     "minverse",
     "momentum",
     "momentum_matrix",
+    "momentum_observer",
+    "passivity_forces",
     "poses",
     "potential_energy",
     "rate",
     "rnea",
+    "symbols",
     "total_mass",
     "velocities",
 ]

@@ -14,10 +14,10 @@ Cost: O(d) for a frame at depth d, O(N d) for all bodies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kinetree.algorithms.kinematics import poses
-from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform
@@ -38,13 +38,6 @@ def jacobians(model: Model, q: Sequence[Scalar], axes: str) -> list[list[list[Sc
 def matrix(model: Model, columns: Sequence[Motion]) -> list[list[Scalar]]:
     """The rows of a matrix whose columns these are."""
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def ancestors(model: Model, body: int) -> Iterator[int]:
-    """p(1, k): a body and all that carry it, the nearest first."""
-    while body >= 0:
-        yield body
-        body = model.bodies[body].parent
 
 
 def body_columns(

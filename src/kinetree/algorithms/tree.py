@@ -41,6 +41,13 @@ def subspaces(model: Model, q: Sequence[Scalar]) -> list[tuple[Motion, ...]]:
     ]
 
 
+def ancestors(model: Model, body: int) -> Iterator[int]:
+    """A body and all that carry it, the nearest first."""
+    while body >= 0:
+        yield body
+        body = model.bodies[body].parent
+
+
 def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
     """Phi r: the motion of a joint whose velocities (or accelerations) are r."""
     total = Motion.zero()

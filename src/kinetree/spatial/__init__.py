@@ -7,6 +7,7 @@ depends on the order in which a six-vector is written.
 
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia, acceleration_tensor
 from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.operator import Operator, christoffel_factor, spatial_factor
 from kinetree.spatial.rotation import Rotation
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
@@ -17,9 +18,12 @@ __all__ = [
     "Inertia",
     "Matrix3",
     "Motion",
+    "Operator",
     "Rotation",
     "Symmetric3",
     "Transform",
     "Vector3",
     "acceleration_tensor",
+    "christoffel_factor",
+    "spatial_factor",
 ]

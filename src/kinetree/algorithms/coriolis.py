@@ -1,0 +1,117 @@
+"""The mass matrix, its rate and the Coriolis matrix in one pass.
+
+Source: Echeandia & Wensing, Algorithm 1, with the equations of section 3; in one common frame,
+where lines 15 and 22 to 23 carry nothing.
+
+    paper             code       meaning
+    v_i               v[i]       velocity of body i (15)
+    Phi'_i            dPhi[i]    rate of its axes: v_i x Phi_i and their own change (16, 17)
+    B_i^C             BC[i]      factor of the velocity products of the subtree at body i (21)
+    F_1, F_2, F_3     F1 F2 F3   (25), (26), (27)
+
+B(v, I) may be any admissible factor (Definition 4): then C is admissible, C + C^T = H' (14). With
+that of eq. 12 it is the one of the Christoffel symbols, C_ij = sum_k Gamma_ijk q_k' (3).
+
+differs: Proposition 2 asks for joints of one degree of freedom whose axes are fixed in their
+bodies. It holds for every joint whose velocities are the rates of its coordinates: for two of
+these, j and k, the axes' own change obeys dPhi_j/dq_k - dPhi_k/dq_j = Phi_j x Phi_k (the
+Maurer-Cartan equation), and as B(Phi_k) Phi_j - B(Phi_j) Phi_k = -I (Phi_k x Phi_j), C is then a
+sum of symbols symmetric in j and k; only one such is admissible. Where velocities are no rates (a
+quaternion's), C is admissible, and that is all there is (Remark 4).
+differs: rotor inertias are added to H; joints that share a coordinate add up.
+
+Cost: O(N d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.algorithms.common_frame import in_one_frame
+from kinetree.algorithms.tree import along, ancestors
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Inertia, Motion, Operator, christoffel_factor, spatial_factor
+
+Factor = Callable[[Motion, Inertia], Operator]
+"""B(v, I) with B v = v x* I v; admissible if also B + B^T = (v x*) I - I (v x)."""
+
+FACTORIZATIONS: dict[str, Factor] = {
+    "christoffel": christoffel_factor,  # (12)
+    "spatial": spatial_factor,  # (11)
+}
+
+
+def coriolis(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], factor: Factor = christoffel_factor
+) -> tuple[list[list[Scalar]], list[list[Scalar]], list[list[Scalar]]]:
+    """H, H' and C."""
+    parts = in_one_frame(model, q)
+    Phi, IC = parts.Phi, parts.IC
+    v: list[Motion] = []
+    dPhi: list[list[Motion]] = []
+    BC: list[Operator] = []
+    for i, body in enumerate(model.bodies):
+        rates = qd[model.v_slices[i]]
+        v_p = v[body.parent] if body.parent >= 0 else Motion.zero()
+        v.append(v_p + along(Phi[i], rates))  # (15)
+        own = body.joint.subspace_rate(q[model.q_slices[i]], rates)
+        dPhi.append(
+            [
+                v[i].cross(axis) + parts.X[i].to_parent(change)
+                for axis, change in zip(Phi[i], own, strict=True)
+            ]
+        )
+        BC.append(factor(v[i], parts.I[i]))
+
+    H, dH, C = (_zeros(model.nv) for _ in range(3))
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            H[k][k] = H[k][k] + drive.armature
+    for j in reversed(range(len(model.bodies))):
+        BC_T = BC[j].T
+        F1 = [IC[j] @ rate + BC[j] @ axis for axis, rate in zip(Phi[j], dPhi[j], strict=True)]
+        F2 = [IC[j] @ axis for axis in Phi[j]]
+        F3 = [BC_T @ axis for axis in Phi[j]]
+        for i in ancestors(model, j):
+            for r, (axis, rate) in enumerate(zip(Phi[i], dPhi[i], strict=True)):
+                row = model.v_slices[i].start + r
+                for c, (f1, f2, f3) in enumerate(zip(F1, F2, F3, strict=True)):
+                    column = model.v_slices[j].start + c
+                    upper = axis.dot(f1)
+                    C[row][column] = C[row][column] + upper  # (29)
+                    if i == j and c < r:
+                        continue  # the other half of a symmetric block
+                    lower = rate.dot(f2) + axis.dot(f3)
+                    entry, change = axis.dot(f2), lower + upper
+                    H[row][column] = H[row][column] + entry  # (28)
+                    dH[row][column] = dH[row][column] + change
+                    if i != j:
+                        C[column][row] = C[column][row] + lower  # (30)
+                    if i != j or r != c:
+                        H[column][row] = H[column][row] + entry
+                        dH[column][row] = dH[column][row] + change
+        parent = model.bodies[j].parent
+        if parent >= 0:
+            BC[parent] = BC[parent] + BC[j]  # (21)
+    return H, dH, C
+
+
+def _zeros(n: int) -> list[list[Scalar]]:
+    return [[0] * n for _ in range(n)]
+
+
+def coriolis_matrix(factor: Factor) -> Callable[..., list[list[Scalar]]]:
+    """The function C(model, q, qd) of a factor."""
+
+    def matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[list[Scalar]]:
+        _, _, C = coriolis(model, q, qd, factor)
+        return C
+
+    return matrix
+
+
+def mass_matrix_rate(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    """H', the rate of the mass matrix."""
+    _, rate, _ = coriolis(model, q, qd)
+    return rate
