@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree import robots
-from kinetree.emit.llvm import Target, declarations, emit_body, routine_declarations
+from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
 from kinetree.graph import interpret, trace, verify
 from kinetree.graph.fuse import fuse
 from kinetree.graph.operations import LEAVES, OPERATIONS
@@ -348,7 +348,7 @@ def module_text(program, target):
         emit_body(program, "wide", target, target.lanes),
         emit_body(program, "one", target, 1),
     ]
-    head = ATTRIBUTES.format(bits=128) + routine_declarations(target)
+    head = ATTRIBUTES.format(bits=128) + shared_declarations(target)
     head += declarations(target, 1) + declarations(target, target.lanes)
     return head + "".join(body.text for body in bodies)
 

@@ -15,7 +15,9 @@ computed for many arguments at once by the routines of `kinetree.emit.routines`.
 
 from __future__ import annotations
 
+import math
 import struct
+from collections import Counter
 from dataclasses import dataclass
 
 from kinetree.errors import DtypeError
@@ -29,6 +31,7 @@ from kinetree.graph.schedule import (
     schedule,
 )
 
+MANY_ZEROS = 64  # in a result, from which on it is filled with them first
 CHUNK_SIZE = 1500
 """Operations a chunk: the code generator's time grows faster than the length of a block."""
 
@@ -89,10 +92,10 @@ def declarations(target: Target, lanes: int) -> str:
     return f"declare {v} @llvm.sqrt.{s}({v})\ndeclare {v} @llvm.fma.{s}({v}, {v}, {v})\n"
 
 
-def routine_declarations(target: Target) -> str:
-    return "".join(
-        f"declare void @{target.routine(routine)}(ptr, ptr, i64)\n" for routine in RESULTS
-    )
+def shared_declarations(target: Target) -> str:
+    """What the bodies of one module call, whatever their lanes."""
+    routines = (f"declare void @{target.routine(name)}(ptr, ptr, i64)\n" for name in RESULTS)
+    return "".join(routines) + "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
 
 
 def _types(target: Target, lanes: int) -> tuple[str, str, str]:
@@ -149,7 +152,7 @@ class _Emitter:
         constants = [n for n in leaves if self.program.nodes[n].op == "const"]
         others = [n for n in leaves if self.program.nodes[n].op != "const"]
         functions.append(self._leaf_stores(f"{self.name}.leaves", others))
-        functions.append(self._leaf_stores(f"{self.name}.constants", constants))
+        functions.append(self._constant_stores(f"{self.name}.constants", constants))
         calls.append(f"  call void @{self.name}.leaves(ptr %operands, ptr %scratch)")
         text = "\n".join(
             [
@@ -236,6 +239,32 @@ class _Emitter:
                 lines.append(self._store(value, f"%o{operand}", element))
         return self._function(name, lines)
 
+    def _constant_stores(self, name: str, constants: list[int]) -> str:
+        """Write numbers; an operand of which many elements are zero is first filled with that."""
+        lines: list[str] = []
+        filled: set[int] = set()
+        zeros = [n for n in constants if _is_plain_zero(self.program.nodes[n].value)]
+        for n in zeros:
+            count = Counter(operand for operand, _ in self.stores[n])
+            filled |= {operand for operand, times in count.items() if times >= MANY_ZEROS}
+        sizes = self._operand_sizes()
+        for operand in sorted(filled):
+            arguments = f"ptr %o{operand}, i8 0, i64 {sizes[operand] * self.align}, i1 false"
+            lines.append(f"  call void @llvm.memset.p0.i64({arguments})")
+        for n in constants:
+            value = self._number(self.program.nodes[n].value)
+            for operand, element in self.stores[n]:
+                if n not in zeros or operand not in filled:
+                    lines.append(self._store(value, f"%o{operand}", element))
+        return self._function(name, lines)
+
+    def _operand_sizes(self) -> dict[int, int]:
+        """How many elements (of a tile: vectors) each operand that is written to has."""
+        inputs = len(self.program.inputs)
+        if self.lanes > 1:
+            return {inputs: len(self.stores)}
+        return {k: len(o.nodes) for k, o in enumerate(self.program.outputs, inputs)}
+
     def _value(self, n: int, known: dict[int, str], lines: list[str]) -> str:
         """The name of a node's value in the function being written, loaded if need be."""
         if n in known:
@@ -284,6 +313,11 @@ class _Emitter:
             f"{self._address(name, base, element)}\n"
             f"  store {self.v} {value}, ptr {name}, align {self.align}"
         )
+
+
+def _is_plain_zero(value: float) -> bool:
+    """Whether a number is the zero whose bits are all zero."""
+    return value == 0.0 and math.copysign(1.0, value) > 0.0
 
 
 def _hexadecimal(value: float) -> str:

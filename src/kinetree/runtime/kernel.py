@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.emit.driver import Field
-from kinetree.emit.llvm import declarations, emit_body, routine_declarations
+from kinetree.emit.llvm import declarations, emit_body, shared_declarations
 from kinetree.emit.strided import MAX_AXES, OPERAND_FIELDS
 from kinetree.errors import DtypeError, ShapeError
 from kinetree.graph import Program, verify
@@ -152,7 +152,7 @@ class Kernel:
         fused = verify(fuse(self.program))
         wide = emit_body(fused, "wide", target, target.lanes)
         one = emit_body(fused, "one", target, 1)
-        head = h.attributes + routine_declarations(target)
+        head = h.attributes + shared_declarations(target)
         for lanes in (1, target.lanes):
             head += declarations(target, lanes)
         text = head + wide.text + one.text
