@@ -18,7 +18,7 @@ from rich.progress import track
 from rich.table import Table
 
 import kinetree as kt
-from benchmarks.pinocchio_rows import BATCH, COMPARISONS, Row, cases, rows
+from benchmarks.pinocchio_rows import BATCH, Row, SymbolsRow, comparisons, rows, symbols_rows
 from benchmarks.startup import Startup, startup
 
 
@@ -31,8 +31,10 @@ def main() -> None:
     results: dict[str, object] = {"machine": machine()}
     console.print(", ".join(f"{key} {value}" for key, value in machine().items()))
     if options.only != "startup":
-        total = len(cases()) * len(COMPARISONS)
+        total = len(comparisons())
         measured = list(track(rows(), "comparing", total=total, console=console))
+        symbols = list(symbols_rows())
+        results["symbols"] = [asdict(r) for r in symbols]
         results["pinocchio"] = [
             asdict(r)
             | {"one_ratio": r.one_ratio, "batch_ratio": r.batch_ratio}
@@ -40,6 +42,7 @@ def main() -> None:
             for r in measured
         ]
         console.print(comparison_table(measured))
+        console.print(symbols_table(symbols))
     if options.only != "pinocchio":
         figures = startup()
         results["startup"] = [asdict(f) for f in figures]
@@ -96,6 +99,26 @@ def comparison_table(measured: list[Row]) -> Table:
             f"{r.two_threads * 1e9:.0f} ns",
             f"{r.thread_ratio:.2f} ×",
             bound,
+        )
+    return table
+
+
+def symbols_table(measured: list[SymbolsRow]) -> Table:
+    table = Table(
+        title="all Christoffel symbols of a mechanism of twenty joints; paper: C++, one call",
+        caption="memory: as above",
+    )
+    for head in ("mechanism", "one call", "batch", "paper", "ratio, one", "ratio, batch", "memory"):
+        table.add_column(head, justify="left" if head == "mechanism" else "right")
+    for r in measured:
+        table.add_row(
+            r.robot,
+            f"{r.one * 1e6:.2f} µs",
+            f"{r.batch * 1e6:.2f} µs",
+            f"{r.paper * 1e6:.0f} µs",
+            f"{r.paper / r.one:.0f} ×",
+            f"{r.paper / r.batch:.0f} ×",
+            f"{r.write_fraction:.0%}",
         )
     return table
 

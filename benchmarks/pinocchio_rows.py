@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ import pinocchio as pin
 
 import kinetree as kt
 from benchmarks.timing import seconds_in_turn, write_bandwidth
+from kinetree.model.model import Limits
+from kinetree.model.write_urdf import write_urdf
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 BATCH = 10_000
@@ -116,11 +118,77 @@ COMPARISONS = (
 )
 
 
+def mechanisms() -> list[Case]:
+    """The four mechanisms of twenty joints of Echeandia & Wensing's Table 2."""
+    made = {
+        "chain": kt.robots.chain(20),
+        "binary tree": kt.robots.tree(20),
+        "biped": kt.robots.legged(2, 10),
+        "quadruped": kt.robots.legged(4, 5),
+    }
+    return [Case(name, robot, _peer(robot), robot.frames[-1]) for name, robot in made.items()]
+
+
+def _peer(robot: kt.Robot) -> pin.Model:
+    """A robot of ours for Pinocchio, limited: else its angles would be a cosine and a sine."""
+    limited = [replace(body, limits=Limits(-3.2, 3.2)) for body in robot.model.bodies]
+    return pin.buildModelFromXML(write_urdf(replace(robot.model, bodies=tuple(limited))))
+
+
+OF_MECHANISMS = (
+    Comparison("mass_matrix", "q", "pin.crba", pin.crba),
+    Comparison("coriolis_matrix", "q v", "pin.computeCoriolisMatrix", pin.computeCoriolisMatrix),
+)
+
+
+def comparisons() -> list[tuple[Case, Comparison]]:
+    """What is compared on which robot."""
+    robots, papers = cases(), mechanisms()
+    return [(case, c) for case in robots for c in COMPARISONS] + [
+        (case, c) for case in papers for c in OF_MECHANISMS
+    ]
+
+
 def rows() -> Iterator[Row]:
-    """Check and time every comparison on every robot."""
-    for case in cases():
-        for comparison in COMPARISONS:
-            yield _row(case, comparison)
+    """Check and time every comparison."""
+    for case, comparison in comparisons():
+        yield _row(case, comparison)
+
+
+@dataclass(frozen=True)
+class SymbolsRow:
+    """Christoffel symbols of a mechanism, beside the times of the paper; in seconds."""
+
+    robot: str
+    one: float
+    batch: float
+    paper: float
+    write_fraction: float
+
+
+PAPER_SYMBOLS = {"chain": 122e-6, "binary tree": 33e-6, "biped": 64e-6, "quadruped": 37e-6}
+
+
+def symbols_rows() -> Iterator[SymbolsRow]:
+    """The symbols, checked against the Coriolis matrix, and timed."""
+    for case in mechanisms():
+        yield _symbols_row(case)
+
+
+def _symbols_row(case: Case) -> SymbolsRow:
+    robot = case.robot
+    rng = np.random.default_rng(0)
+    q, v = robot.random(rng, BATCH // 10), rng.standard_normal((BATCH // 10, robot.nv))
+    out = robot.christoffel_symbols(q)
+    C = robot.coriolis_matrix(q, v)
+    error = np.abs(np.einsum("nijk,nk->nij", out, v) - C).max() / np.abs(C).max()
+    if not error < AGREEMENT:
+        raise AssertionError(f"{case.name}: the symbols differ from C by {error:.1e}")
+    single = q[0].copy()
+    (one,) = seconds_in_turn([lambda: robot.christoffel_symbols(single)])
+    (batch,) = seconds_in_turn([lambda: robot.christoffel_symbols(q, out=out)])
+    fraction = out.nbytes / write_bandwidth(out.nbytes) / batch
+    return SymbolsRow(case.name, one, batch / len(q), PAPER_SYMBOLS[case.name], fraction)
 
 
 def _row(case: Case, comparison: Comparison) -> Row:
