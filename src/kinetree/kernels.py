@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ from kinetree import algorithms
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, trace
 from kinetree.model import Model
-from kinetree.model.regroup import loses_nothing, regroup
+from kinetree.model.regroup import align, loses_nothing, recenter, regroup
 from kinetree.model.snap import snap
 from kinetree.quantities import (
     ALWAYS,
     ANY_FRAME,
+    NEVER,
     QUANTITIES,
     SOME_JOINTS,
     WHOLE,
@@ -134,24 +136,29 @@ class Kernels(dict[Any, Kernel]):
     def _program(self, row: Quantity, request: Request) -> Program:
         """Trace a quantity."""
         method: Method = row.methods[request.method]
-        may = method.regrouped
-        regrouped = may == ALWAYS or (may == WHOLE and loses_nothing(self._model))
-        model = snap(regroup(self._model) if regrouped else self._model)
+        model = self._model
+        if method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
+            model = regroup(model)
+        elif method.regrouped != NEVER:
+            model = align(recenter(model))
+        model = snap(model)
         lengths = {"q": model.nq}
         shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}
         count = len(shapes)
         shapes |= {_argument(load): (6,) for load in request.loads}
 
-        def function(*arrays: Any) -> dict[str, Any]:
+        def function(algorithm: Callable[..., Any], *arrays: Any) -> dict[str, Any]:
             own, acting = arrays[:count], arrays[count:]
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
-            found = method.algorithm(model, *own, *more, *request.settings)
+            found = algorithm(model, *own, *more, *request.settings)
             parts = found if len(row.results) > 1 else (found,)
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 
         try:
-            return trace(request.quantity, function, shapes)
+            ways = [x for x in (method.algorithm, method.alternative) if x is not None]
+            found = [trace(request.quantity, partial(function, x), shapes) for x in ways]
+            return min(found, key=lambda program: program.cost)
         except ZeroDivisionError:
             raise _singular(self._model, request.quantity) from None
 

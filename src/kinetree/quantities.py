@@ -17,23 +17,26 @@ SOME_JOINTS = ("some joints",)
 """Stands for the valid values of a setting that lists joints."""
 
 
-ALWAYS, NEVER, WHOLE = "always", "never", "whole"
+ALWAYS, NEVER, WHOLE, FRAMES = "always", "never", "whole", "frames"
 
 
 @dataclass(frozen=True)
 class Method:
     """An algorithm.
 
-    regrouped: whether the model's inertias may be regrouped for it: ALWAYS, NEVER, or WHOLE, if
-        none of them is lost to the world. Never where it needs a body's own mass, or subtracts
-        articulated inertias: it would lose digits on ill-conditioned robots, for hardly less
-        arithmetic.
+    regrouped: how the model may be changed for it. NEVER: not at all, where bodies' frames show.
+        FRAMES: bodies' frames may move to their joints. ALWAYS: inertias may be regrouped, too;
+        not where it needs a body's own mass, or subtracts articulated inertias: it would lose
+        digits on ill-conditioned robots, for hardly less arithmetic. WHOLE: so, if none of them
+        is lost to the world.
     shared: whether it takes joints that share a coordinate, as those do that mimic others.
+    alternative: the same by another order of sums: the cheaper of the two is taken.
     """
 
     algorithm: Callable[..., Any]
-    regrouped: str = NEVER
+    regrouped: str = FRAMES
     shared: bool = True
+    alternative: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     return hybrid_dynamics
 
 
-def _one(algorithm: Callable[..., Any], regrouped: str = NEVER) -> dict[str, Method]:
+def _one(algorithm: Callable[..., Any], regrouped: str = FRAMES) -> dict[str, Method]:
     """The methods of a quantity that is computed in one way only."""
     return {"": Method(algorithm, regrouped)}
 
@@ -142,10 +145,10 @@ QUANTITIES: dict[str, Quantity] = {
     "coordinate_rates": Quantity(_one(algorithms.coordinate_rates), ("q", "v"), ("dq",)),
     "chart_volumes": Quantity(_one(algorithms.chart_volumes), ("q",), ("volumes",)),
     # kinematics
-    "poses": Quantity(_one(algorithms.poses), ("q",), ("poses",)),
+    "poses": Quantity(_one(algorithms.poses, NEVER), ("q",), ("poses",)),
     "pose": Quantity(_one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}),
     "velocities": Quantity(
-        _one(algorithms.velocities), ("q", "v"), ("velocities",), settings={"axes": AXES}
+        _one(algorithms.velocities, NEVER), ("q", "v"), ("velocities",), settings={"axes": AXES}
     ),
     "velocity": Quantity(
         _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME
@@ -161,7 +164,7 @@ QUANTITIES: dict[str, Quantity] = {
         _one(_rate_of(algorithms.jacobian)), ("q", "v"), ("rate",), settings=FRAME
     ),
     "jacobians": Quantity(
-        _one(algorithms.jacobians), ("q",), ("jacobians",), settings={"axes": AXES}
+        _one(algorithms.jacobians, NEVER), ("q",), ("jacobians",), settings={"axes": AXES}
     ),
     "center_of_mass": Quantity(_one(algorithms.center_of_mass, WHOLE), ("q",), ("center",)),
     "center_of_mass_velocity": Quantity(
@@ -179,7 +182,7 @@ QUANTITIES: dict[str, Quantity] = {
     # inverse dynamics
     "inverse_dynamics": Quantity(INVERSE_DYNAMICS, ("q", "v", "a"), ("tau",), loads=True),
     "joint_wrenches": Quantity(
-        _one(algorithms.joint_wrenches), ("q", "v", "a"), ("wrenches",), loads=True
+        _one(algorithms.joint_wrenches, NEVER), ("q", "v", "a"), ("wrenches",), loads=True
     ),
     "gravity_forces": Quantity(_by_inverse_dynamics(_gravity), ("q",), ("tau",)),
     "bias_forces": Quantity(_by_inverse_dynamics(_bias), ("q", "v"), ("tau",), loads=True),
@@ -192,7 +195,7 @@ QUANTITIES: dict[str, Quantity] = {
     # the mass matrix
     "mass_matrix": Quantity(
         {
-            "crba": Method(algorithms.crba, regrouped=ALWAYS),
+            "crba": Method(algorithms.crba, ALWAYS, alternative=algorithms.crba_in_one_frame),
             "rnea": Method(algorithms.mass_by_unit_accelerations, regrouped=ALWAYS),
             "lagrange": Method(algorithms.lagrange_mass),
         },

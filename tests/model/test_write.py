@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.algorithms import rnea
 from kinetree.errors import FileFormatError, ModelError, ModelWarning
+from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.disassemble import disassemble
 from kinetree.model.joints import (
@@ -31,7 +32,6 @@ from kinetree.model.joints import (
 )
 from kinetree.model.load import load_model
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
-from kinetree.model.urdf import across
 from kinetree.model.write_mjcf import write_mjcf
 from kinetree.model.write_urdf import roll_pitch_yaw, write_urdf
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3

@@ -15,6 +15,7 @@ from kinetree.algorithms.center_of_mass import (
 )
 from kinetree.algorithms.charts import chart_volumes, charts
 from kinetree.algorithms.christoffel import christoffel_symbols, symbols
+from kinetree.algorithms.common_frame import crba_in_one_frame
 from kinetree.algorithms.coriolis import (
     FACTORIZATIONS,
     coriolis,
@@ -69,6 +70,7 @@ __all__ = [
     "coriolis_forces",
     "coriolis_matrix",
     "crba",
+    "crba_in_one_frame",
     "difference",
     "forward_crba",
     "frame_acceleration",

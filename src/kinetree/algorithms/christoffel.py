@@ -24,7 +24,7 @@ Cost: O(N d^2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kinetree.algorithms.common_frame import InOneFrame, in_one_frame
 from kinetree.algorithms.tree import ancestors
@@ -59,13 +59,14 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
         if b != c:
             add(a, c[1], b[1], value)
 
-    for K in reversed(range(len(model.bodies))):
+    IC: dict[int, Inertia] = {}
+    for K, _, IC[K] in parts.from_the_tips():
         path = _path(model, parts, K)
         own = len(parts.Phi[K])
         for k in range(len(path) - own, len(path)):
             Phi_k, at_k = path[k]
-            B = christoffel_factor(Phi_k, parts.IC[K])
-            B_T, f = B.T, parts.IC[K] @ Phi_k
+            B = christoffel_factor(Phi_k, IC[K])
+            B_T, f = B.T, IC[K] @ Phi_k
             for j in range(k + 1):
                 Phi_j, at_j = path[j]
                 F1 = B @ Phi_j  # (51)
@@ -80,7 +81,7 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
                         add_both(at_k[1], at_i, at_j, Phi_i.dot(F3))  # (56)
     for body in range(len(model.bodies)):
         if model.bodies[body].joint.nv > 1:
-            _add_changes_of_axes(model, q, parts, body, add)
+            _add_changes_of_axes(model, q, parts, IC, body, add)
     return Gamma
 
 
@@ -94,7 +95,12 @@ def _path(model: Model, parts: InOneFrame, body: int) -> list[tuple[Motion, tupl
 
 
 def _add_changes_of_axes(
-    model: Model, q: Sequence[Scalar], parts: InOneFrame, body: int, add: Add
+    model: Model,
+    q: Sequence[Scalar],
+    parts: InOneFrame,
+    IC: Mapping[int, Inertia],
+    body: int,
+    add: Add,
 ) -> None:
     """What the velocities of one joint do to its own axes: I^C T_jk, beyond what was added."""
     joint, at = model.bodies[body].joint, model.v_slices[body]
@@ -105,7 +111,7 @@ def _add_changes_of_axes(
         rates = joint.subspace_rate(q[model.q_slices[body]], unit)
         changes.append([parts.X[body].to_parent(rate) for rate in rates])
     related = [
-        (other, parts.IC[max(other, body)])
+        (other, IC[max(other, body)])
         for other in range(len(model.bodies))
         if body in ancestors(model, other) or other in ancestors(model, body)
     ]

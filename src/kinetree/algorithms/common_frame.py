@@ -12,10 +12,10 @@ Cost: O(N).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Transform
@@ -23,12 +23,22 @@ from kinetree.spatial import Inertia, Motion, Transform
 
 @dataclass(frozen=True)
 class InOneFrame:
-    """Poses, axes and inertias of all bodies in the common frame."""
+    """Poses and axes of all bodies in the common frame."""
 
+    model: Model
     X: list[Transform]
     Phi: list[list[Motion]]
-    I: list[Inertia]
-    IC: list[Inertia]
+
+    def from_the_tips(self) -> Iterator[tuple[int, Inertia, Inertia]]:
+        """Each body with I_i and I_i^C, children before parents: made when they are needed."""
+        carried: dict[int, Inertia] = {}
+        for i, body in reversed(list(enumerate(self.model.bodies))):
+            I = self.X[i].to_parent(body.inertia)
+            IC = I + carried.pop(i) if i in carried else I  # (20)
+            if body.parent >= 0:
+                p = body.parent
+                carried[p] = carried[p] + IC if p in carried else IC
+            yield i, I, IC
 
 
 def in_one_frame(model: Model, q: Sequence[Scalar]) -> InOneFrame:
@@ -38,9 +48,28 @@ def in_one_frame(model: Model, q: Sequence[Scalar]) -> InOneFrame:
         X.append(X[body.parent] @ X_p if body.parent >= 0 else Transform.identity())
     own = subspaces(model, q)
     Phi = [[X_i.to_parent(axis) for axis in axes] for X_i, axes in zip(X, own, strict=True)]
-    I = [X_i.to_parent(b.inertia) for X_i, b in zip(X, model.bodies, strict=True)]
-    IC = list(I)
-    for j, body in reversed(list(enumerate(model.bodies))):
-        if body.parent >= 0:
-            IC[body.parent] = IC[body.parent] + IC[j]  # (20)
-    return InOneFrame(X, Phi, I, IC)
+    return InOneFrame(model, X, Phi)
+
+
+def crba_in_one_frame(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The mass matrix, as `crba` has it, in one frame: no force is carried, only products remain.
+
+    Cheaper than in the bodies' frames where chains are long and their axes slanted.
+    """
+    parts = in_one_frame(model, q)
+    H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            H[k][k] = H[k][k] + drive.armature
+    for j, _, IC in parts.from_the_tips():
+        F = [IC @ axis for axis in parts.Phi[j]]  # (26)
+        for i in ancestors(model, j):
+            for row, axis in enumerate(parts.Phi[i], model.v_slices[i].start):
+                for column, force in enumerate(F, model.v_slices[j].start):
+                    if i == j and column < row:
+                        continue  # the other half of a symmetric block
+                    entry = axis.dot(force)  # (22)
+                    H[row][column] = H[row][column] + entry
+                    if i != j or row != column:
+                        H[column][row] = H[column][row] + entry
+    return H

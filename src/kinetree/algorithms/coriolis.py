@@ -6,7 +6,7 @@ where lines 15 and 22 to 23 carry nothing.
     paper             code       meaning
     v_i               v[i]       velocity of body i (15)
     Phi'_i            dPhi[i]    rate of its axes: v_i x Phi_i and their own change (16, 17)
-    B_i^C             BC[i]      factor of the velocity products of the subtree at body i (21)
+    B_i^C             BC         factor of the velocity products of the subtree at body i (21)
     F_1, F_2, F_3     F1 F2 F3   (25), (26), (27)
 
 B(v, I) may be any admissible factor (Definition 4): then C is admissible, C + C^T = H' (14). With
@@ -47,10 +47,9 @@ def coriolis(
 ) -> tuple[list[list[Scalar]], list[list[Scalar]], list[list[Scalar]]]:
     """H, H' and C."""
     parts = in_one_frame(model, q)
-    Phi, IC = parts.Phi, parts.IC
+    Phi = parts.Phi
     v: list[Motion] = []
     dPhi: list[list[Motion]] = []
-    BC: list[Operator] = []
     for i, body in enumerate(model.bodies):
         rates = qd[model.v_slices[i]]
         v_p = v[body.parent] if body.parent >= 0 else Motion.zero()
@@ -62,17 +61,21 @@ def coriolis(
                 for axis, change in zip(Phi[i], own, strict=True)
             ]
         )
-        BC.append(factor(v[i], parts.I[i]))
 
     H, dH, C = (_zeros(model.nv) for _ in range(3))
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
             H[k][k] = H[k][k] + drive.armature
-    for j in reversed(range(len(model.bodies))):
-        BC_T = BC[j].T
-        F1 = [IC[j] @ rate + BC[j] @ axis for axis, rate in zip(Phi[j], dPhi[j], strict=True)]
-        F2 = [IC[j] @ axis for axis in Phi[j]]
-        F3 = [BC_T @ axis for axis in Phi[j]]
+    carried: dict[int, Operator] = {}
+    for j, I, IC in parts.from_the_tips():
+        BC = factor(v[j], I)
+        BC = BC + carried.pop(j) if j in carried else BC  # (21)
+        parent = model.bodies[j].parent
+        if parent >= 0:
+            carried[parent] = carried[parent] + BC if parent in carried else BC
+        F1 = [IC @ rate + BC @ axis for axis, rate in zip(Phi[j], dPhi[j], strict=True)]
+        F2 = [IC @ axis for axis in Phi[j]]
+        F3 = [BC.T @ axis for axis in Phi[j]]
         for i in ancestors(model, j):
             for r, (axis, rate) in enumerate(zip(Phi[i], dPhi[i], strict=True)):
                 row = model.v_slices[i].start + r
@@ -91,9 +94,6 @@ def coriolis(
                     if i != j or r != c:
                         H[column][row] = H[column][row] + entry
                         dH[column][row] = dH[column][row] + change
-        parent = model.bodies[j].parent
-        if parent >= 0:
-            BC[parent] = BC[parent] + BC[j]  # (21)
     return H, dH, C
 
 

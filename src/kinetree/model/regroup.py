@@ -18,10 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kinetree.model.joints import Moved
+from kinetree.model.across import across
+from kinetree.model.joints import Joint, Mimic, Moved, Prismatic, Revolute, Screw
 from kinetree.model.model import NO_INERTIA, Model
 from kinetree.model.snap import TOLERANCE
-from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Matrix3, Rotation, Symmetric3, Transform, Vector3
+
+Z = Vector3(0.0, 0.0, 1.0)
 
 
 def recenter(model: Model) -> Model:
@@ -29,10 +32,36 @@ def recenter(model: Model) -> Model:
 
     Named frames stay where they are.
     """
-    if not any(isinstance(body.joint, Moved) for body in model.bodies):
-        return model
     joints = [body.joint for body in model.bodies]
     shift = [j.at if isinstance(j, Moved) else Transform.identity() for j in joints]
+    return _reframed(model, shift, [j.joint if isinstance(j, Moved) else j for j in joints])
+
+
+def align(model: Model) -> Model:
+    """The same robot with slanted joint axes along the z axes of their bodies' frames.
+
+    Turning about z leaves zeros and ones in a rotation, and an inertia's column is its own.
+    """
+    turned = [_aligned(body.joint) for body in model.bodies]
+    return _reframed(model, [X for X, _ in turned], [joint for _, joint in turned])
+
+
+def _aligned(joint: Joint) -> tuple[Transform, Joint]:
+    """How to turn a body's frame, and its joint as seen from there."""
+    if isinstance(joint, Mimic):
+        X, inner = _aligned(joint.joint)
+        return X, replace(joint, joint=inner)
+    if isinstance(joint, (Revolute, Prismatic, Screw)) and sum(map(bool, joint.axis)) > 1:
+        x, y = across(joint.axis)
+        turn = Rotation(*Matrix3(x, y, joint.axis).T.rows)
+        return Transform(turn, Vector3(0.0, 0.0, 0.0)), replace(joint, axis=Z)
+    return Transform.identity(), joint
+
+
+def _reframed(model: Model, shift: list[Transform], joints: list[Joint]) -> Model:
+    """The same robot with other frames in its bodies, and its joints as they are there."""
+    if all(Transform.identity() == X for X in shift):
+        return model
     back = [X.inverse() for X in shift]
     back.append(Transform.identity())  # of the world
     return replace(
@@ -41,7 +70,7 @@ def recenter(model: Model) -> Model:
             replace(
                 b,
                 placement=back[b.parent] @ b.placement @ shift[i],
-                joint=b.joint.joint if isinstance(b.joint, Moved) else b.joint,
+                joint=joints[i],
                 inertia=back[i].to_parent(b.inertia),
             )
             for i, b in enumerate(model.bodies)
@@ -52,7 +81,7 @@ def recenter(model: Model) -> Model:
 
 def regroup(model: Model) -> Model:
     """The same dynamics with fewer numbers."""
-    model = recenter(model)
+    model = align(recenter(model))
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from collections.abc import Iterator
 
 from kinetree.errors import FileFormatError
+from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
@@ -174,19 +174,6 @@ def _joint(element: Element) -> Joint | None:
         f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
         "fixed, floating, planar, spherical"
     )
-
-
-def across(normal: Vector3) -> tuple[Vector3, Vector3]:
-    """The x and y axes of a plane, turned from the z axis to its normal by the shortest way."""
-    x, y, z = normal
-    if z >= 0.0:
-        k = 1.0 / (1.0 + z)
-        xx, xy, yy = k * x * x, k * x * y, k * y * y
-    else:  # the same without 1 + z, which loses digits; straight down: about the x axis
-        slant = math.hypot(x, y)
-        a, b = (x / slant, y / slant) if slant >= sys.float_info.min else (0.0, 1.0)
-        xx, xy, yy = (1.0 - z) * a * a, (1.0 - z) * a * b, (1.0 - z) * b * b
-    return Vector3(1.0 - xx, -xy, -x), Vector3(-xy, 1.0 - yy, -y)
 
 
 def _axis_as_written(element: Element) -> tuple[float, ...]:

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kinetree.errors import ModelError, ModelWarning
+from kinetree.model.across import across
 from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
 from kinetree.model.model import Model, Shape
-from kinetree.model.urdf import UNLIMITED, across
+from kinetree.model.urdf import UNLIMITED
 from kinetree.model.write_xml import Writer, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
