@@ -25,7 +25,17 @@ ALLOWED = {
     "quantities": {"spatial", "model", "algorithms"},
     "citations": set(),
     "kernels": {"errors", "spatial", "model", "algorithms", "quantities", "graph", "runtime"},
-    "robot": {"errors", "model", "algorithms", "quantities", "citations", "kernels", "runtime"},
+    "coordinates": {"errors", "algorithms", "kernels", "runtime"},
+    "robot": {
+        "errors",
+        "model",
+        "algorithms",
+        "quantities",
+        "citations",
+        "kernels",
+        "coordinates",
+        "runtime",
+    },
     "load": {"model", "robot"},
     "robots": {"errors", "spatial", "model", "robot"},
 }

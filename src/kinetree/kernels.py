@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,7 +61,7 @@ class Kernels(dict[Any, Kernel]):
 
     def __init__(self, model: Model) -> None:
         super().__init__()
-        self._model = model
+        self.model = model
 
     def __missing__(self, key: str | tuple[Any, ...]) -> Kernel:
         asked = Request(key) if isinstance(key, str) else Request(*key)
@@ -73,26 +73,31 @@ class Kernels(dict[Any, Kernel]):
         request = asked._replace(method=self.method(row, asked), settings=settings)
         self._check(row, request)
         if request not in self:
-            text = "|".join((self._model.digest, *(repr(part) for part in request)))
+            text = "|".join((self.model.digest, *(repr(part) for part in request)))
             self[request] = Kernel(text, lambda: self._program(row, request))
         self[key] = self[request]
         return self[request]
 
-    def own(self, name: str, algorithm: Callable[..., Any], arguments: Sequence[str]) -> Kernel:
+    def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
         """The kernel of an algorithm that is in no table; it is kept for this process only.
 
         Arguments:
             name: for messages.
             algorithm: takes the model and the arguments, gives one result.
-            arguments: as in `Quantity`.
+            lengths: of the arguments; -1 stands for nv.
         """
-        row = Quantity({"": Method(algorithm)}, tuple(arguments), (name,))
-        request = Request(name, uuid.uuid4().hex)  # no two are taken for the same
-        return Kernel(repr(request), lambda: self._program(row, request._replace(method="")))
+        model = snap(align(recenter(self.model)))
+        shapes = {key: (n if n >= 0 else model.nv,) for key, n in lengths.items()}
+
+        def function(*arrays: Any) -> dict[str, Any]:
+            return {name: plain(algorithm(model, *arrays))}
+
+        token = uuid.uuid4().hex  # no two are taken for the same
+        return Kernel(f"{name} {token}", lambda: trace(name, function, shapes))
 
     def method(self, row: Quantity, request: Request) -> str:
         """The method that is meant: by default the first that takes the robot's joints."""
-        model, name = self._model, request.method
+        model, name = self.model, request.method
         follower = next((b.joint_name for b in model.bodies if b.follows is not None), None)
         valid = [m for m, how in row.methods.items() if how.shared or follower is None]
         if not name:
@@ -108,7 +113,7 @@ class Kernels(dict[Any, Kernel]):
 
     def _check(self, row: Quantity, request: Request) -> None:
         """Refuse what no algorithm could be asked for."""
-        model, quantity = self._model, request.quantity
+        model, quantity = self.model, request.quantity
         for load in request.loads:
             model.frame(load.frame if isinstance(load, Point) else load)
         if request.loads and not row.loads:
@@ -128,15 +133,15 @@ class Kernels(dict[Any, Kernel]):
             )
 
     def _check_joints(self, names: Any) -> None:
-        own = [self._model.bodies[i].joint_name for i in self._model.coordinate_order]
+        own = [self.model.bodies[i].joint_name for i in self.model.coordinate_order]
         for name in names:
             if name not in own:
-                raise unknown("moving joint", name, own, f"robot {self._model.name!r}")
+                raise unknown("moving joint", name, own, f"robot {self.model.name!r}")
 
     def _program(self, row: Quantity, request: Request) -> Program:
         """Trace a quantity."""
         method: Method = row.methods[request.method]
-        model = self._model
+        model = self.model
         if method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
             model = regroup(model)
         elif method.regrouped != NEVER:
@@ -160,7 +165,7 @@ class Kernels(dict[Any, Kernel]):
             found = [trace(request.quantity, partial(function, x), shapes) for x in ways]
             return min(found, key=lambda program: program.cost)
         except ZeroDivisionError:
-            raise _singular(self._model, request.quantity) from None
+            raise _singular(self.model, request.quantity) from None
 
 
 def _argument(load: str | Point) -> str:

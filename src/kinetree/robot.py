@@ -18,6 +18,7 @@ import numpy as np
 from kinetree import algorithms
 from kinetree.algorithms.coriolis import Factor
 from kinetree.citations import citation
+from kinetree.coordinates import InCoordinates
 from kinetree.errors import SingularChartError, unknown
 from kinetree.kernels import Kernels, Point, Request
 from kinetree.model import Model, edit
@@ -403,7 +404,8 @@ class Robot:
         kernel = self._own.get(factorization)
         if kernel is None:
             algorithm = algorithms.coriolis_matrix(factorization)
-            kernel = self._kernels.own("coriolis_matrix", algorithm, ("q", "v"))
+            lengths = {"q": self.nq, "v": self.nv}
+            kernel = self._kernels.own("coriolis_matrix", algorithm, lengths)
             self._own[factorization] = kernel
         return kernel(q, v, out=out)
 
@@ -455,6 +457,21 @@ class Robot:
             p, rate: M v and tau + C^T v - g + residual, (..., nv) each.
         """
         return self._kernels["momentum_observer"](q, v, tau, residual, out=out)
+
+    def in_coordinates(
+        self, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int
+    ) -> InCoordinates:
+        """The equations of motion in other coordinates y, with q = chart(y).
+
+        Arguments:
+            chart: from the coordinates y to q, written over any scalar with the functions of
+                `kinetree.scalar`.
+            count: how many coordinates y has.
+
+        Returns:
+            M, C, g, forces and Christoffel symbols in y, compiled when first asked for.
+        """
+        return InCoordinates(self._kernels, chart, count)
 
     # forward dynamics
 

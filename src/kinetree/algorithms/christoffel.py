@@ -115,27 +115,16 @@ def _add_changes_of_axes(
         for other in range(len(model.bodies))
         if body in ancestors(model, other) or other in ancestors(model, body)
     ]
+
+    def add_change(T: Motion, b: int, c: int) -> None:
+        for other, inertia in related:
+            force = inertia @ T
+            for a, axis in enumerate(parts.Phi[other], model.v_slices[other].start):
+                add(a, at.start + b, at.start + c, axis.dot(force))
+
     for low in range(joint.nv):
         for high in range(low, joint.nv):
             # both orders were given B(Phi_high) Phi_low; the other one is that + I (high x low)
-            first = changes[high][low] + Phi[high].cross(Phi[low])
-            _add_moved(model, parts, related, first, at.start + low, at.start + high, add)
+            add_change(changes[high][low] + Phi[high].cross(Phi[low]), low, high)
             if low != high:
-                second = changes[low][high]
-                _add_moved(model, parts, related, second, at.start + high, at.start + low, add)
-
-
-def _add_moved(
-    model: Model,
-    parts: InOneFrame,
-    related: Sequence[tuple[int, Inertia]],
-    T: Motion,
-    b: int,
-    c: int,
-    add: Add,
-) -> None:
-    """Gamma_abc of all a that are related to a joint: Phi_a^T I^C T."""
-    for other, inertia in related:
-        force = inertia @ T
-        for a, axis in enumerate(parts.Phi[other], model.v_slices[other].start):
-            add(a, b, c, axis.dot(force))
+                add_change(changes[low][high], high, low)

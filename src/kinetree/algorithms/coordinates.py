@@ -1,0 +1,111 @@
+"""The equations of motion in other coordinates.
+
+Source: Echeandia & Wensing, section 3.3 and the proof of Theorem 1.
+
+    paper     code        meaning
+    q-bar     y           the other coordinates, q = q(y)
+    A         A           dq/dy (31)
+    H-bar     mass        A^T H A (32)
+    C-bar     coriolis    A^T C A + A^T H A' (33), consistent if C is (37)
+    g-bar     gravity     A^T g (34)
+    tau-bar   force       A^T tau (35)
+    Gamma-bar symbols     (74)
+
+Derivatives of q(y) come from running it on dual numbers, once and twice.
+
+differs: the last line of the proof prints A H A' for A^T H A'.
+
+Cost: that of the matrices, and O(n^3) for the products (O(n^4) for the symbols).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.algorithms.christoffel import christoffel_symbols
+from kinetree.algorithms.coriolis import coriolis
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.dense import dot
+from kinetree.algorithms.rnea import rnea
+from kinetree.dual import Dual, lift
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+
+Chart = Callable[[Sequence[Scalar]], Sequence[Scalar]]
+"""q(y), written over any scalar."""
+Matrix = list[list[Scalar]]
+
+
+def derivative(chart: Chart, y: Sequence[Scalar]) -> Matrix:
+    """A = dq/dy (31)."""
+    columns = []
+    for j in range(len(y)):
+        moving = [Dual(x, 1 if k == j else 0) for k, x in enumerate(y)]
+        columns.append([lift(x).rate for x in chart(moving)])
+    return _transposed(columns)
+
+
+def derivative_rate(chart: Chart, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
+    """A', as y moves with dy."""
+    moving = [Dual(x, dx) for x, dx in zip(y, dy, strict=True)]
+    return [[lift(entry).rate for entry in row] for row in derivative(chart, moving)]
+
+
+def mass_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> Matrix:
+    """H-bar (32)."""
+    A = derivative(chart, y)
+    return _product(_transposed(A), _product(crba(model, list(chart(y))), A))
+
+
+def coriolis_in(chart: Chart, model: Model, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
+    """C-bar (33), with C of the Christoffel symbols, and so in the new coordinates, too (37)."""
+    A, dA = derivative(chart, y), derivative_rate(chart, y, dy)
+    H, _, C = coriolis(model, list(chart(y)), [dot(row, dy) for row in A])
+    inner = _sum(_product(C, A), _product(H, dA))
+    return _product(_transposed(A), inner)
+
+
+def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
+    """g-bar (34)."""
+    rest = [0] * model.nv
+    return force_in(chart, y, rnea(model, list(chart(y)), rest, rest))
+
+
+def force_in(chart: Chart, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
+    """tau-bar (35)."""
+    return [dot(column, tau) for column in _transposed(derivative(chart, y))]
+
+
+def symbols_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Matrix]:
+    """Gamma-bar (74)."""
+    n, q = len(y), list(chart(y))
+    A, H = derivative(chart, y), crba(model, q)
+    old = christoffel_symbols(model, q)
+    units = [[1 if k == j else 0 for k in range(n)] for j in range(n)]
+    second = [derivative_rate(chart, y, unit) for unit in units]  # [k][alpha][j]
+    new = []
+    for i in range(n):
+        column = [row[i] for row in A]
+        # sum over alpha of A_alpha,i Gamma_alpha, then A^T (...) A, and A^T H d^2 q
+        middle = [
+            [dot(column, [layer[b][c] for layer in old]) for c in range(len(q))]
+            for b in range(len(q))
+        ]
+        both = _product(_transposed(A), _product(middle, A))
+        felt = [dot(column, row) for row in _transposed(H)]
+        bent = [[dot(felt, [row[j] for row in second[k]]) for k in range(n)] for j in range(n)]
+        new.append(_sum(both, bent))
+    return new
+
+
+def _transposed(matrix: Sequence[Sequence[Scalar]]) -> Matrix:
+    return [list(row) for row in zip(*matrix, strict=True)]
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    columns = _transposed(b)
+    return [[dot(row, column) for column in columns] for row in a]
+
+
+def _sum(a: Matrix, b: Matrix) -> Matrix:
+    return [[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]

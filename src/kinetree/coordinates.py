@@ -1,0 +1,102 @@
+"""A robot in coordinates of one's own choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms import coordinates as algorithms
+from kinetree.errors import KinetreeError
+from kinetree.kernels import Kernels
+from kinetree.runtime.kernel import Kernel
+
+Array = Any
+
+
+class InCoordinates:
+    """The equations of motion in coordinates y, with q = chart(y); see `Robot.in_coordinates`.
+
+    Every method takes one state or any batch of them, as a robot's do.
+    """
+
+    def __init__(
+        self, kernels: Kernels, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int
+    ) -> None:
+        model = kernels.model
+        if model.nq != model.nv:
+            raise KinetreeError(
+                f"robot {model.name!r} has {model.nq} coordinates and {model.nv} velocities: other "
+                "coordinates need velocities that are rates; robot.rechart('exponential') has them"
+            )
+        given = len(list(chart(np.zeros(count).tolist())))
+        if given != model.nq:
+            raise KinetreeError(
+                f"the function gives {given} coordinates; robot {model.name!r} has {model.nq}"
+            )
+        self._kernels, self._chart, self.count = kernels, chart, count
+
+    def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
+        lengths = {name: self.count if name in ("y", "dy") else -1 for name in arguments}
+        return self._kernels.own(name, algorithm, lengths)
+
+    @cached_property
+    def _joint(self) -> Kernel:
+        return self._kernel("coordinates", lambda model, y: list(self._chart(y)), "y")
+
+    def coordinates(self, y: Array, out: Array = None) -> Array:
+        """q(y), (..., nq)."""
+        return self._joint(y, out=out)
+
+    @cached_property
+    def _derivative(self) -> Kernel:
+        algorithm = partial(algorithms.derivative, self._chart)
+        return self._kernel("derivative", lambda model, y: algorithm(y), "y")
+
+    def derivative(self, y: Array, out: Array = None) -> Array:
+        """A = dq/dy, (..., nv, n): v = A y'."""
+        return self._derivative(y, out=out)
+
+    @cached_property
+    def _mass(self) -> Kernel:
+        return self._kernel("mass_matrix", partial(algorithms.mass_in, self._chart), "y")
+
+    def mass_matrix(self, y: Array, out: Array = None) -> Array:
+        """A^T M A, (..., n, n)."""
+        return self._mass(y, out=out)
+
+    @cached_property
+    def _coriolis(self) -> Kernel:
+        algorithm = partial(algorithms.coriolis_in, self._chart)
+        return self._kernel("coriolis_matrix", algorithm, "y", "dy")
+
+    def coriolis_matrix(self, y: Array, dy: Array, out: Array = None) -> Array:
+        """The matrix of the Christoffel symbols in y, (..., n, n)."""
+        return self._coriolis(y, dy, out=out)
+
+    @cached_property
+    def _gravity(self) -> Kernel:
+        return self._kernel("gravity_forces", partial(algorithms.gravity_in, self._chart), "y")
+
+    def gravity_forces(self, y: Array, out: Array = None) -> Array:
+        """A^T g, (..., n)."""
+        return self._gravity(y, out=out)
+
+    @cached_property
+    def _force(self) -> Kernel:
+        algorithm = partial(algorithms.force_in, self._chart)
+        return self._kernel("forces", lambda model, y, tau: algorithm(y, tau), "y", "tau")
+
+    def forces(self, y: Array, tau: Array, out: Array = None) -> Array:
+        """A^T tau: joint forces as the coordinates y feel them, (..., n)."""
+        return self._force(y, tau, out=out)
+
+    @cached_property
+    def _symbols(self) -> Kernel:
+        return self._kernel("christoffel_symbols", partial(algorithms.symbols_in, self._chart), "y")
+
+    def christoffel_symbols(self, y: Array, out: Array = None) -> Array:
+        """The Christoffel symbols in y, (..., n, n, n)."""
+        return self._symbols(y, out=out)
