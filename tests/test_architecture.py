@@ -25,6 +25,7 @@ ALLOWED = {
     "quantities": {"spatial", "model", "algorithms"},
     "citations": set(),
     "kernels": {"errors", "spatial", "model", "algorithms", "quantities", "graph", "runtime"},
+    "symbolic": {"errors", "model", "quantities"},
     "coordinates": {"errors", "algorithms", "kernels", "runtime"},
     "robot": {
         "errors",

@@ -50,19 +50,19 @@ for function in (scalar.sin, scalar.cos):
 
 def operations(algorithm, model):
     """How many additions and multiplications an algorithm of one, two or three vectors does."""
-    count = {"crba": 1}.get(algorithm.__name__, 3)
+    count = {"crba": 1, "christoffel_symbols": 1, "coriolis": 2}.get(algorithm.__name__, 3)
     vectors = [[Counted() for _ in range(model.nv)] for _ in range(count)]
     Counted.count = 0
     algorithm(model, *vectors)
     return Counted.count
 
 
-def shapes(kind):
+def shapes(kind, sizes=SIZES):
     make = {
         "chain": lambda n: kt.robots.chain(n, seed=1),
         "binary tree": lambda n: kt.robots.tree(n, branching=2, seed=1),
     }[kind]
-    return [make(n).model for n in SIZES]
+    return [make(n).model for n in sizes]
 
 
 def depths(model):
@@ -103,3 +103,22 @@ def test_the_mass_matrix_grows_with_the_bodies_times_their_depth(kind):
     assert per_entry < 80
     slope = math.log(counts[-1] / counts[-2]) / math.log(SIZES[-1] / SIZES[-2])
     assert slope == pytest.approx(2.0, abs=0.1) if kind == "chain" else slope < 1.25
+
+
+PAPER_SIZES = (5, 10, 20, 40, 80)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "most"),
+    [
+        (algorithms.coriolis, "chain", 2.1),
+        (algorithms.christoffel_symbols, "chain", 3.1),
+        (algorithms.coriolis, "binary tree", 1.4),
+        (algorithms.christoffel_symbols, "binary tree", 1.6),
+    ],
+    ids=lambda x: getattr(x, "__name__", str(x)),
+)
+def test_coriolis_matrices_and_symbols_grow_as_the_paper_says(algorithm, kind, most):
+    counts = [operations(algorithm, model) for model in shapes(kind, PAPER_SIZES)]
+    exponent = np.polyfit(np.log(PAPER_SIZES), np.log(counts), 1)[0]
+    assert 1.0 < exponent <= most

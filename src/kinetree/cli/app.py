@@ -11,6 +11,7 @@ from kinetree.cli import operations
 from kinetree.cli.demo import report
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES
+from kinetree.symbolic import closed_form, printed
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
@@ -65,6 +66,41 @@ def ops(
     base = "floating" if floating else "fixed"
     try:
         operations.report(_robot(robot, base), everything, markdown)
+    except kinetree.errors.KinetreeError as e:
+        typer.echo(f"kinetree: {e}", err=True)
+        raise typer.Exit(1) from None
+
+
+LARGEST = 6
+SHORT = {"christoffel": "christoffel_symbols", "coriolis": "coriolis_matrix", "mass": "mass_matrix"}
+
+
+@app.command()
+def symbolic(
+    robot: Annotated[
+        str, typer.Argument(help="A URDF or MJCF file, or a built-in robot such as 'cart_pole'.")
+    ],
+    quantity: Annotated[
+        str,
+        typer.Argument(help="What to print: christoffel, coriolis, mass, gravity_forces, ..."),
+    ] = "christoffel",
+    method: Annotated[str, typer.Option(help="By which algorithm.")] = "",
+    latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
+    simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
+) -> None:
+    """Print a quantity in closed form, entry by entry, for a small mechanism."""
+    try:
+        model = _robot(robot, "fixed").model
+        if model.nv > LARGEST and simplify:
+            raise kinetree.errors.KinetreeError(
+                f"robot {model.name!r} has {model.nv} degrees of freedom: closed forms of more "
+                f"than {LARGEST} fill pages and take hours to simplify; --no-simplify prints them "
+                "as they are"
+            )
+        name = SHORT.get(quantity, quantity)
+        form = closed_form(model, name, method, simplify=simplify)
+        letter = {"christoffel_symbols": "Gamma", "coriolis_matrix": "C", "mass_matrix": "M"}
+        typer.echo(printed(form, letter.get(name, "tau"), latex))
     except kinetree.errors.KinetreeError as e:
         typer.echo(f"kinetree: {e}", err=True)
         raise typer.Exit(1) from None

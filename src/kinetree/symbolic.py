@@ -1,0 +1,114 @@
+"""Closed forms: the algorithms run on SymPy symbols. For small mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from kinetree.errors import KinetreeError, MissingExtraError, unknown
+from kinetree.model import Model
+from kinetree.quantities import QUANTITIES, plain
+
+ROUNDING = 1e-14  # within which a number is taken for a fraction
+LARGEST_DENOMINATOR = 10**6
+
+
+class ClosedForm(NamedTuple):
+    """An expression for each entry of a quantity, and its symbols.
+
+    entries: nested lists of SymPy expressions, in the shape of the quantity.
+    symbols: by the name of the argument, such as "q": a list of SymPy symbols.
+    """
+
+    entries: Any
+    symbols: dict[str, list[Any]]
+
+
+def closed_form(
+    model: Model, quantity: str, method: str = "", *settings: Any, simplify: bool = True
+) -> ClosedForm:
+    """A quantity of a robot as expressions of q, v, ...
+
+    Arguments:
+        model: whose numbers may be SymPy symbols; floats become fractions.
+        quantity, method: as in `Robot.kernel`.
+        settings: the quantity's settings, in their order.
+        simplify: whether to simplify every entry, which takes most of the time.
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise MissingExtraError(
+            "closed forms need SymPy, which is not installed: run pip install 'kinetree[symbolic]'"
+        ) from None
+    row = QUANTITIES.get(quantity)
+    if row is None:
+        raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+    if method and method not in row.methods:
+        raise unknown("method", method, row.methods, quantity)
+    if len(settings) != len(row.settings):
+        raise KinetreeError(f"{quantity} needs {' and '.join(row.settings) or 'no settings'}")
+    algorithm = row.methods[method or next(iter(row.methods))].algorithm
+    symbols = {
+        name: list(sympy.symbols(f"{name}1:{1 + (model.nq if name[0] == 'q' else model.nv)}"))
+        for name in row.arguments
+    }
+    exact = _exact(model)
+    loads: tuple[Any, ...] = ([],) if row.loads else ()
+    entries = plain(algorithm(exact, *symbols.values(), *loads, *settings))
+    finish = sympy.simplify if simplify else sympy.sympify
+    return ClosedForm(_each(entries, finish), symbols)
+
+
+def nonzero(entries: Any, indices: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
+    """The entries that are not zero, each with its indices, which count from one."""
+    if not isinstance(entries, list):
+        return [] if entries == 0 else [(indices, entries)]
+    found = []
+    for k, item in enumerate(entries, 1):
+        found += nonzero(item, (*indices, k))
+    return found
+
+
+def printed(form: ClosedForm, letter: str, latex: bool = False) -> str:
+    """The entries that are not zero, one a line, as text or as LaTeX."""
+    import sympy
+
+    lines = []
+    for indices, expression in nonzero(form.entries):
+        if latex:
+            symbol = f"\\{letter}" if letter in ("Gamma", "tau") else letter
+            lines.append(f"{symbol}_{{{','.join(map(str, indices))}}} = {sympy.latex(expression)}")
+        else:
+            label = f"{letter}_{','.join(map(str, indices))}" if indices else letter
+            lines.append(f"{label} = {expression}")
+    return "\n".join(lines) or "every entry is zero"
+
+
+def _each(entries: Any, function: Any) -> Any:
+    if isinstance(entries, (list, tuple)):
+        return [_each(item, function) for item in entries]
+    return function(entries)
+
+
+def _exact(value: Any) -> Any:
+    """A model, or a part of one, with fractions for its numbers."""
+    import sympy
+
+    if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+        close = abs(float(near) - value) <= ROUNDING * max(1.0, abs(value))
+        return sympy.Rational(near if close else str(value))
+    if isinstance(value, tuple):
+        return tuple(_exact(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {
+            f.name: _exact(getattr(value, f.name))
+            for f in fields(value)
+            if f.init and f.name not in ("shapes", "mount", "limits")
+        }
+        return replace(value, **changed)
+    return value

@@ -1,0 +1,88 @@
+"""Closed forms, against textbooks and against numbers."""
+
+import numpy as np
+import pytest
+import sympy
+
+import kinetree as kt
+from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.joints import Revolute
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+from kinetree.symbolic import closed_form, nonzero
+from tests.cli.test_app import invoke
+from tests.tolerances import EXACT, relative_error
+
+Y = Vector3(0, 1, 0)
+m1, m2, l1, c1, c2, I1, I2 = sympy.symbols("m1 m2 l1 c1 c2 I1 I2", positive=True)
+
+
+def two_links():
+    """The planar arm of the textbooks: links along x, turning about -y, centres at c1 and c2."""
+
+    def link(name, m, c, I):
+        about = Symmetric3(0, I, 0, 0, 0, 0)
+        return Link(name, Inertia.about_center(m, Vector3(c, 0, 0), about))
+
+    elbow = Transform(Rotation.identity(), Vector3(l1, 0, 0))
+    return assemble(
+        Description(
+            "two links",
+            [Link("base", Inertia.zero()), link("one", m1, c1, I1), link("two", m2, c2, I2)],
+            [
+                Connection("a", "base", "one", Transform.identity(), Revolute(Y)),
+                Connection("b", "one", "two", elbow, Revolute(Y)),
+            ],
+        )
+    )
+
+
+def test_the_two_link_arm_is_the_textbooks():
+    # Siciliano et al., Robotics: Modelling, Planning and Control, example 7.2; Murray, Li & Sastry
+    # (4.11): with h = -m2 l1 c2 sin q2, C = [[h q2', h (q1' + q2')], [-h q1', 0]]
+    model = two_links()
+    q2, v1, v2 = sympy.symbols("q2 v1 v2")
+    h = -m2 * l1 * c2 * sympy.sin(q2)
+    C = closed_form(model, "coriolis_matrix").entries
+    expected = [[h * v2, h * (v1 + v2)], [-h * v1, 0]]
+    for row, wanted in zip(C, expected, strict=True):
+        for entry, value in zip(row, wanted, strict=True):
+            assert sympy.simplify(entry - value) == 0
+    a = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2)
+    b, d = m2 * l1 * c2 * sympy.cos(q2), I2 + m2 * c2**2
+    M = closed_form(model, "mass_matrix").entries
+    for row, wanted in zip(M, [[a + 2 * b, d + b], [d + b, d]], strict=True):
+        for entry, value in zip(row, wanted, strict=True):
+            assert sympy.simplify(entry - value) == 0
+    Gamma = closed_form(model, "christoffel_symbols").entries
+    found = {indices: sympy.simplify(e) for indices, e in nonzero(Gamma)}
+    assert found == {(1, 1, 2): h, (1, 2, 1): h, (1, 2, 2): h, (2, 1, 1): -h}
+
+
+@pytest.mark.parametrize("name", ["cart_pole", "double_pendulum"])
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "coriolis_matrix", "christoffel_symbols"])
+def test_closed_forms_are_what_kernels_compute(name, quantity):
+    robot = getattr(kt.robots, name)()
+    form = closed_form(robot.model, quantity)
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal(2) for _ in form.symbols]
+    names = [s for group in form.symbols.values() for s in group]
+    at = dict(zip(names, np.concatenate(values), strict=True))
+    expected = robot.kernel(quantity)(*values)
+    got = np.array(sympy.Array(form.entries).subs(at).tolist(), dtype=float)
+    assert relative_error(got, expected) < EXACT
+
+
+def test_the_command_prints_text_and_latex():
+    result = invoke("symbolic", "double_pendulum", "christoffel")
+    assert result.exit_code == 0, result.output
+    assert "Gamma_1,1,2 = -sin(q2)/2" in result.output
+    assert "Gamma_2,1,1 = sin(q2)/2" in result.output
+    result = invoke("symbolic", "cart_pole", "coriolis", "--latex")
+    assert r"C_{1,2} = - \frac{v_{2} \sin{\left(q_{2} \right)}}{20}" in result.output
+
+
+def test_what_is_too_large_or_unknown_is_said():
+    assert "7 degrees of freedom" in invoke("symbolic", "arm").output
+    result = invoke("symbolic", "cart_pole", "christofel_symbols")
+    assert result.exit_code == 1
+    assert "did you mean 'christoffel_symbols'" in result.output
