@@ -1,5 +1,6 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
+# make paper   the tables and figures of a paper again, into docs/paper
 # make bench   Kinetree beside Pinocchio, as a table and as benchmarks/results.json
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test bench lint types format clean
+.PHONY: demo test bench paper lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
@@ -24,6 +25,9 @@ types: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
+
+paper: $(VENV)/.test
+	$(BIN)/kinetree paper docs/paper
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

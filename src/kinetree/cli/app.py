@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
@@ -9,6 +10,7 @@ import typer
 import kinetree
 from kinetree.cli import operations
 from kinetree.cli.demo import report
+from kinetree.cli.paper import reproduce
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES
 from kinetree.symbolic import closed_form, printed
@@ -101,6 +103,18 @@ def symbolic(
         form = closed_form(model, name, method, simplify=simplify)
         letter = {"christoffel_symbols": "Gamma", "coriolis_matrix": "C", "mass_matrix": "M"}
         typer.echo(printed(form, letter.get(name, "tau"), latex))
+    except kinetree.errors.KinetreeError as e:
+        typer.echo(f"kinetree: {e}", err=True)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def paper(
+    folder: Annotated[Path, typer.Argument(help="Where to write the page.")] = Path("docs/paper"),
+) -> None:
+    """Compute the tables and figures of Echeandia & Wensing again."""
+    try:
+        reproduce(folder)
     except kinetree.errors.KinetreeError as e:
         typer.echo(f"kinetree: {e}", err=True)
         raise typer.Exit(1) from None
