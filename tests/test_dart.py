@@ -202,10 +202,3 @@ def test_a_call_and_its_counterpart_agree(both, call):
 def test_the_page_lists_what_is_tested_here():
     listed = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(CALLS)
-
-
-def test_the_code_on_the_page_runs():
-    blocks = re.findall(r"```python\n(.+?)```", PAGE.read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, str(PAGE), "exec"), {})
