@@ -6,12 +6,25 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from kinetree import errors, robots
 from kinetree.kernels import Point
 from kinetree.load import load
 from kinetree.model import Model
 from kinetree.robot import Robot
-from kinetree.runtime.threads import get_threads, set_threads
+
+if TYPE_CHECKING:
+    from kinetree.runtime.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
 __all__ = ["Model", "Point", "Robot", "errors", "get_threads", "load", "robots", "set_threads"]
+
+
+def __getattr__(name: str) -> Any:
+    """Threads come with the code generator, which is imported when somebody asks for it."""
+    if name in ("get_threads", "set_threads"):
+        from kinetree.runtime import threads
+
+        return getattr(threads, name)
+    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.algorithms import coordinates as algorithms
 from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
-from kinetree.runtime.kernel import Kernel
+
+if TYPE_CHECKING:
+    from kinetree.runtime.kernel import Kernel
 
 Array = Any
 
