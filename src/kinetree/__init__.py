@@ -22,7 +22,7 @@ __all__ = ["Model", "Point", "Robot", "errors", "get_threads", "load", "robots",
 
 
 def __getattr__(name: str) -> Any:
-    """Threads come with the code generator, which is imported when somebody asks for it."""
+    """Threads come with much that is imported only when somebody asks for them."""
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

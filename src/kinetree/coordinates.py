@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinetree.algorithms import coordinates as algorithms
 from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
-
-if TYPE_CHECKING:
-    from kinetree.runtime.kernel import Kernel
+from kinetree.runtime.kernel import Kernel
 
 Array = Any
 

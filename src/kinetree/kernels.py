@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kinetree.quantities import (
     Quantity,
     plain,
 )
+from kinetree.runtime.kernel import Kernel
 from kinetree.spatial import Force, Vector3
 
 
@@ -55,18 +56,7 @@ class Request(NamedTuple):
     settings: tuple[Hashable, ...] = ()
 
 
-if TYPE_CHECKING:
-    from kinetree.runtime.kernel import Kernel
-
-
-def _kernel(request: str, build: Callable[[], Program]) -> Kernel:
-    """A kernel; the code generator is imported when there is the first one to make."""
-    from kinetree.runtime.kernel import Kernel
-
-    return Kernel(request, build)
-
-
-class Kernels(dict[Any, "Kernel"]):
+class Kernels(dict[Any, Kernel]):
     """Kernels by request, or by the name of a quantity: then its settings are their first ones."""
 
     def __init__(self, model: Model) -> None:
@@ -84,7 +74,7 @@ class Kernels(dict[Any, "Kernel"]):
         self._check(row, request)
         if request not in self:
             text = "|".join((self.model.digest, *(repr(part) for part in request)))
-            self[request] = _kernel(text, lambda: self._program(row, request))
+            self[request] = Kernel(text, lambda: self._program(row, request))
         self[key] = self[request]
         return self[request]
 
@@ -103,7 +93,7 @@ class Kernels(dict[Any, "Kernel"]):
             return {name: plain(algorithm(model, *arrays))}
 
         token = uuid.uuid4().hex  # no two are taken for the same
-        return _kernel(f"{name} {token}", lambda: trace(name, function, shapes))
+        return Kernel(f"{name} {token}", lambda: trace(name, function, shapes))
 
     def method(self, row: Quantity, request: Request) -> str:
         """The method that is meant: by default the first that takes the robot's joints."""

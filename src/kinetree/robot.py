@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import numpy as np
 
@@ -24,12 +24,10 @@ from kinetree.kernels import Kernels, Point, Request
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.quantities import QUANTITIES, christoffel_pattern
+from kinetree.runtime.kernel import Kernel
 
 SINGULAR = 1e-13
 """Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
-if TYPE_CHECKING:
-    from kinetree.runtime.kernel import Kernel
-
 Array = Any
 """A NumPy array, or what NumPy makes one of."""
 External = Mapping[str | Point, Array]

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import Any
 
 from llvmlite import ir
@@ -43,35 +42,13 @@ from kinetree.emit.building import (
     offset,
     store,
 )
+from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
 from kinetree.emit.pool import share
-from kinetree.emit.strided import MAX_AXES, OPERAND_FIELDS, Strided
+from kinetree.emit.strided import Strided
 from kinetree.emit.tiles import PANEL, Tiles
 
 STACK_BYTES = 32768
 STREAM_BYTES = 1 << 23  # results larger than this are streamed
-
-
-class Field(IntEnum):
-    """The head of a kernel's description."""
-
-    WIDE = 0  # address of the body for a tile
-    WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
-    INDEX = 2  # address of where the results of a tile lie
-    ONE = 3  # address of the body for one state
-    ONE_CONSTANTS = 4
-    INPUTS = 5
-    OPERANDS = 6
-    WIDE_SCRATCH = 7  # elements of scratch a lane
-    ONE_SCRATCH = 8
-    RESULTS = 9  # distinct results of a tile
-    INPUT_ELEMENTS = 10  # of all inputs together
-    ELEMENTS = 11  # of all operands together
-    LARGEST = 12  # elements of the largest operand
-    BLOCK = 13  # states a thread takes at once
-    ARRAY_TYPE = 14  # address of numpy.ndarray
-    DTYPE = 15  # address of the arrays' dtype
-    NOT_IMPLEMENTED = 16  # address of NotImplemented
-    HEAD = 17
 
 
 # how an operand is moved

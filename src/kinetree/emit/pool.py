@@ -34,6 +34,7 @@ from kinetree.emit.building import (
     loop,
     store,
 )
+from kinetree.emit.layout import SHARE
 
 SPINS = 4000  # looks for work before a worker sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8
@@ -60,7 +61,6 @@ class Pool(IntEnum):
 
 
 ASLEEP, LOCK = 0, 1
-SHARE = "kinetree_share"
 ARGUMENT_COUNT = 5
 _SHARE_TYPES = [PTR] * (1 + ARGUMENT_COUNT) + [I64, I64]
 _RUN_TYPE = ir.FunctionType(I32, [PTR] * ARGUMENT_COUNT + [I64] * 3)

@@ -29,8 +29,8 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.driver import DIRECT, Field, operand_at
-from kinetree.emit.strided import MAX_AXES
+from kinetree.emit.driver import DIRECT, operand_at
+from kinetree.emit.layout import MAX_AXES, Field
 
 # where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
 _HEADER = object.__basicsize__

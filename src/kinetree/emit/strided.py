@@ -17,10 +17,7 @@ from kinetree.emit.building import (
     loop,
     offset,
 )
-
-MAX_AXES = 4
-OPERAND_FIELDS = 2 + MAX_AXES
-"""An operand is described by its elements, its core axes, and their lengths, ones in front."""
+from kinetree.emit.layout import MAX_AXES
 
 
 class Strided:

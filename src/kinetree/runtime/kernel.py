@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.emit.driver import Field
+from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
 from kinetree.emit.llvm import declarations, emit_body, shared_declarations
-from kinetree.emit.strided import MAX_AXES, OPERAND_FIELDS
 from kinetree.errors import DtypeError, ShapeError
 from kinetree.graph import Program, verify
 from kinetree.graph.fuse import fuse

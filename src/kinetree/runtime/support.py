@@ -7,25 +7,29 @@ import ctypes.util
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
-from kinetree.emit.building import Writer
-from kinetree.emit.driver import Driver
-from kinetree.emit.pool import SHARE, define_pool
-from kinetree.emit.routines import define_routines
-from kinetree.emit.single import define_call
+from kinetree.emit.layout import SHARE
 from kinetree.graph.schedule import RESULTS
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import new_array_address
 from kinetree.runtime.host import Loaded, host, provide
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 
 @cache
 def pool_code() -> Loaded:
     """The pool of threads, loaded."""
     _provide_symbols()
-    loaded = _load("pool", lambda module: define_pool(module, host().architecture))
+
+    def define(module: ir.Module) -> None:
+        from kinetree.emit.pool import define_pool  # not needed where the cache has the code
+
+        define_pool(module, host().architecture)
+
+    loaded = _load("pool", define)
     provide(SHARE, loaded.address(SHARE))
     return loaded
 
@@ -37,6 +41,11 @@ def support(kind: str) -> Loaded:
     target = host().target(kind)
 
     def define(module: ir.Module) -> None:
+        from kinetree.emit.building import Writer
+        from kinetree.emit.driver import Driver
+        from kinetree.emit.routines import define_routines
+        from kinetree.emit.single import define_call
+
         define_routines(module, target)
         writer = Writer(module, target)
         define_call(writer, Driver(writer).run_one)
@@ -53,6 +62,8 @@ def _load(what: str, define: Callable[[ir.Module], None]) -> Loaded:
     name = disk.key("support", what, h.fingerprint)
     code = disk.load(name)
     if code is None:
+        from llvmlite import ir
+
         module = ir.Module(f"kinetree_{what}")
         define(module)
         text = str(module).replace("\n{\n", " #0\n{\n") + h.attributes

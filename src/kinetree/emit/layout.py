@@ -1,0 +1,34 @@
+"""What generated code and those who call it must agree on: the layout of descriptions, names."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+SHARE = "kinetree_share"
+"""The function of the pool that runs a batch on several threads."""
+MAX_AXES = 4
+OPERAND_FIELDS = 2 + MAX_AXES
+"""An operand is described by its elements, its core axes, and their lengths, ones in front."""
+
+
+class Field(IntEnum):
+    """The head of a kernel's description."""
+
+    WIDE = 0  # address of the body for a tile
+    WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
+    INDEX = 2  # address of where the results of a tile lie
+    ONE = 3  # address of the body for one state
+    ONE_CONSTANTS = 4
+    INPUTS = 5
+    OPERANDS = 6
+    WIDE_SCRATCH = 7  # elements of scratch a lane
+    ONE_SCRATCH = 8
+    RESULTS = 9  # distinct results of a tile
+    INPUT_ELEMENTS = 10  # of all inputs together
+    ELEMENTS = 11  # of all operands together
+    LARGEST = 12  # elements of the largest operand
+    BLOCK = 13  # states a thread takes at once
+    ARRAY_TYPE = 14  # address of numpy.ndarray
+    DTYPE = 15  # address of the arrays' dtype
+    NOT_IMPLEMENTED = 16  # address of NotImplemented
+    HEAD = 17
