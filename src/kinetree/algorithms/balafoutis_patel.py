@@ -36,6 +36,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.tree import (
     Loads,
     along,
+    carry_to_base,
     drive_forces,
     parent_transforms,
     subspaces,
@@ -84,9 +85,5 @@ def balafoutis_patel(
 
     # tips to base
     tau = drive_forces(model, qd, qdd)
-    for i, body in reversed(list(enumerate(model.bodies))):
-        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
-            tau[k] = tau[k] + axis.dot(F[i])
-        if body.parent >= 0:
-            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+    carry_to_base(model, X, Phi, F, tau)
     return tau

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.blocks import add_symmetric, rotor_matrix
 from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -57,19 +58,9 @@ def crba_in_one_frame(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     Cheaper than in the bodies' frames where chains are long and their axes slanted.
     """
     parts = in_one_frame(model, q)
-    H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            H[k][k] = H[k][k] + drive.armature
+    H = rotor_matrix(model)
     for j, _, IC in parts.from_the_tips():
         F = [IC @ axis for axis in parts.Phi[j]]  # (26)
         for i in ancestors(model, j):
-            for row, axis in enumerate(parts.Phi[i], model.v_slices[i].start):
-                for column, force in enumerate(F, model.v_slices[j].start):
-                    if i == j and column < row:
-                        continue  # the other half of a symmetric block
-                    entry = axis.dot(force)  # (22)
-                    H[row][column] = H[row][column] + entry
-                    if i != j or row != column:
-                        H[column][row] = H[column][row] + entry
+            add_symmetric(model, H, (i, j), parts.Phi[i], F)  # (22)
     return H

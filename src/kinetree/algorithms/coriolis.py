@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kinetree.algorithms.blocks import rotor_matrix
 from kinetree.algorithms.common_frame import in_one_frame
 from kinetree.algorithms.tree import along, ancestors
 from kinetree.model import Model
@@ -62,10 +63,7 @@ def coriolis(
             ]
         )
 
-    H, dH, C = (_zeros(model.nv) for _ in range(3))
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            H[k][k] = H[k][k] + drive.armature
+    H, dH, C = rotor_matrix(model), _zeros(model.nv), _zeros(model.nv)
     carried: dict[int, Operator] = {}
     for j, I, IC in parts.from_the_tips():
         BC = factor(v[j], I)

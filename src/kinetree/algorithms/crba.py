@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.tree import parent_transforms, subspaces
+from kinetree.algorithms.blocks import add_symmetric, rotor_matrix
+from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Transform
@@ -36,23 +37,10 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix H(q), both triangles."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     IC = composite_inertias(model, X)
-    H: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            H[k][k] = H[k][k] + drive.armature
-
+    H = rotor_matrix(model)
     for j in reversed(range(len(model.bodies))):
         F = [IC[j] @ axis for axis in Phi[j]]  # (26)
-        i = j
-        while i >= 0:
-            for row, axis in enumerate(Phi[i], model.v_slices[i].start):
-                for column, force in enumerate(F, model.v_slices[j].start):
-                    if i == j and column < row:
-                        continue  # the other half of a symmetric block
-                    entry = axis.dot(force)  # (22)
-                    H[row][column] = H[row][column] + entry
-                    if i != j or row != column:
-                        H[column][row] = H[column][row] + entry
+        for i in ancestors(model, j):
+            add_symmetric(model, H, (i, j), Phi[i], F)  # (22)
             F = [X[i].to_parent(force) for force in F]
-            i = model.bodies[i].parent
     return H

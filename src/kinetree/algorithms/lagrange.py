@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.blocks import rotor_matrix
 from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.manifold import coordinate_rates
 from kinetree.algorithms.rate import rate
@@ -61,14 +62,11 @@ def link_jacobians(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]]
 def lagrange_mass(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """M(q) (48, 59), with the rotors of drives."""
     J = _columns(link_jacobians(model, q))
-    M: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
+    M = rotor_matrix(model)
     for k, (m, I_c) in enumerate(_inertias(model, q)):
         for i, a in enumerate(J[k]):
             for j, b in enumerate(J[k]):
                 M[i][j] = M[i][j] + a.v.dot(b.v) * m + a.w.dot(I_c @ b.w)
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            M[k][k] = M[k][k] + drive.armature
     return M
 
 

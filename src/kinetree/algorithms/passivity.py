@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.blocks import rotor_inertias
 from kinetree.algorithms.rnea import forward_pass
-from kinetree.algorithms.tree import along, parent_transforms, subspaces
+from kinetree.algorithms.tree import along, carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Motion, Vector3, christoffel_factor
@@ -54,15 +55,8 @@ def passivity_forces(
         )
         B = christoffel_factor(V[i], body.inertia)  # (12)
         F.append(body.inertia @ Ar[i] + B @ Vr[i])  # (10)
-    tau: list[Scalar] = [0] * model.nv
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            tau[k] = tau[k] + ar[k] * drive.armature
-    for i, body in reversed(list(enumerate(model.bodies))):
-        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
-            tau[k] = tau[k] + axis.dot(F[i])
-        if body.parent >= 0:
-            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+    tau = [a * rotor for a, rotor in zip(ar, rotor_inertias(model), strict=True)]
+    carry_to_base(model, X, Phi, F, tau)
     return tau
 
 
@@ -85,11 +79,8 @@ def momentum_observer(
     weight = [body.inertia @ A[i] for i, body in enumerate(model.bodies)]
     V, _ = forward_pass(model, X, Phi, q, v, rest, Motion.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
-    p: list[Scalar] = [0] * model.nv
+    p = [x * rotor for x, rotor in zip(v, rotor_inertias(model), strict=True)]
     rate = [t + x for t, x in zip(tau, r, strict=True)]
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            p[k] = p[k] + v[k] * drive.armature
     for i, body in reversed(list(enumerate(model.bodies))):
         at = model.v_slices[i]
         own_rates = body.joint.subspace_rate(q[model.q_slices[i]], v[at])

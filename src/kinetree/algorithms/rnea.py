@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.tree import (
     Loads,
     along,
+    carry_to_base,
     drive_forces,
     parent_transforms,
     subspaces,
@@ -80,11 +81,7 @@ def passes(
 
     # tips to base: what each joint carries (18), and what its drive and friction take
     tau = drive_forces(model, qd, qdd)
-    for i, body in reversed(list(enumerate(model.bodies))):
-        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
-            tau[k] = tau[k] + axis.dot(F[i])
-        if body.parent >= 0:
-            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+    carry_to_base(model, X, Phi, F, tau)
     return V, F, tau
 
 

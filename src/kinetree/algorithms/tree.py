@@ -64,6 +64,21 @@ def combine(forces: Iterable[Force], weights: Iterable[Scalar]) -> Force:
     return total
 
 
+def carry_to_base(
+    model: Model,
+    X: Sequence[Transform],
+    Phi: Sequence[Sequence[Motion]],
+    F: list[Force],
+    tau: list[Scalar],
+) -> None:
+    """Tips to base: what each joint carries is added to F, what it feels of that to tau."""
+    for i, body in reversed(list(enumerate(model.bodies))):
+        for k, axis in enumerate(Phi[i], model.v_slices[i].start):
+            tau[k] = tau[k] + axis.dot(F[i])
+        if body.parent >= 0:
+            F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
+
+
 def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """What the drives take: rotor inertia, viscous and dry friction, for each velocity."""
     forces: list[Scalar] = [0] * model.nv

@@ -1,0 +1,43 @@
+"""What mass matrices are put together from: rotors on the diagonal, blocks between two bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Force, Motion
+
+
+def rotor_inertias(model: Model) -> list[Scalar]:
+    """The rotor inertia that each velocity feels."""
+    inertias: list[Scalar] = [0] * model.nv
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            inertias[k] = inertias[k] + drive.armature
+    return inertias
+
+
+def rotor_matrix(model: Model) -> list[list[Scalar]]:
+    """A matrix with the rotor inertias on its diagonal: what mass matrices start from."""
+    rotors = rotor_inertias(model)
+    return [[rotors[i] if i == j else 0 for j in range(model.nv)] for i in range(model.nv)]
+
+
+def add_symmetric(
+    model: Model,
+    H: list[list[Scalar]],
+    bodies: tuple[int, int],
+    axes: Sequence[Motion],
+    F: Sequence[Force],
+) -> None:
+    """The block of a symmetric matrix between the axes of a body i and forces of a body j."""
+    i, j = bodies
+    for row, axis in enumerate(axes, model.v_slices[i].start):
+        for column, force in enumerate(F, model.v_slices[j].start):
+            if i == j and column < row:
+                continue  # the other half of a symmetric block
+            entry = axis.dot(force)
+            H[row][column] = H[row][column] + entry
+            if i != j or row != column:
+                H[column][row] = H[column][row] + entry
