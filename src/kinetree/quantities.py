@@ -47,7 +47,8 @@ class Quantity:
     arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
     results: their names, in the order in which an algorithm gives them.
     loads: whether wrenches and forces may act from outside.
-    settings: what else an algorithm takes, not an array: name -> the valid values.
+    settings: what else an algorithm takes, not an array: name -> the valid values, the default
+        first.
 
     An algorithm takes the model, the arguments, the loads, the settings.
     """
@@ -157,7 +158,7 @@ QUANTITIES: dict[str, Quantity] = {
         _one(algorithms.frame_acceleration),
         ("q", "v", "a"),
         ("acceleration",),
-        settings=FRAME | {"kind": ("spatial", "classical")},
+        settings=FRAME | {"kind": ("classical", "spatial")},
     ),
     "jacobian": Quantity(_one(algorithms.jacobian), ("q",), ("jacobian",), settings=FRAME),
     "jacobian_rate": Quantity(

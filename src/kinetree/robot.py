@@ -19,11 +19,11 @@ from kinetree import algorithms
 from kinetree.algorithms.coriolis import Factor
 from kinetree.citations import citation
 from kinetree.coordinates import InCoordinates
-from kinetree.errors import SingularChartError, unknown
+from kinetree.errors import KinetreeError, SingularChartError, unknown
 from kinetree.kernels import Kernels, Point, Request
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
-from kinetree.quantities import QUANTITIES, christoffel_pattern
+from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS, christoffel_pattern
 from kinetree.runtime.kernel import Kernel
 
 SINGULAR = 1e-13
@@ -575,13 +575,19 @@ class Robot:
             quantity: the method's name, such as "inverse_dynamics".
             method: which algorithm; the default if empty.
             external: what acts on the robot, frames' names and Points, each then an argument.
-            settings: what the method takes besides arrays, such as frame= and axes=.
+            settings: what the method takes besides arrays, such as frame= and axes=; by default
+                what the method has.
         """
-        wanted = QUANTITIES[quantity].settings if quantity in QUANTITIES else settings
+        if quantity not in QUANTITIES:
+            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+        wanted = QUANTITIES[quantity].settings
         for name in settings:
             if name not in wanted:
                 raise unknown("setting", name, wanted, quantity)
-        values = tuple(settings[name] for name in wanted if name in settings)
+        for name, valid in wanted.items():
+            if name not in settings and valid in (ANY_FRAME, SOME_JOINTS):
+                raise KinetreeError(f"{quantity} needs {name}=")
+        values = tuple(settings.get(name, valid[0]) for name, valid in wanted.items())
         return self._kernels[Request(quantity, method, tuple(external), values)]
 
     def citation(self, quantity: str, method: str = "") -> str:

@@ -244,38 +244,38 @@ def fuzzed(examples):
     return settings(max_examples=examples, deadline=None, derandomize=False)
 
 
-@fuzzed(1500)
+@fuzzed(3000)
 @given(damaged(URDFS), BASES)
 def test_a_damaged_urdf_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
-@fuzzed(1500)
+@fuzzed(3000)
 @given(revalued(URDFS, NUMBERS), BASES)
 def test_a_urdf_of_other_values_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
-@fuzzed(600)
+@fuzzed(1300)
 @given(trees(), BASES)
 def test_a_urdf_that_is_nearly_right_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
-@fuzzed(300)
+@fuzzed(600)
 @given(forests(), BASES)
 def test_any_elements_in_any_order_are_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
-@fuzzed(600)
+@fuzzed(1300)
 @given(revalued(MJCFS, NUMBERS))
 def test_an_mjcf_of_other_values_is_read_or_refused(file, data):
     pytest.importorskip("mujoco")
     hold(file, data)
 
 
-@fuzzed(1000)
+@fuzzed(2000)
 @given(st.binary(max_size=300) | st.text().map(lambda text: text.encode(errors="replace")))
 def test_any_bytes_are_refused(file, data):
     file.write_bytes(data)

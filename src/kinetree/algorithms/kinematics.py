@@ -27,7 +27,7 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform
 
-AXES = ("world", "body", "origin")
+AXES = ("origin", "body", "world")
 
 
 def poses(model: Model, q: Sequence[Scalar]) -> list[Transform]:

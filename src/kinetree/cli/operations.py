@@ -37,7 +37,7 @@ def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
     """The counts of every quantity and method; of frames, the robot's last."""
     for quantity, row in QUANTITIES.items():
         settings = {
-            name: robot.frames[-1] if name == "frame" else tuple(valid)[-1]
+            name: robot.frames[-1] if name == "frame" else valid[0]
             for name, valid in row.settings.items()
             if name != "accelerated"
         }
