@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from kinetree.errors import ModelError, unknown
+from kinetree.model.arguments import Placement, given_inertia, given_transform
 from kinetree.model.description import Connection, Description, assemble
 from kinetree.model.disassemble import disassemble
 from kinetree.model.joints import (
@@ -25,18 +24,10 @@ from kinetree.model.joints import (
 )
 from kinetree.model.joints.moved import Wrapped
 from kinetree.model.model import WORLD, Body, Limits, Model
-from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial import Vector3
 
 EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
 CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
-Placement = Any
-"""A Transform, a homogeneous 4x4 matrix, or a point."""
-EXPECTED = {
-    (): "a number",
-    (3,): "three coordinates (x, y, z)",
-    (3, 3): "a 3x3 matrix",
-    (4, 4): "a homogeneous 4x4 matrix",
-}
 
 
 def without(model: Model, *effects: str) -> Model:
@@ -116,7 +107,7 @@ def attach_payload(
             None for a point mass.
     """
     model.frame(frame)
-    load = _inertia(mass, com, inertia)
+    load = given_inertia(mass, com, inertia)
     whole = disassemble(model)
     links = [
         replace(link, inertia=link.inertia + load) if link.name == frame else link
@@ -141,7 +132,7 @@ def replace_inertia(
     names = [b.name for b in model.bodies]
     if body not in names:
         raise unknown("body", body, names, f"robot {model.name!r}")
-    new = _inertia(mass, com, inertia)
+    new = given_inertia(mass, com, inertia)
     return replace(
         model, bodies=tuple(replace(b, inertia=new) if b.name == body else b for b in model.bodies)
     )
@@ -156,7 +147,7 @@ def add_frame(model: Model, name: str, parent: str, at: Placement = (0.0, 0.0, 0
         at: its pose there: a 4x4 matrix, a Transform, or its origin.
     """
     base = model.frame(parent)
-    new = replace(base, name=name, placement=base.placement @ _transform(at), mount=None)
+    new = replace(base, name=name, placement=base.placement @ given_transform(at), mount=None)
     return replace(model, frames=(*model.frames, new))
 
 
@@ -189,7 +180,7 @@ def attach(
     mount = f"{root}_mount"
     if mount in joints | new_joints:
         raise ModelError(f"a joint is named {mount!r} already: give the attached robot a prefix")
-    mounted = Connection(mount, frame, root, _transform(at), joint)
+    mounted = Connection(mount, frame, root, given_transform(at), joint)
     order = mine.order
     if theirs.order:
         own = [model.bodies[i].joint_name for i in model.coordinate_order]
@@ -360,48 +351,3 @@ def _prefixed(description: Description, prefix: str) -> Description:
         shapes=[replace(s, link=prefix + s.link) for s in description.shapes],
         order=[prefix + name for name in description.order],
     )
-
-
-def _inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
-    """From what a user gives; what cannot be an inertia is an error."""
-    m = float(_numbers("mass", mass, ()))
-    if m < 0.0:
-        raise ModelError(f"mass={mass!r}: kilograms cannot be negative")
-    c = _numbers("com", com, (3,))
-    I = np.zeros((3, 3)) if inertia is None else _numbers("inertia", inertia, (3, 3))
-    floor = 1e-9 * np.abs(I).max()  # what is typed in is rounded
-    if np.abs(I - I.T).max() > floor:
-        raise ModelError(f"inertia={I.tolist()}: a rotational inertia is symmetric")
-    least = np.linalg.eigvalsh(I)[0]
-    if least < -floor:
-        raise ModelError(
-            f"inertia={I.tolist()}: its principal moment {least:.3g} is negative, none can be"
-        )
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
-    return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
-
-
-def _transform(at: Placement) -> Transform:
-    if isinstance(at, Transform):
-        return at
-    X = _numbers("at", at, (3,), (4, 4))
-    if X.shape == (3,):
-        return Transform(Rotation.identity(), Vector3(*X.tolist()))
-    R = X[:3, :3]
-    if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
-        raise ModelError("at is no pose: its upper left 3x3 block is not a rotation")
-    if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
-        raise ModelError(f"at is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
-    return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
-
-
-def _numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray:
-    """An array of one of these shapes, all its numbers finite."""
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        numbers = np.array(np.nan)
-    if numbers.shape not in shapes or not np.isfinite(numbers).all():
-        expected = " or ".join(EXPECTED[shape] for shape in shapes)
-        raise ModelError(f"{name}={value!r}: {expected} is expected, every number finite")
-    return numbers

@@ -1,0 +1,65 @@
+"""Inertias and placements as users give them: numbers in, spatial values out, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+Placement = Any
+"""A Transform, a homogeneous 4x4 matrix, or a point."""
+EXPECTED = {
+    (): "a number",
+    (3,): "three coordinates (x, y, z)",
+    (3, 3): "a 3x3 matrix",
+    (4, 4): "a homogeneous 4x4 matrix",
+}
+
+
+def given_inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
+    """From what a user gives; what cannot be an inertia is an error."""
+    m = float(given_numbers("mass", mass, ()))
+    if m < 0.0:
+        raise ModelError(f"mass={mass!r}: kilograms cannot be negative")
+    c = given_numbers("com", com, (3,))
+    I = np.zeros((3, 3)) if inertia is None else given_numbers("inertia", inertia, (3, 3))
+    floor = 1e-9 * np.abs(I).max()  # what is typed in is rounded
+    if np.abs(I - I.T).max() > floor:
+        raise ModelError(f"inertia={I.tolist()}: a rotational inertia is symmetric")
+    least = np.linalg.eigvalsh(I)[0]
+    if least < -floor:
+        raise ModelError(
+            f"inertia={I.tolist()}: its principal moment {least:.3g} is negative, none can be"
+        )
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
+    return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
+
+
+def given_transform(at: Placement) -> Transform:
+    if isinstance(at, Transform):
+        return at
+    X = given_numbers("at", at, (3,), (4, 4))
+    if X.shape == (3,):
+        return Transform(Rotation.identity(), Vector3(*X.tolist()))
+    R = X[:3, :3]
+    if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
+        raise ModelError("at is no pose: its upper left 3x3 block is not a rotation")
+    if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
+        raise ModelError(f"at is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
+    return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
+
+
+def given_numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+    """An array of one of these shapes, all its numbers finite."""
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
+    if numbers.shape not in shapes or not np.isfinite(numbers).all():
+        expected = " or ".join(EXPECTED[shape] for shape in shapes)
+        raise ModelError(f"{name}={value!r}: {expected} is expected, every number finite")
+    return numbers
