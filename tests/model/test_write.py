@@ -658,3 +658,15 @@ def test_urdf_keeps_limits_on_one_side_or_none(joint, limits):
     assert load_model(text).bodies[0].limits == limits
     if 'type="continuous"' not in text:  # what other readers ask for
         assert all(f"{key}=" in text for key in ("lower", "upper", "velocity", "effort"))
+
+
+def test_a_fixed_joint_may_be_named_as_the_one_of_a_free_base():
+    text = write_urdf(chain(Revolute(Z)))
+    text = text.replace("</robot>", '<link name="tip"/>' + FIXED_ROOT + "</robot>")
+    model = load_model(text, base="floating")
+    assert model.bodies[0].joint_name == "root_joint"
+    assert assemble(disassemble(model)) == model
+
+
+FIXED_ROOT = """<joint name="root_joint" type="fixed">
+<parent link="l1"/><child link="tip"/></joint>"""

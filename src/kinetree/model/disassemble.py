@@ -18,7 +18,6 @@ def disassemble(model: Model) -> Description:
     to its body.
     """
     link_names = {f.name for f in model.frames}
-    joint_names = {b.joint_name for b in model.bodies}
     frames: dict[int, list[Frame]] = {i: [] for i in range(WORLD, len(model.bodies))}
     for frame in model.frames:
         frames[frame.body].append(frame)
@@ -37,6 +36,7 @@ def disassemble(model: Model) -> Description:
         links.append(Link(own[WORLD], model.base_inertia))
     connections = [_connection(model, i, own) for i in range(len(model.bodies))]
     root = connections.pop(hanging[0]) if alone else None
+    joint_names = {c.name for c in connections}
     for carrier, fixed in frames.items():
         for frame in fixed:
             if frame.name == own[carrier]:
