@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -79,7 +78,7 @@ class Kernels(dict[Any, Kernel]):
         return self[request]
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
-        """The kernel of an algorithm that is in no table; it is kept for this process only.
+        """The kernel of an algorithm that is in no table: traced anew in every process.
 
         Arguments:
             name: for messages.
@@ -92,8 +91,7 @@ class Kernels(dict[Any, Kernel]):
         def function(*arrays: Any) -> dict[str, Any]:
             return {name: plain(algorithm(model, *arrays))}
 
-        token = uuid.uuid4().hex  # no two are taken for the same
-        return Kernel(f"{name} {token}", lambda: trace(name, function, shapes))
+        return Kernel(None, lambda: trace(name, function, shapes))
 
     def method(self, row: Quantity, request: Request) -> str:
         """The method that is meant: by default the first that takes the robot's joints."""

@@ -35,9 +35,9 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.tree import (
     Loads,
-    along,
     carry_to_base,
     drive_forces,
+    joint_motion,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -65,11 +65,9 @@ def balafoutis_patel(
 
     # base to tips
     for i, body in enumerate(model.bodies):
-        p, at = body.parent, model.v_slices[i]
+        p = body.parent
         A, s = X[i].rotation, X[i].translation
-        V_J = along(Phi[i], qd[at])
-        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], qd[at])
-        A_J = along(Phi[i], qdd[at]) + along(Phi_rate, qd[at])
+        V_J, A_J = joint_motion(model, i, Phi[i], q, qd, qdd)
         if p >= 0:
             w.append(A.T @ w[p] + V_J.angular)
             dw.append(A.T @ dw[p] + w[i].cross(V_J.angular) + A_J.angular)

@@ -30,12 +30,11 @@ def total_mass(model: Model) -> Scalar:
 
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """Where the centre of mass is, in the world."""
-    moment = Vector3.zero()
-    IC = composite_inertias(model, parent_transforms(model, q))
+    moment, X = Vector3.zero(), parent_transforms(model, q)
+    IC = composite_inertias(model, X)
     for i, body in enumerate(model.bodies):
         if body.parent < 0:
-            X0 = parent_transforms(model, q)[i]
-            moment = moment + X0.rotation @ IC[i].moment + X0.translation * IC[i].mass
+            moment = moment + X[i].rotation @ IC[i].moment + X[i].translation * IC[i].mass
     return list(moment * (1 / total_mass(model)))
 
 

@@ -32,8 +32,8 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.tree import (
     Loads,
-    along,
     drive_forces,
+    joint_motion,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -63,12 +63,9 @@ def liu_jain(
 
     # pass 1: velocity and acceleration
     for k, body in enumerate(model.bodies):
-        p, at = body.parent, model.v_slices[k]
+        p = body.parent
         R, d = X[k].rotation, X[k].translation
-        # the joint in the link's frame, and its rate: axes may move
-        V_J = along(Phi[k], qd[at])
-        Phi_rate = body.joint.subspace_rate(q[model.q_slices[k]], qd[at])
-        A_J = along(Phi[k], qdd[at]) + along(Phi_rate, qd[at])
+        V_J, A_J = joint_motion(model, k, Phi[k], q, qd, qdd)
         w_J, dw_J = R @ V_J.angular, R @ A_J.angular
         d_rate = R @ V_J.linear
         d_acceleration = R @ (A_J.linear + V_J.angular.cross(V_J.linear))

@@ -47,7 +47,7 @@ def rnea(
     external: Loads = (),
 ) -> list[Scalar]:
     """The joint forces tau that give the accelerations qdd."""
-    _, _, tau = passes(model, q, qd, qdd, external)
+    _, tau = passes(model, q, qd, qdd, external)
     return tau
 
 
@@ -59,7 +59,7 @@ def joint_wrenches(
     external: Loads = (),
 ) -> list[Force]:
     """F_i: all that joint i transmits onto body i, in the body's frame."""
-    _, F, _ = passes(model, q, qd, qdd, external)
+    F, _ = passes(model, q, qd, qdd, external)
     return F
 
 
@@ -69,8 +69,8 @@ def passes(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     external: Loads,
-) -> tuple[list[Motion], list[Force], list[Scalar]]:
-    """Both passes: the velocities V, the wrenches F and the joint forces tau."""
+) -> tuple[list[Force], list[Scalar]]:
+    """Both passes: the wrenches F that the joints transmit, and the joint forces tau."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     A_g = Motion(model.gravity, Vector3.zero())
     F_ext = wrenches_on_bodies(model, X, external)
@@ -82,7 +82,7 @@ def passes(
     # tips to base: what each joint carries (18), and what its drive and friction take
     tau = drive_forces(model, qd, qdd)
     carry_to_base(model, X, Phi, F, tau)
-    return V, F, tau
+    return F, tau
 
 
 def forward_pass(

@@ -56,6 +56,20 @@ def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
     return total
 
 
+def joint_motion(
+    model: Model,
+    i: int,
+    Phi: Sequence[Motion],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+) -> tuple[Motion, Motion]:
+    """The velocity of joint i in its body's frame, and the rate of that: axes may move, too."""
+    at = model.v_slices[i]
+    Phi_rate = model.bodies[i].joint.subspace_rate(q[model.q_slices[i]], qd[at])
+    return along(Phi, qd[at]), along(Phi, qdd[at]) + along(Phi_rate, qd[at])
+
+
 def combine(forces: Iterable[Force], weights: Iterable[Scalar]) -> Force:
     """The sum of forces, each as often as its weight says."""
     total = Force.zero()

@@ -127,8 +127,7 @@ def _robot(name: str, base: str) -> kinetree.Robot:
     """A built-in robot by its name, or the robot of a file."""
     if name not in BUILT_IN:
         return kinetree.load(name, base=base)
-    made = getattr(kinetree.robots, name)
-    return made(base) if name in ("arm", "human", "quadruped") else made()
+    return getattr(kinetree.robots, name)(base)
 
 
 @app.command()

@@ -21,10 +21,9 @@ from kinetree.model.lint import description_problems, idle_joints
 from kinetree.model.model import Model
 from kinetree.model.problem import SEVERITIES, Problem
 from kinetree.model.urdf import read_urdf
-from kinetree.model.xml import LARGEST, brief, parse
+from kinetree.model.xml import LARGEST, TEXT, brief, parse
 
 LONGEST_PATH = 400
-TEXT = "<string>"
 
 
 def load_model(

@@ -22,14 +22,13 @@ from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
-from kinetree.model.xml import Element, brief, parse
+from kinetree.model.xml import TEXT, Element, brief, parse
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
 EQUAL_JOINTS = 2  # mjtEq
 FLAGS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "DAMPER", "PASSIVE", "GRAVITY")  # mjtDisableBit
-TEXT = "<string>"  # the file of a document that came from none
 
 
 def read_mjcf(

@@ -15,6 +15,7 @@ from xml.parsers import expat
 from kinetree.errors import FileFormatError
 
 # far beyond any robot, so that what is read takes bounded time and memory
+TEXT = "<string>"  # the file of a document that came from none
 LARGEST = 1 << 26  # bytes
 MOST = 1_000_000  # elements
 DEEPEST = 500

@@ -78,17 +78,18 @@ class Kernel:
 
     Arguments:
         request: a text that identifies what `build` gives; the cache is asked for it first, so
-            that a program known from an earlier run is not even traced.
+            that a program known from an earlier run is not even traced. None if nothing does.
         build: makes the program.
     """
 
-    def __init__(self, request: str, build: Callable[[], Program]) -> None:
+    def __init__(self, request: str | None, build: Callable[[], Program]) -> None:
         self._build = build
-        name = disk.key("interface", request)
-        kept = disk.load(name)
+        name = None if request is None else disk.key("interface", request)
+        kept = None if name is None else disk.load(name)
         if kept is None:
             self.interface = Interface.of(self.program)
-            disk.save(name, self.interface.dump())
+            if name is not None:
+                disk.save(name, self.interface.dump())
         else:
             self.interface = Interface.parse(kept)
         self.name = self.interface.name
