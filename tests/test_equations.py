@@ -12,7 +12,7 @@ import kinetree
 ROOT = Path(kinetree.__file__).parent
 ALGORITHMS = sorted((ROOT / "algorithms").glob("*.py"))
 # what is no algorithm by itself
-HELPERS = {"__init__.py", "tree.py", "dense.py", "blocks.py"}
+HELPERS = {"__init__.py", "tree.py", "dense.py", "blocks.py", "axes.py"}
 
 
 def numbers(*spans: tuple[int, int]) -> set[str]:
@@ -28,6 +28,7 @@ SOURCES = {
     "Lecture 9": set(),
     "Guenter & C. F. Rose": set(),
     "Carpentier": set(),
+    "Singh": set(),
 }
 CITED = re.compile(r"eq\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 IN_COMMENT = re.compile(r"#.*?\((\d+(?:\.\d+)?)\)")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from kinetree import algorithms
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
-from kinetree.graph import Program, trace
+from kinetree.graph import Program, TooLongError, trace
 from kinetree.model import Model
 from kinetree.model.regroup import align, loses_nothing, recenter, regroup
 from kinetree.model.snap import snap
@@ -22,6 +23,7 @@ from kinetree.quantities import (
     QUANTITIES,
     SOME_JOINTS,
     WHOLE,
+    Derived,
     Method,
     Quantity,
     plain,
@@ -40,6 +42,10 @@ class Point:
     """
 
     frame: str
+
+
+WASTE = 1.3
+"""How many nodes may be traced for each operation of the cheapest program so far."""
 
 
 class Request(NamedTuple):
@@ -61,6 +67,8 @@ class Kernels(dict[Any, Kernel]):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
+        named = ("q", "q0", "q1") if model.nq != model.nv else ()  # else directions are coordinates
+        self._charts = dict.fromkeys(named, partial(_directions, model))
 
     def __missing__(self, key: str | tuple[Any, ...]) -> Kernel:
         asked = Request(key) if isinstance(key, str) else Request(*key)
@@ -73,7 +81,7 @@ class Kernels(dict[Any, Kernel]):
         self._check(row, request)
         if request not in self:
             text = "|".join((self.model.digest, *(repr(part) for part in request)))
-            self[request] = Kernel(text, lambda: self._program(row, request))
+            self[request] = Kernel(text, lambda: self._program(request), self._charts)
         self[key] = self[request]
         return self[request]
 
@@ -91,15 +99,18 @@ class Kernels(dict[Any, Kernel]):
         def function(*arrays: Any) -> dict[str, Any]:
             return {name: plain(algorithm(model, *arrays))}
 
-        return Kernel(None, lambda: trace(name, function, shapes))
+        return Kernel(None, lambda: trace(name, function, shapes), self._charts)
 
     def method(self, row: Quantity, request: Request) -> str:
-        """The method that is meant: by default the first that takes the robot's joints."""
+        """The method that is meant: by default the first that takes the robot's joints.
+
+        Empty, if it is yet to be found which of them is the cheapest.
+        """
         model, name = self.model, request.method
         follower = next((b.joint_name for b in model.bodies if b.follows is not None), None)
         valid = [m for m, how in row.methods.items() if how.shared or follower is None]
         if not name:
-            return valid[0]
+            return "" if row.cheapest else valid[0]
         if name not in row.methods:
             raise unknown("method", name, row.methods, request.quantity)
         if name not in valid:
@@ -136,10 +147,43 @@ class Kernels(dict[Any, Kernel]):
             if name not in own:
                 raise unknown("moving joint", name, own, f"robot {self.model.name!r}")
 
-    def _program(self, row: Quantity, request: Request) -> Program:
-        """Trace a quantity."""
-        method: Method = row.methods[request.method]
-        model = self.model
+    def _program(self, request: Request) -> Program:
+        """Trace a quantity, by the method that is asked for or by the cheapest."""
+        methods = QUANTITIES[request.quantity].methods
+        if request.method in methods:
+            return self._by_method(request, math.inf)
+        best: Program | None = None
+        for name in methods:
+            limit = math.inf if best is None else WASTE * best.cost
+            try:
+                found = self._by_method(request._replace(method=name), limit)
+            except TooLongError:
+                continue
+            if best is None or found.cost < best.cost:
+                best = found
+        assert best is not None
+        return best
+
+    def _by_method(self, request: Request, limit: float) -> Program:
+        """Trace a quantity by one method, with at most so many nodes."""
+        row = QUANTITIES[request.quantity]
+        method = row.methods[request.method]
+        if isinstance(method, Derived):
+            inner = Request(method.quantity, "", request.loads, request.settings)
+            name = self.method(QUANTITIES[method.quantity], inner)
+            program = self._program(inner._replace(method=name))
+            found = method.build(program, self._charts, limit=limit)
+        else:
+            ways = [x for x in (method.algorithm, method.alternative) if x is not None]
+            programs = [self._traced(request, method, way, limit) for way in ways]
+            found = min(programs, key=lambda program: program.cost)
+        return replace(found, name=request.quantity, method=request.method)
+
+    def _traced(
+        self, request: Request, method: Method, algorithm: Callable[..., Any], limit: float
+    ) -> Program:
+        """Trace an algorithm."""
+        row, model = QUANTITIES[request.quantity], self.model
         if method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
             model = regroup(model)
         elif method.regrouped != NEVER:
@@ -150,7 +194,7 @@ class Kernels(dict[Any, Kernel]):
         count = len(shapes)
         shapes |= {_argument(load): (6,) for load in request.loads}
 
-        def function(algorithm: Callable[..., Any], *arrays: Any) -> dict[str, Any]:
+        def function(*arrays: Any) -> dict[str, Any]:
             own, acting = arrays[:count], arrays[count:]
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
@@ -159,11 +203,15 @@ class Kernels(dict[Any, Kernel]):
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 
         try:
-            ways = [x for x in (method.algorithm, method.alternative) if x is not None]
-            found = [trace(request.quantity, partial(function, x), shapes) for x in ways]
-            return min(found, key=lambda program: program.cost)
+            return trace(request.quantity, function, shapes, limit)
         except ZeroDivisionError:
             raise _singular(self.model, request.quantity) from None
+
+
+def _directions(model: Model, q: Sequence[Any]) -> list[list[Any]]:
+    """The rate of q at each unit velocity."""
+    units = [[1.0 if i == k else 0.0 for i in range(model.nv)] for k in range(model.nv)]
+    return [algorithms.coordinate_rates(model, q, unit) for unit in units]
 
 
 def _argument(load: str | Point) -> str:

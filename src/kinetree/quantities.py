@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import AXES, POINTS
+from kinetree.graph import Program
+from kinetree.graph.differentiate import jacobian, vjp
 from kinetree.model import Model
 from kinetree.spatial import Force, Motion, Transform
 
@@ -40,10 +43,23 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """A method that differentiates the program of another quantity.
+
+    build: from that program, the charts of its arguments and a limit to the program of this one.
+    """
+
+    quantity: str
+    build: Callable[..., Program]
+    shared: bool = True
+
+
+@dataclass(frozen=True)
 class Quantity:
     """How a quantity is computed.
 
     methods: by name, the default first.
+    cheapest: whether by default the one is taken that does with the fewest operations.
     arguments: names, each "q"-like (of length nq) or "v"-like (of length nv).
     results: their names, in the order in which an algorithm gives them.
     loads: whether wrenches and forces may act from outside.
@@ -53,11 +69,12 @@ class Quantity:
     An algorithm takes the model, the arguments, the loads, the settings.
     """
 
-    methods: Mapping[str, Method]
+    methods: Mapping[str, Method | Derived]
     arguments: tuple[str, ...]
     results: tuple[str, ...]
     loads: bool = False
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    cheapest: bool = False
 
 
 def plain(value: Any) -> Any:
@@ -129,6 +146,34 @@ def _one(algorithm: Callable[..., Any], regrouped: str = FRAMES) -> dict[str, Me
 def _by_inverse_dynamics(make: Callable[..., Any]) -> dict[str, Method]:
     """What is inverse dynamics of some motion, in each of its ways."""
     return {name: Method(make(m.algorithm), m.regrouped) for name, m in INVERSE_DYNAMICS.items()}
+
+
+def _jacobian(quantity: str, result: str, wrt: Sequence[str]) -> Derived:
+    """The derivatives of a quantity's one result, by graph differentiation."""
+    keep = {f"d{result}_d{name}": f"d{name}" for name in wrt}
+    return Derived(quantity, partial(jacobian, wrt=wrt, keep=keep))
+
+
+SECOND = {"ddq_dq": "qq", "ddq_dv": "qv", "ddv_dv": "vv"}
+"""Derivatives of derivatives; all others vanish, but those by q and by what enters linearly."""
+
+
+def _second(quantity: str, linear: str) -> dict[str, Derived]:
+    """The second derivatives of a weighted sum of joint forces or accelerations."""
+    wrt = ("q", "v", linear)
+    keep = SECOND | {f"ddq_d{linear}": "qu"}
+
+    def build(program: Program, charts: Any, limit: float) -> Program:
+        gradient = vjp(program, charts, ("q", "v"))
+        return jacobian(gradient, charts, wrt, keep, limit)
+
+    return {"graph": Derived(quantity, build)}
+
+
+def _all_second(quantity: str, linear: str) -> dict[str, Derived]:
+    """The second derivatives of every joint force or acceleration."""
+    keep = SECOND | {f"ddq_d{linear}": "qu"}
+    return {"graph": Derived(quantity, partial(jacobian, wrt=("q", "v", linear), keep=keep))}
 
 
 INVERSE_DYNAMICS = {
@@ -270,5 +315,95 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v"),
         ("rate",),
         settings={"about": POINTS},
+    ),
+    "momentum_rate": Quantity(
+        _one(algorithms.momentum_rate, WHOLE),
+        ("q", "v", "a"),
+        ("rate",),
+        settings={"about": POINTS},
+    ),
+    # derivatives
+    "inverse_dynamics_derivatives": Quantity(
+        {
+            "analytic": Method(
+                algorithms.inverse_derivatives,
+                ALWAYS,
+                alternative=algorithms.inverse_derivatives_in_own_frames,
+            ),
+            "balafoutis-patel": Method(algorithms.balafoutis_patel_partials, ALWAYS),
+            "graph": _jacobian("inverse_dynamics", "tau", ("q", "v", "a")),
+        },
+        ("q", "v", "a"),
+        ("dq", "dv", "da"),
+        loads=True,
+        cheapest=True,
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        {
+            "analytic": Method(
+                algorithms.forward_derivatives,
+                alternative=algorithms.forward_derivatives_in_own_frames,
+            ),
+            "graph": _jacobian("forward_dynamics", "a", ("q", "v", "tau")),
+        },
+        ("q", "v", "tau"),
+        ("dq", "dv", "dtau"),
+        loads=True,
+        cheapest=True,
+    ),
+    "gravity_forces_derivatives": Quantity(
+        _one(algorithms.gravity_derivatives, ALWAYS), ("q",), ("dq",), loads=True
+    ),
+    "mass_matrix_derivatives": Quantity(_one(algorithms.mass_derivatives, ALWAYS), ("q",), ("dq",)),
+    "mass_matrix_inverse_derivatives": Quantity(
+        _one(algorithms.mass_inverse_derivatives), ("q",), ("dq",)
+    ),
+    "velocity_derivatives": Quantity(
+        {"graph": _jacobian("velocity", "velocity", ("q", "v"))},
+        ("q", "v"),
+        ("dq", "dv"),
+        settings=FRAME,
+    ),
+    "acceleration_derivatives": Quantity(
+        {"graph": _jacobian("acceleration", "acceleration", ("q", "v", "a"))},
+        ("q", "v", "a"),
+        ("dq", "dv", "da"),
+        settings=FRAME | {"kind": ("classical", "spatial")},
+    ),
+    "momentum_derivatives": Quantity(
+        {"graph": _jacobian("momentum", "momentum", ("q", "v"))},
+        ("q", "v"),
+        ("dq", "dv"),
+        settings={"about": POINTS},
+    ),
+    "momentum_rate_derivatives": Quantity(
+        {"graph": _jacobian("momentum_rate", "rate", ("q", "v", "a"))},
+        ("q", "v", "a"),
+        ("dq", "dv", "da"),
+        settings={"about": POINTS},
+    ),
+    "inverse_dynamics_weighted_second_derivatives": Quantity(
+        _second("inverse_dynamics", "a"),
+        ("q", "v", "a", "weights"),
+        ("qq", "qv", "vv", "qu"),
+        loads=True,
+    ),
+    "forward_dynamics_weighted_second_derivatives": Quantity(
+        _second("forward_dynamics", "tau"),
+        ("q", "v", "tau", "weights"),
+        ("qq", "qv", "vv", "qu"),
+        loads=True,
+    ),
+    "inverse_dynamics_second_derivatives": Quantity(
+        _all_second("inverse_dynamics_derivatives", "a"),
+        ("q", "v", "a"),
+        ("qq", "qv", "vv", "qu"),
+        loads=True,
+    ),
+    "forward_dynamics_second_derivatives": Quantity(
+        _all_second("forward_dynamics_derivatives", "tau"),
+        ("q", "v", "tau"),
+        ("qq", "qv", "vv", "qu"),
+        loads=True,
     ),
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.model import Model
-from kinetree.quantities import QUANTITIES, plain
+from kinetree.quantities import QUANTITIES, Derived, plain
 
 ROUNDING = 1e-14  # within which a number is taken for a fraction
 LARGEST_DENOMINATOR = 10**6
@@ -49,14 +49,19 @@ def closed_form(
         raise unknown("method", method, row.methods, quantity)
     if len(settings) != len(row.settings):
         raise KinetreeError(f"{quantity} needs {' and '.join(row.settings) or 'no settings'}")
-    algorithm = row.methods[method or next(iter(row.methods))].algorithm
+    how = row.methods[method or next(iter(row.methods))]
+    if isinstance(how, Derived):
+        raise KinetreeError(
+            f"{quantity} is made by differentiating a program: take the closed form of "
+            f"{how.quantity} and differentiate that with SymPy"
+        )
     symbols = {
         name: list(sympy.symbols(f"{name}1:{1 + (model.nq if name[0] == 'q' else model.nv)}"))
         for name in row.arguments
     }
     exact = _exact(model)
     loads: tuple[Any, ...] = ([],) if row.loads else ()
-    entries = plain(algorithm(exact, *symbols.values(), *loads, *settings))
+    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *settings))
     finish = sympy.simplify if simplify else sympy.sympify
     return ClosedForm(_each(entries, finish), symbols)
 

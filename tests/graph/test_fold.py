@@ -45,6 +45,20 @@ RULES = {
         (lambda k, a, b, c: -a + a, "0.0"),
         (lambda k, a, b, c: a + (-2.0) * b, "sub(a, mul(b, 2.0))"),
     ],
+    "add: (c ? x : 0) + (c ? 0 : y) = c ? x : y": [
+        (
+            lambda k, a, b, c: select(less(a, b), c, 0.0) + select(less(a, b), 0.0, a),
+            "select(less(a, b), c, a)",
+        ),
+        (
+            lambda k, a, b, c: select(less(a, b), 0.0, a) + select(less(a, b), c, 0.0),
+            "select(less(a, b), c, a)",
+        ),
+        (
+            lambda k, a, b, c: select(less(a, b), c, 0.0) + select(less(b, a), 0.0, a),
+            "add(select(less(a, b), c, 0.0), select(less(b, a), 0.0, a))",
+        ),
+    ],
     "sub: numbers": [(lambda k, a, b, c: k(2) - k(3), "-1.0")],
     "sub: x - 0 = x": [(lambda k, a, b, c: a - 0.0, "a")],
     "sub: 0 - x = -x": [(lambda k, a, b, c: 0.0 - a, "neg(a)")],
@@ -104,6 +118,14 @@ RULES = {
     "mul: y (1 / x) keeps its one division": [
         (lambda k, a, b, c: b * (1.0 / a), "mul(b, div(1.0, a))"),
         (lambda k, a, b, c: (b / a) * a, "mul(a, div(b, a))"),
+    ],
+    "mul: (c ? 1 : 0) x = c ? x : 0": [
+        (lambda k, a, b, c: select(less(a, b), 1.0, 0.0) * c, "select(less(a, b), c, 0.0)"),
+        (lambda k, a, b, c: c * select(less(a, b), 0.0, 1.0), "select(less(a, b), 0.0, c)"),
+        (
+            lambda k, a, b, c: c * select(less(a, b), 2.0, 1.0),
+            "mul(c, select(less(a, b), 2.0, 1.0))",
+        ),
     ],
     "div: x / x = 1": [
         (lambda k, a, b, c: a / a, "1.0"),

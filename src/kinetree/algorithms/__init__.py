@@ -6,6 +6,7 @@ from. None of them knows of batches, arrays, dtypes or targets.
 
 from kinetree.algorithms.aba import aba, hybrid_dynamics
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.balafoutis_patel_partials import balafoutis_patel_partials
 from kinetree.algorithms.center_of_mass import (
     center_of_mass,
     center_of_mass_acceleration,
@@ -15,7 +16,6 @@ from kinetree.algorithms.center_of_mass import (
 )
 from kinetree.algorithms.charts import chart_volumes, charts
 from kinetree.algorithms.christoffel import christoffel_symbols, symbols
-from kinetree.algorithms.common_frame import crba_in_one_frame
 from kinetree.algorithms.coriolis import (
     FACTORIZATIONS,
     coriolis,
@@ -23,9 +23,18 @@ from kinetree.algorithms.coriolis import (
     mass_matrix_rate,
 )
 from kinetree.algorithms.coriolis_forces import coriolis_forces
-from kinetree.algorithms.crba import crba
+from kinetree.algorithms.crba import crba, crba_in_one_frame
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
 from kinetree.algorithms.forward_crba import forward_crba, hybrid_crba
+from kinetree.algorithms.forward_derivatives import (
+    forward_derivatives,
+    forward_derivatives_in_own_frames,
+)
+from kinetree.algorithms.inverse_derivatives import (
+    gravity_derivatives,
+    inverse_derivatives,
+    inverse_derivatives_in_own_frames,
+)
 from kinetree.algorithms.jacobian import jacobian, jacobians
 from kinetree.algorithms.kinematics import (
     AXES,
@@ -43,8 +52,9 @@ from kinetree.algorithms.lagrange import (
 from kinetree.algorithms.liu_jain import liu_jain
 from kinetree.algorithms.ltl import mass_matrix_factor, mass_matrix_inverse
 from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
+from kinetree.algorithms.mass_derivatives import mass_derivatives, mass_inverse_derivatives
 from kinetree.algorithms.minverse import minverse
-from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix
+from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, momentum_rate
 from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.rnea import joint_wrenches, rnea
@@ -58,6 +68,7 @@ __all__ = [
     "PointForce",
     "aba",
     "balafoutis_patel",
+    "balafoutis_patel_partials",
     "center_of_mass",
     "center_of_mass_acceleration",
     "center_of_mass_jacobian",
@@ -73,12 +84,17 @@ __all__ = [
     "crba_in_one_frame",
     "difference",
     "forward_crba",
+    "forward_derivatives",
+    "forward_derivatives_in_own_frames",
     "frame_acceleration",
     "frame_pose",
     "frame_velocity",
+    "gravity_derivatives",
     "hybrid_crba",
     "hybrid_dynamics",
     "integrate",
+    "inverse_derivatives",
+    "inverse_derivatives_in_own_frames",
     "jacobian",
     "jacobians",
     "joint_wrenches",
@@ -88,6 +104,8 @@ __all__ = [
     "lagrange_mass",
     "liu_jain",
     "mass_by_unit_accelerations",
+    "mass_derivatives",
+    "mass_inverse_derivatives",
     "mass_matrix_factor",
     "mass_matrix_inverse",
     "mass_matrix_rate",
@@ -95,6 +113,7 @@ __all__ = [
     "momentum",
     "momentum_matrix",
     "momentum_observer",
+    "momentum_rate",
     "passivity_forces",
     "poses",
     "potential_energy",

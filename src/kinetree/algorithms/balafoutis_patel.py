@@ -32,6 +32,7 @@ Cost: O(N), with fewer multiplications than any other recursion known.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kinetree.algorithms.tree import (
     Loads,
@@ -44,7 +45,18 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Matrix3, Vector3, acceleration_tensor
+from kinetree.spatial import Force, Matrix3, Motion, Transform, Vector3, acceleration_tensor
+
+
+@dataclass(frozen=True)
+class Links:
+    """What the pass from the base to the tips finds of each link."""
+
+    w: list[Vector3]
+    dw: list[Vector3]
+    dds: list[Vector3]
+    Omega: list[Matrix3]
+    F: list[Force]
 
 
 def balafoutis_patel(
@@ -56,14 +68,28 @@ def balafoutis_patel(
 ) -> list[Scalar]:
     """The joint forces that give the accelerations qdd."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
+    F = base_to_tips(model, X, Phi, q, qd, qdd, external).F
+    tau = drive_forces(model, qd, qdd)
+    carry_to_base(model, X, Phi, F, tau)
+    return tau
+
+
+def base_to_tips(
+    model: Model,
+    X: Sequence[Transform],
+    Phi: Sequence[Sequence[Motion]],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external: Loads,
+) -> Links:
+    """Each link's motion, and what it takes besides what comes from outside."""
     F_ext = wrenches_on_bodies(model, X, external)
     w: list[Vector3] = []
     dw: list[Vector3] = []
     dds: list[Vector3] = []
     Omega: list[Matrix3] = []
     F: list[Force] = []
-
-    # base to tips
     for i, body in enumerate(model.bodies):
         p = body.parent
         A, s = X[i].rotation, X[i].translation
@@ -80,8 +106,4 @@ def balafoutis_patel(
         dds.append(reached + slide)
         Omega.append(acceleration_tensor(w[i], dw[i]))
         F.append(body.inertia.tensor_wrench(dds[i], Omega[i]) - F_ext[i])
-
-    # tips to base
-    tau = drive_forces(model, qd, qdd)
-    carry_to_base(model, X, Phi, F, tau)
-    return tau
+    return Links(w, dw, dds, Omega, F)

@@ -18,6 +18,20 @@ def rotor_inertias(model: Model) -> list[Scalar]:
     return inertias
 
 
+def zero_matrix(model: Model) -> list[list[Scalar]]:
+    """A matrix of zeros, one row and column a velocity."""
+    return [[0] * model.nv for _ in range(model.nv)]
+
+
+def damping_matrix(model: Model) -> list[list[Scalar]]:
+    """A matrix with the drives' damping on its diagonal."""
+    D = zero_matrix(model)
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            D[k][k] = D[k][k] + drive.damping
+    return D
+
+
 def rotor_matrix(model: Model) -> list[list[Scalar]]:
     """A matrix with the rotor inertias on its diagonal: what mass matrices start from."""
     rotors = rotor_inertias(model)

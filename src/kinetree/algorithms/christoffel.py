@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kinetree.algorithms.common_frame import InOneFrame, in_one_frame
+from kinetree.algorithms.frames import Frames, in_one_frame
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -85,7 +85,7 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
     return Gamma
 
 
-def _path(model: Model, parts: InOneFrame, body: int) -> list[tuple[Motion, tuple[int, int]]]:
+def _path(model: Model, parts: Frames, body: int) -> list[tuple[Motion, tuple[int, int]]]:
     """The axes from the root to a body, each with its body and its velocity."""
     path = []
     for i in reversed(list(ancestors(model, body))):
@@ -97,7 +97,7 @@ def _path(model: Model, parts: InOneFrame, body: int) -> list[tuple[Motion, tupl
 def _add_changes_of_axes(
     model: Model,
     q: Sequence[Scalar],
-    parts: InOneFrame,
+    parts: Frames,
     IC: Mapping[int, Inertia],
     body: int,
     add: Add,

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kinetree.algorithms.blocks import rotor_matrix
-from kinetree.algorithms.common_frame import in_one_frame
+from kinetree.algorithms.blocks import rotor_matrix, zero_matrix
+from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.tree import along, ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -63,7 +63,7 @@ def coriolis(
             ]
         )
 
-    H, dH, C = rotor_matrix(model), _zeros(model.nv), _zeros(model.nv)
+    H, dH, C = rotor_matrix(model), zero_matrix(model), zero_matrix(model)
     carried: dict[int, Operator] = {}
     for j, I, IC in parts.from_the_tips():
         BC = factor(v[j], I)
@@ -93,10 +93,6 @@ def coriolis(
                         H[column][row] = H[column][row] + entry
                         dH[column][row] = dH[column][row] + change
     return H, dH, C
-
-
-def _zeros(n: int) -> list[list[Scalar]]:
-    return [[0] * n for _ in range(n)]
 
 
 def coriolis_matrix(factor: Factor) -> Callable[..., list[list[Scalar]]]:

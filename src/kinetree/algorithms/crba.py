@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.blocks import add_symmetric, rotor_matrix
-from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
+from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames
+from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Transform
@@ -33,14 +34,25 @@ def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:
     return IC
 
 
-def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """The mass matrix H(q), both triangles."""
-    X, Phi = parent_transforms(model, q), subspaces(model, q)
-    IC = composite_inertias(model, X)
-    H = rotor_matrix(model)
-    for j in reversed(range(len(model.bodies))):
-        F = [IC[j] @ axis for axis in Phi[j]]  # (26)
+def mass_matrix(parts: Frames) -> list[list[Scalar]]:
+    """H, both triangles."""
+    model, H = parts.model, rotor_matrix(parts.model)
+    for j, _, IC in parts.from_the_tips():
+        F = [IC @ axis for axis in parts.Phi[j]]  # (26)
         for i in ancestors(model, j):
-            add_symmetric(model, H, (i, j), Phi[i], F)  # (22)
-            F = [X[i].to_parent(force) for force in F]
+            add_symmetric(model, H, (i, j), parts.Phi[i], F)  # (22)
+            F = [parts.up(i, force) for force in F]
     return H
+
+
+def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The mass matrix H(q), by forces carried from frame to frame."""
+    return mass_matrix(in_own_frames(model, q))
+
+
+def crba_in_one_frame(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """H in one frame: no force is carried, only products remain.
+
+    Cheaper than in the bodies' frames where chains are long and their axes slanted.
+    """
+    return mass_matrix(in_one_frame(model, q))

@@ -88,26 +88,57 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """H^-1 = K D^-1 K^T, with K the inverse of L; both triangles."""
-    f = factor(crba(model, q), elimination_order(model))
-    n = len(f.order)
+    """H^-1, both triangles."""
+    return inverted(factor(crba(model, q), elimination_order(model))).matrix()
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """H^-1 = K D^-1 K^T: K, the inverse of L, has entries only where L has."""
+
+    K: list[Row]
+    D_inv: list[Scalar]
+    order: list[int]
+
+    def times(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """H^-1 b; what is zero in b saves the work it would make."""
+        n = len(self.order)
+        z: list[Scalar] = [0] * n
+        for i, row in enumerate(self.K):
+            for j, entry in row.items():
+                z[j] = z[j] + entry * b[self.order[i]]
+        z = [value * d for value, d in zip(z, self.D_inv, strict=True)]
+        result: list[Scalar] = [0] * n
+        for i, row in enumerate(self.K):
+            result[self.order[i]] = sum((entry * z[j] for j, entry in row.items()), start=0)
+        return result
+
+    def matrix(self) -> list[list[Scalar]]:
+        """Both triangles."""
+        n = len(self.order)
+        inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
+        for i, row in enumerate(self.K):
+            scaled = {k: value * self.D_inv[k] for k, value in row.items()}
+            for j in range(i + 1):
+                total: Scalar = 0
+                for k, value in self.K[j].items():
+                    if k in scaled:
+                        total = total + scaled[k] * value
+                a, b = self.order[i], self.order[j]
+                inverse[a][b] = inverse[b][a] = total
+        return inverse
+
+
+def inverted(f: Factor) -> Inverse:
+    """K, row by row."""
     K: list[Row] = []
-    inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    for i in range(n):
+    for i, entries in enumerate(f.L):
         row: Row = {i: 1}
-        for j, entry in f.L[i].items():
+        for j, entry in entries.items():
             for k, value in K[j].items():
                 row[k] = row.get(k, 0) - entry * value
         K.append(row)
-        scaled = {k: value * f.D_inv[k] for k, value in row.items()}
-        for j in range(i + 1):
-            total: Scalar = 0
-            for k, value in K[j].items():
-                if k in scaled:
-                    total = total + scaled[k] * value
-            a, b = f.order[i], f.order[j]
-            inverse[a][b] = inverse[b][a] = total
-    return inverse
+    return Inverse(K, f.D_inv, f.order)
 
 
 def _is_zero(value: Scalar) -> bool:

@@ -18,7 +18,9 @@ from collections.abc import Sequence
 from kinetree.algorithms.center_of_mass import center_of_mass
 from kinetree.algorithms.crba import composite_inertias
 from kinetree.algorithms.kinematics import motions
+from kinetree.algorithms.rate import rate
 from kinetree.algorithms.tree import body_poses, parent_transforms, subspaces
+from kinetree.dual import Dual
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Transform, Vector3
@@ -48,6 +50,19 @@ def momentum_matrix(model: Model, q: Sequence[Scalar], about: str) -> list[list[
         for j, axis in enumerate(Phi[i], model.v_slices[i].start):
             columns[j] = columns[j] + from_point.to_parent(IC[i] @ axis)
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def momentum_rate(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    about: str,
+) -> list[Scalar]:
+    """How fast the momentum changes at the accelerations qdd."""
+    moving = [Dual(x, dx) for x, dx in zip(qd, qdd, strict=True)]
+    found: list[Scalar] = rate(momentum, model, q, qd, moving, about)
+    return found
 
 
 def _point(model: Model, q: Sequence[Scalar], about: str) -> Vector3:

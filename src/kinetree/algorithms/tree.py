@@ -118,15 +118,25 @@ def body_poses(model: Model, X: Sequence[Transform]) -> Iterator[Transform]:
 def wrenches_on_bodies(model: Model, X: Sequence[Transform], loads: Loads) -> list[Force]:
     """The sum of what acts from outside on each body, in the body's frame."""
     total = [Force.zero() for _ in model.bodies]
+    for name, load in loads:
+        frame = model.frame(name)
+        if isinstance(load, Force) and frame.body >= 0:  # what acts on the world moves nothing
+            total[frame.body] = total[frame.body] + frame.placement.to_parent(load)
+    for i, pulls in enumerate(point_forces(model, X, loads)):
+        for force, point in pulls:
+            total[i] = total[i] + Force(force, point.cross(force))
+    return total
+
+
+def point_forces(
+    model: Model, X: Sequence[Transform], loads: Loads
+) -> list[list[tuple[Vector3, Vector3]]]:
+    """The forces on points of each body, and the points, in the body's frame."""
+    found: list[list[tuple[Vector3, Vector3]]] = [[] for _ in model.bodies]
     X0 = list(body_poses(model, X)) if any(isinstance(x, PointForce) for _, x in loads) else []
     for name, load in loads:
         frame = model.frame(name)
-        if frame.body < 0:
-            continue  # what acts on the world moves nothing
-        if isinstance(load, PointForce):
-            f = X0[frame.body].rotation.T @ load.force
-            wrench = Force(f, frame.placement.point(load.point).cross(f))
-        else:
-            wrench = frame.placement.to_parent(load)
-        total[frame.body] = total[frame.body] + wrench
-    return total
+        if isinstance(load, PointForce) and frame.body >= 0:
+            force = X0[frame.body].rotation.T @ load.force
+            found[frame.body].append((force, frame.placement.point(load.point)))
+    return found

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 SHARE = "kinetree_share"
 """The function of the pool that runs a batch on several threads."""
-MAX_AXES = 4
+MAX_AXES = 6
 OPERAND_FIELDS = 2 + MAX_AXES
 """An operand is described by its elements, its core axes, and their lengths, ones in front."""
 

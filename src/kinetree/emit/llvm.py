@@ -32,8 +32,9 @@ from kinetree.graph.schedule import (
 )
 
 MANY_ZEROS = 64  # in a result, from which on it is filled with them first
-CHUNK_SIZE = 1500
-"""Operations a chunk: the code generator's time grows faster than the length of a block."""
+CHUNK_SIZE = 400
+"""Operations a chunk: the code generator's time grows faster than the length of a block, and what
+a long block keeps for later fills the first cache."""
 
 
 @dataclass(frozen=True)

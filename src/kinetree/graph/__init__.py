@@ -7,7 +7,7 @@ scalars as hash-consed nodes from one closed set of operations; a *program* is w
 once dead nodes are gone.
 """
 
-from kinetree.graph.expression import Expression, Trace
+from kinetree.graph.expression import Expression, TooLongError, Trace
 from kinetree.graph.interpret import interpret
 from kinetree.graph.program import Input, Node, Output, Program, trace
 from kinetree.graph.verify import verify
@@ -18,6 +18,7 @@ __all__ = [
     "Node",
     "Output",
     "Program",
+    "TooLongError",
     "Trace",
     "interpret",
     "trace",

@@ -92,10 +92,18 @@ class Expression:
         return f"{self.op}({', '.join(f'%{a.number}' for a in self.args)})"
 
 
-class Trace:
-    """The table of the nodes of one program."""
+class TooLongError(Exception):
+    """A trace has more nodes than it may."""
 
-    def __init__(self) -> None:
+
+class Trace:
+    """The table of the nodes of one program.
+
+    limit: how many nodes there may be before TooLongError stops the tracing.
+    """
+
+    def __init__(self, limit: float = math.inf) -> None:
+        self.limit = limit
         self.nodes: list[Expression] = []
         self._table: dict[tuple[Any, ...], Expression] = {}
 
@@ -156,6 +164,8 @@ class Trace:
         return self._table.get((op, *[a.number for a in args]))
 
     def _new(self, op: str, args: tuple[Expression, ...], value: Any) -> Expression:
+        if len(self.nodes) >= self.limit:
+            raise TooLongError
         made = Expression(self, len(self.nodes), op, args, value)
         self.nodes.append(made)
         return made

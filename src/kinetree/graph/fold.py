@@ -62,6 +62,15 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     return None
 
 
+@fold("add")  # (c ? x : 0) + (c ? 0 : y) = c ? x : y
+def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
+    if a.op == "select" and b.op == "select" and a.args[0] is b.args[0]:
+        for (_, x, zero), (_, none, y) in ((a.args, b.args), (b.args, a.args)):
+            if zero is none and zero.op == "const" and zero.value == 0.0:
+                return t.node("select", a.args[0], x, y)
+    return None
+
+
 # a - b
 
 
@@ -149,6 +158,14 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     for x, y in ((a, b), (b, a)):
         if y.op == "div" and y.args[1] is x and y.args[0].op == "const":
             return y.args[0]
+    return None
+
+
+@fold("mul")  # (c ? 1 : 0) x = c ? x : 0, whatever x is where it does not count
+def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
+    for choice, x in ((a, b), (b, a)):
+        if choice.op == "select" and {str(y.value) for y in choice.args[1:]} == {"0.0", "1.0"}:
+            return t.node("select", choice.args[0], *(t.node("mul", y, x) for y in choice.args[1:]))
     return None
 
 

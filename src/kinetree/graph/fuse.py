@@ -35,7 +35,7 @@ def fuse(program: Program) -> Program:
     outputs = tuple(
         Output(o.name, o.shape, tuple(number[n] for n in o.nodes)) for o in program.outputs
     )
-    return Program(program.name, program.inputs, outputs, tuple(nodes))
+    return Program(program.name, program.inputs, outputs, tuple(nodes), program.method)
 
 
 def _fused(

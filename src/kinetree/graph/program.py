@@ -42,12 +42,16 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """A straight-line program over scalars."""
+    """A straight-line program over scalars.
+
+    method: in words, which of several ways to the same results it is; no part of its digest.
+    """
 
     name: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     nodes: tuple[Node, ...]
+    method: str = ""
 
     @property
     def signature(self) -> str:
@@ -88,6 +92,7 @@ def trace(
     name: str,
     function: Callable[..., Mapping[str, Any]],
     inputs: Mapping[str, tuple[int, ...]],
+    limit: float = math.inf,
 ) -> Program:
     """Record what a function does to symbolic arguments.
 
@@ -96,11 +101,12 @@ def trace(
         function: takes one flat list of scalars per input, in order, and returns a mapping from
             each result's name to nested lists of scalars.
         inputs: the shape of each argument.
+        limit: how many nodes may be traced; TooLongError beyond.
 
     Returns:
         The program, without the nodes that no result needs.
     """
-    t = Trace()
+    t = Trace(limit)
     arguments = [
         [t.input(argument, i) for i in range(size(shape))] for argument, shape in inputs.items()
     ]

@@ -16,6 +16,7 @@ from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
+from kinetree.robot.derivatives import Differential
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.kinematics import Kinematics
 
@@ -32,7 +33,7 @@ def _edit(change: Callable[Concatenate[Model, P], Model]) -> Callable[Concatenat
     return update_wrapper(method, change)
 
 
-class Robot(Kinematics, Dynamics, Coriolis):
+class Robot(Kinematics, Dynamics, Coriolis, Differential):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -195,3 +195,9 @@ class Dynamics(Core):
     ) -> Array:
         """The time derivative of `momentum_matrix`: (..., 6, nv)."""
         return self._kernels["momentum_matrix_rate", "", (), (about,)](q, v, out=out)
+
+    def momentum_rate(
+        self, q: Array, v: Array, a: Array, about: str = "center", out: Array = None
+    ) -> Array:
+        """How fast the momentum changes at the acceleration a: (..., 6)."""
+        return self._kernels["momentum_rate", "", (), (about,)](q, v, a, out=out)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
 from kinetree.emit.llvm import declarations, emit_body, shared_declarations
-from kinetree.errors import DtypeError, ShapeError
+from kinetree.errors import DtypeError, ShapeError, unknown
 from kinetree.graph import Program, verify
+from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
 from kinetree.graph.fuse import fuse
 from kinetree.graph.program import size
 from kinetree.runtime import cache as disk
@@ -38,6 +39,7 @@ class Interface:
     operations: dict[str, int]
     cost: int
     digest: str
+    method: str
 
     @staticmethod
     def of(program: Program) -> Interface:
@@ -49,6 +51,7 @@ class Interface:
             dict(program.operations),
             program.cost,
             program.digest,
+            program.method,
         )
 
     def dump(self) -> bytes:
@@ -80,10 +83,17 @@ class Kernel:
         request: a text that identifies what `build` gives; the cache is asked for it first, so
             that a program known from an earlier run is not even traced. None if nothing does.
         build: makes the program.
+        charts: of arguments that are points of a manifold, the directions they can move in.
     """
 
-    def __init__(self, request: str | None, build: Callable[[], Program]) -> None:
-        self._build = build
+    def __init__(
+        self,
+        request: str | None,
+        build: Callable[[], Program],
+        charts: Mapping[str, Chart] | None = None,
+    ) -> None:
+        self._request, self._build, self._charts = request, build, dict(charts or {})
+        self._derived: dict[tuple[str, ...], Kernel] = {}
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
         if kept is None:
@@ -93,6 +103,11 @@ class Kernel:
         else:
             self.interface = Interface.parse(kept)
         self.name = self.interface.name
+        for result, shape in self.interface.outputs:
+            if len(shape) > MAX_AXES:
+                raise ShapeError(
+                    f"{self.name}: {result} would have {len(shape)} axes; at most {MAX_AXES} fit"
+                )
         self.__doc__ = f"{self.name}: {self.interface.signature}"
         self._compiled = _Compiled(self)
 
@@ -105,6 +120,59 @@ class Kernel:
     def operations(self) -> dict[str, int]:
         """How often each operation is done for one state."""
         return dict(self.interface.operations)
+
+    @property
+    def method(self) -> str:
+        """Which of several algorithms it is; empty if there is but one."""
+        return self.interface.method
+
+    # derivatives
+
+    def jvp(self) -> Kernel:
+        """The kernel of results and their rates: it takes also the rates of all arguments.
+
+        Those of a configuration are velocities, of length nv: along q (+) dq.
+        """
+        return self._derivative("jvp", (), lambda: jvp(self.program, self._charts))
+
+    def vjp(self, wrt: str | Sequence[str] | None = None) -> Kernel:
+        """The kernel of gradients of weighted sums of results: it takes also their weights.
+
+        Arguments:
+            wrt: the names of arguments, all by default; gradients by a configuration have length
+                nv.
+        """
+        names = self._arguments(wrt)
+        return self._derivative("vjp", names, lambda: vjp(self.program, self._charts, names))
+
+    def jacobian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
+        """The kernel of derivatives: of each result by each argument, a last axis for the latter.
+
+        Arguments:
+            wrt: as in `vjp`.
+        """
+        names = self._arguments(wrt)
+        build = partial(jacobian, wrt=names)
+        return self._derivative("jacobian", names, lambda: build(self.program, self._charts))
+
+    def _derivative(
+        self, what: str, names: tuple[str, ...], build: Callable[[], Program]
+    ) -> Kernel:
+        key = (what, *names)
+        if key not in self._derived:
+            request = None if self._request is None else f"{self._request}|{key}"
+            self._derived[key] = Kernel(request, build, self._charts)
+        return self._derived[key]
+
+    def _arguments(self, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+        own = [name for name, _ in self.interface.inputs]
+        if wrt is None:
+            return tuple(own)
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        for name in names:
+            if name not in own:
+                raise unknown("argument", name, own, self.name)
+        return names
 
     @cached_property
     def gufunc(self) -> Any:

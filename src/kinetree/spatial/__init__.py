@@ -5,14 +5,27 @@ is ten numbers. No 6x6 matrix is ever formed. Parts are named (`.linear`, `.angu
 depends on the order in which a six-vector is written.
 """
 
-from kinetree.spatial.inertia import ArticulatedInertia, Inertia, acceleration_tensor
+from kinetree.spatial.inertia import (
+    ArticulatedInertia,
+    Inertia,
+    acceleration_tensor,
+    acceleration_tensor_change,
+)
 from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.operator import Operator, christoffel_factor, spatial_factor
+from kinetree.spatial.operator import (
+    AngularOperator,
+    Operator,
+    christoffel_factor,
+    spatial_factor,
+    turning_factor,
+    velocity_factor,
+)
 from kinetree.spatial.rotation import Rotation
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
+    "AngularOperator",
     "ArticulatedInertia",
     "Force",
     "Inertia",
@@ -24,6 +37,9 @@ __all__ = [
     "Transform",
     "Vector3",
     "acceleration_tensor",
+    "acceleration_tensor_change",
     "christoffel_factor",
     "spatial_factor",
+    "turning_factor",
+    "velocity_factor",
 ]

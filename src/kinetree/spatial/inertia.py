@@ -34,6 +34,11 @@ def acceleration_tensor(w: Vector3, dw: Vector3) -> Matrix3:
     )
 
 
+def acceleration_tensor_change(w: Vector3, change: Vector3, turning: Vector3) -> Matrix3:
+    """The change of Omega with changes of w and w': [dw'] + [dw][w] + ([dw][w])^T."""
+    return Matrix3.cross(turning) + Matrix3(*_double_cross(change, w).rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Inertia:
     """A rigid body's inertia: mass, first moment m c and rotational inertia about the origin.

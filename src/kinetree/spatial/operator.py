@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kinetree.scalar import Scalar
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.rotation import Rotation
 from kinetree.spatial.vector import Matrix3, Vector3
 
 
@@ -39,20 +40,54 @@ class Operator:
 NO_MATRIX = Matrix3(Vector3.zero(), Vector3.zero(), Vector3.zero())
 
 
-def christoffel_factor(v: Motion, I: Inertia) -> Operator:
+@dataclass(frozen=True, slots=True)
+class AngularOperator:
+    """A map that sees only how a motion (v, w) turns: force = w x p, moment = K w."""
+
+    p: Vector3
+    K: Matrix3
+
+    @staticmethod
+    def zero() -> AngularOperator:
+        return AngularOperator(Vector3.zero(), NO_MATRIX)
+
+    def __add__(self, other: AngularOperator) -> AngularOperator:
+        return AngularOperator(self.p + other.p, self.K + other.K)
+
+    def __matmul__(self, m: Motion) -> Force:
+        return Force(m.angular.cross(self.p), self.K @ m.angular)
+
+    def adjoint(self, m: Motion) -> Force:
+        """What pairs with a motion as this map's force of that motion pairs with m."""
+        return Force(Vector3.zero(), self.p.cross(m.linear) + self.K.T @ m.angular)
+
+    def moved_to_parent(self, rotation: Rotation, point: Vector3) -> AngularOperator:
+        p = rotation @ self.p
+        return AngularOperator(p, rotation.turn(self.K) - _product(point, p))
+
+    def operator(self) -> Operator:
+        """The same in four blocks."""
+        return Operator(NO_MATRIX, Matrix3.cross(-self.p), NO_MATRIX, self.K)
+
+
+def velocity_factor(v: Motion, I: Inertia) -> AngularOperator:
     """B(v, I) of Niemeyer and Slotine: Echeandia & Wensing eq. 12.
 
         B = ((v x*) I + (I v) x-* - I (v x)) / 2
 
-    In blocks it is simpler than it looks. With p the linear momentum of I at v = (u, w), h its
-    first moment and J its second moments, B (x, y) = (y x p, K y), K = -[w] J - [h][u].
+    It is simpler than it looks. With p the linear momentum of I at v = (u, w), h its first moment
+    and J its second moments, B (x, y) = (y x p, K y), K = -[w] J - [h][u].
     """
     u, w, h = v.linear, v.angular, I.moment
     p = u * I.mass + w.cross(h)
     J = I.second_moments()
     turning = [-(w.cross(column)) for column in J.rows]  # columns of -[w] J
-    K = Matrix3(*turning).T - _product(h, u)
-    return Operator(NO_MATRIX, Matrix3.cross(-p), NO_MATRIX, K)
+    return AngularOperator(p, Matrix3(*turning).T - _product(h, u))
+
+
+def christoffel_factor(v: Motion, I: Inertia) -> Operator:
+    """`velocity_factor` in four blocks."""
+    return velocity_factor(v, I).operator()
 
 
 def spatial_factor(v: Motion, I: Inertia) -> Operator:
@@ -66,6 +101,11 @@ def spatial_factor(v: Motion, I: Inertia) -> Operator:
         wh + Matrix3.cross(u * I.mass),
         turned - _product(u, h),
     )
+
+
+def turning_factor(p: Vector3, f: Vector3) -> AngularOperator:
+    """K s = (w x f, p x (w x f)): how a force f at a point p changes when it turns with s."""
+    return AngularOperator(f, _product(p, f) * -1)
 
 
 def _product(a: Vector3, b: Vector3) -> Matrix3:

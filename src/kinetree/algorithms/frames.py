@@ -1,0 +1,125 @@
+"""The frames in which algorithms write down bodies' vectors: each body's own, or one for all.
+
+Source: Echeandia & Wensing, section 2.3, whose vectors have no coordinates. In one common frame
+sums over bodies are sums; in the bodies' own frames what is carried must be turned, but axes and
+inertias are simpler. The common frame is that of each tree's first body, in which nothing depends
+on where a base is.
+
+    paper           code        meaning
+    Phi_i           Phi[i]      axes of joint i
+    I_i, I_i^C      I, IC       inertia of body i; of the subtree at body i (20)
+    v_i, a_i        v[i] a[i]   velocity of body i; acceleration, less gravity (15, 16)
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kinetree.algorithms.tree import along, parent_transforms, subspaces
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import (
+    AngularOperator,
+    Force,
+    Inertia,
+    Motion,
+    Transform,
+    Vector3,
+    velocity_factor,
+)
+from kinetree.spatial.transform import Movable, Returnable
+
+T = TypeVar("T", bound=Movable)
+U = TypeVar("U", bound=Returnable)
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A robot's parts, each in the frame of its body, or all in one.
+
+    X: where each body is in the common frame.
+    X_p: where it is in its parent.
+    common: whether there is a common frame.
+    """
+
+    model: Model
+    Phi: list[list[Motion]]
+    X: list[Transform]
+    X_p: list[Transform]
+    common: bool
+
+    def placed(self, i: int, value: T) -> T:
+        """What is fixed in body i, as it is written down here."""
+        return self.X[i].to_parent(value) if self.common else value
+
+    def up(self, i: int, value: T) -> T:
+        """From the frame for body i to that for its parent."""
+        return value if self.common else self.X_p[i].to_parent(value)
+
+    def down(self, i: int, value: U) -> U:
+        """From the frame for the parent of body i to that for body i."""
+        return value if self.common else self.X_p[i].to_child(value)
+
+    def from_the_tips(self) -> Iterator[tuple[int, Inertia, Inertia]]:
+        """Each body with I_i and I_i^C, children before parents: made when they are needed."""
+        carried: dict[int, Inertia] = {}
+        for i, body in reversed(list(enumerate(self.model.bodies))):
+            I = self.placed(i, body.inertia)
+            IC = I + carried.pop(i) if i in carried else I  # (20)
+            if body.parent >= 0:
+                p, moved = body.parent, self.up(i, IC)
+                carried[p] = carried[p] + moved if p in carried else moved
+            yield i, I, IC
+
+    def parent_motion(
+        self, i: int, v: Sequence[Motion], a: Sequence[Motion]
+    ) -> tuple[Motion, Motion]:
+        """Velocity and acceleration of what carries body i; the world falls upwards."""
+        p = self.model.bodies[i].parent
+        if p >= 0:
+            return self.down(i, v[p]), self.down(i, a[p])
+        felt = -(self.X_p[i].rotation.T @ self.model.gravity)
+        return Motion.zero(), Motion(felt, Vector3.zero())
+
+    def motions(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> tuple[list[Motion], list[Motion]]:
+        """v_i and a_i (15, 16)."""
+        v: list[Motion] = []
+        a: list[Motion] = []
+        for i, body in enumerate(self.model.bodies):
+            at = self.model.v_slices[i]
+            v_p, a_p = self.parent_motion(i, v, a)
+            v_J = along(self.Phi[i], qd[at])
+            own = along(body.joint.subspace_rate(q[self.model.q_slices[i]], qd[at]), qd[at])
+            v.append(v_p + v_J)
+            bias = v_p.cross(v_J) + self.placed(i, own)
+            a.append(a_p + along(self.Phi[i], qdd[at]) + bias)
+        return v, a
+
+
+def in_one_frame(model: Model, q: Sequence[Scalar]) -> Frames:
+    """A robot's parts in the common frame."""
+    X: list[Transform] = []
+    X_p = parent_transforms(model, q)
+    for i, body in enumerate(model.bodies):
+        X.append(X[body.parent] @ X_p[i] if body.parent >= 0 else Transform.identity())
+    own = subspaces(model, q)
+    Phi = [[X_i.to_parent(axis) for axis in axes] for X_i, axes in zip(X, own, strict=True)]
+    return Frames(model, Phi, X, X_p, common=True)
+
+
+def in_own_frames(model: Model, q: Sequence[Scalar]) -> Frames:
+    """A robot's parts, each in the frame of its body."""
+    Phi = [list(axes) for axes in subspaces(model, q)]
+    return Frames(model, Phi, [], parent_transforms(model, q), common=False)
+
+
+def moving_force(I: Inertia, v: Motion, a: Motion) -> tuple[Force, AngularOperator]:
+    """I a + v x* I v (7), and 2 B(v, I), by which it changes with v (12)."""
+    B = velocity_factor(v * 2, I)
+    return I @ a + (B @ v) * 0.5, B

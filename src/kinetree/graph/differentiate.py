@@ -1,0 +1,308 @@
+"""Differentiation: programs made from a program by the chain rule, forward and in reverse.
+
+One table says how each operation changes with its arguments. A forward sweep carries rates along
+a direction from the arguments to the results; a reverse sweep carries weights of results back to
+the arguments. Both build nodes in the trace they read, so what a derivative shares with the
+program, or with other derivatives, is there once; where nothing changes, nothing is built.
+
+An argument may be a point of a manifold with fewer directions than numbers. Its *chart* gives, at
+the argument, the rate of its numbers along each direction; derivatives are then by directions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from kinetree.graph.expression import Expression, Trace
+from kinetree.graph.program import Program, live, size, trace
+
+Rule = Callable[..., tuple[Expression | None, ...]]
+Chart = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
+"""From an argument's numbers to their rates along each direction: rows are directions."""
+Sparse = dict[int, Expression]
+"""Node -> a number that goes with it; what is not there is zero."""
+
+PARTIALS: dict[str, Rule] = {
+    "neg": lambda t, z, a: (t.constant(-1.0),),
+    "add": lambda t, z, a, b: (t.constant(1.0), t.constant(1.0)),
+    "sub": lambda t, z, a, b: (t.constant(1.0), t.constant(-1.0)),
+    "mul": lambda t, z, a, b: (b, a),
+    "div": lambda t, z, a, b: (1.0 / b, -(z * (1.0 / b))),
+    "sqrt": lambda t, z, a: (0.5 / z,),
+    "sin": lambda t, z, a: (t.node("cos", a),),
+    "cos": lambda t, z, a: (-t.node("sin", a),),
+    "atan2": lambda t, z, y, x: (x * (1.0 / (x * x + y * y)), -(y * (1.0 / (x * x + y * y)))),
+    "less": lambda t, z, a, b: (None, None),
+    "select": lambda t, z, c, a, b: (
+        None,
+        t.node("select", c, t.constant(1.0), t.constant(0.0)),
+        t.node("select", c, t.constant(0.0), t.constant(1.0)),
+    ),
+}
+"""Operation -> the derivative of its result z by each argument; None by a truth value."""
+
+
+def partials(node: Expression) -> Iterable[tuple[Expression, Expression]]:
+    """The arguments a node changes with, each with how much."""
+    if node.args:
+        for argument, factor in zip(
+            node.args, PARTIALS[node.op](node.trace, node, *node.args), strict=True
+        ):
+            if factor is not None:
+                yield argument, factor
+
+
+def push(nodes: Iterable[Expression], rates: Sparse) -> Sparse:
+    """A forward sweep: the rates of nodes, in their order, from those of their arguments."""
+    found = dict(rates)
+    for node in nodes:
+        if any(a.number in found for a in node.args):
+            total = None
+            for argument, factor in partials(node):
+                rate = found.get(argument.number)
+                if rate is not None:
+                    term = factor * rate
+                    total = term if total is None else total + term
+            if total is not None and not _is_zero(total):
+                found[node.number] = total
+    return found
+
+
+def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Sparse:
+    """A reverse sweep: what each moving node weighs, from the weights of what is made of it."""
+    found = dict(weights)
+    for node in reversed(nodes):
+        weight = found.get(node.number)
+        if weight is None or _is_zero(weight):
+            continue
+        if not any(a.number in moving for a in node.args):
+            continue
+        for argument, factor in partials(node):
+            if argument.number in moving:
+                term = factor * weight
+                known = found.get(argument.number)
+                found[argument.number] = term if known is None else known + term
+    return found
+
+
+def _is_zero(e: Expression) -> bool:
+    return e.op == "const" and e.value == 0.0
+
+
+def _moving(nodes: Iterable[Expression], sources: Iterable[int]) -> set[int]:
+    """The nodes that change with some of them."""
+    found = set(sources)
+    for node in nodes:
+        if any(a.number in found for a in node.args):
+            found.add(node.number)
+    return found
+
+
+class _Replay:
+    """A program's nodes in a trace, and the directions of its arguments."""
+
+    def __init__(
+        self, program: Program, arguments: Sequence[Sequence[Expression]], charts: Mapping[str, Any]
+    ) -> None:
+        self.program = program
+        self.t = arguments[0][0].trace
+        self.directions = {
+            declared.name: _directions(self.t, numbers, charts.get(declared.name))
+            for declared, numbers in zip(program.inputs, arguments, strict=True)
+        }
+        made: list[Expression] = []
+        for op, args, value in program.nodes:
+            if op == "const":
+                made.append(self.t.constant(value))
+            elif op == "input":
+                made.append(arguments[value[0]][value[1]])
+            else:
+                made.append(self.t.node(op, *(made[a] for a in args)))
+        self.outputs = [[made[n] for n in output.nodes] for output in program.outputs]
+        self.nodes = live(self.t.nodes, (e for elements in self.outputs for e in elements))
+
+
+def _directions(
+    t: Trace, numbers: Sequence[Expression], chart: Chart | None
+) -> list[list[tuple[Expression, Expression]]]:
+    """For each direction of an argument, the numbers that change and their rates."""
+    if chart is None:
+        return [[(x, t.constant(1.0))] for x in numbers]
+    found = []
+    for row in chart(numbers):
+        rates = [(x, t.lift(rate)) for x, rate in zip(numbers, row, strict=True)]
+        found.append([(x, rate) for x, rate in rates if not _is_zero(rate)])
+    return found
+
+
+def _shapes(
+    program: Program, charts: Mapping[str, Chart]
+) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
+    """The shapes of a program's arguments, and of the directions they can move in."""
+    points = {declared.name: declared.shape for declared in program.inputs}
+    free = {}
+    for name, shape in points.items():
+        chart = charts.get(name)
+        if chart is None:
+            free[name] = shape
+        else:
+            t = Trace()
+            free[name] = (len(chart([t.input(name, i) for i in range(size(shape))])),)
+    return points, free
+
+
+def _fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
+    name = prefix + name
+    while name in taken:
+        name = prefix + name
+    return name
+
+
+def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
+    """The results and their rates, from arguments and theirs: dq beside q, and so on."""
+    points, free = _shapes(program, charts)
+    names = {name: _fresh(name, "d", points) for name in points}
+
+    def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
+        given, along = arrays[: len(points)], arrays[len(points) :]
+        replay = _Replay(program, given, charts)
+        rates: Sparse = {}
+        for directions, amounts in zip(replay.directions.values(), along, strict=True):
+            for direction, amount in zip(directions, amounts, strict=True):
+                for x, rate in direction:
+                    term = rate * amount
+                    known = rates.get(x.number)
+                    rates[x.number] = term if known is None else known + term
+        found = push(replay.nodes, rates)
+        results = {}
+        for output, elements in zip(program.outputs, replay.outputs, strict=True):
+            changes = [found.get(e.number, 0) for e in elements]
+            results[output.name] = _shaped(elements, output.shape)
+            results[_fresh(output.name, "d", results)] = _shaped(changes, output.shape)
+        return results
+
+    return trace(f"{program.name}.jvp", function, points | {names[n]: free[n] for n in points})
+
+
+def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Program:
+    """The gradients of the results' weighted sum, by some arguments: from those and the weights."""
+    points, _ = _shapes(program, charts)
+    weights = {_fresh(o.name, "weights_", points): o.shape for o in program.outputs}
+
+    def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
+        given, weighing = arrays[: len(points)], arrays[len(points) :]
+        replay = _Replay(program, given, charts)
+        start: Sparse = {}
+        for elements, amounts in zip(replay.outputs, weighing, strict=True):
+            for e, amount in zip(elements, amounts, strict=True):
+                start[e.number] = start[e.number] + amount if e.number in start else amount
+        sources = _sources(replay, wrt)
+        found = pull(replay.nodes, start, _moving(replay.nodes, sources))
+        return {
+            _fresh(name, "d", ()): [_weight(d, found) for d in replay.directions[name]]
+            for name in wrt
+        }
+
+    return trace(f"{program.name}.vjp", function, points | weights)
+
+
+def jacobian(
+    program: Program,
+    charts: Mapping[str, Chart],
+    wrt: Sequence[str],
+    keep: Mapping[str, str] | None = None,
+    limit: float = math.inf,
+) -> Program:
+    """The derivatives of each result by some arguments, their directions as a last axis.
+
+    Arguments:
+        wrt: names of arguments.
+        keep: if not all derivatives are wanted, which, and how they are to be called: by
+            "dresult_dargument", as they are called else.
+        limit: as in `trace`.
+    """
+    points, _ = _shapes(program, charts)
+
+    def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
+        replay = _Replay(program, arrays, charts)
+        columns = [d for name in wrt for d in replay.directions[name]]
+        rows = [e for elements in replay.outputs for e in elements]
+        matrix = _matrix(replay, rows, columns)
+        results: dict[str, Any] = {}
+        row = 0
+        for output, elements in zip(program.outputs, replay.outputs, strict=True):
+            own, row = matrix[row : row + len(elements)], row + len(elements)
+            start = 0
+            for name in wrt:
+                stop = start + len(replay.directions[name])
+                flat = [x for line in own for x in line[start:stop]]
+                shape = (*output.shape, stop - start)
+                results[f"d{output.name}_d{name}"] = _shaped(flat, shape)
+                start = stop
+        return results if keep is None else {keep[name]: results[name] for name in keep}
+
+    return trace(f"{program.name}.jacobian", function, points, limit)
+
+
+def _sources(replay: _Replay, wrt: Iterable[str]) -> set[int]:
+    return {x.number for name in wrt for d in replay.directions[name] for x, _ in d}
+
+
+def _weight(direction: Iterable[tuple[Expression, Expression]], found: Sparse) -> Any:
+    total: Any = 0
+    for x, rate in direction:
+        if x.number in found:
+            total = total + rate * found[x.number]
+    return total
+
+
+def _matrix(
+    replay: _Replay,
+    rows: Sequence[Expression],
+    columns: Sequence[Sequence[tuple[Expression, Expression]]],
+) -> list[list[Any]]:
+    """The derivatives of rows by columns: column by column or row by row, as takes fewer steps."""
+    needed: dict[int, int] = {}  # node -> how many rows need it
+    distinct = list({e.number: e for e in rows}.values())
+    for e in distinct:
+        for node in _below(e):
+            needed[node] = needed.get(node, 0) + 1
+    reached = [_moving(replay.nodes, (x.number for x, _ in d)) for d in columns]
+    moving: set[int] = set().union(*reached)
+    forward = sum(len(r) for r in reached)
+    reverse = 2 * sum(count for n, count in needed.items() if n in moving)
+    if forward <= reverse:
+        found = [push(replay.nodes, {x.number: rate for x, rate in d}) for d in columns]
+        return [[column.get(e.number, 0) for column in found] for e in rows]
+    one = replay.t.constant(1.0)
+    lines = {
+        e.number: [
+            _weight(d, weights)
+            for weights in [pull(replay.nodes, {e.number: one}, moving)]
+            for d in columns
+        ]
+        for e in distinct
+    }
+    return [lines[e.number] for e in rows]
+
+
+def _below(e: Expression) -> set[int]:
+    """The numbers of the nodes that one needs, its own included."""
+    found: set[int] = set()
+    pending = [e]
+    while pending:
+        node = pending.pop()
+        if node.number not in found:
+            found.add(node.number)
+            pending.extend(node.args)
+    return found
+
+
+def _shaped(flat: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Nested lists of a shape."""
+    if not shape:
+        return flat[0]
+    step = size(shape[1:])
+    return [_shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]

@@ -1,0 +1,215 @@
+"""Derivatives of a robot's dynamics.
+
+By a configuration they are along q (+) delta, in the directions of velocities: the last axis of
+each has length nv, whatever the chart. What has no method here, `robot.kernel(...)` differentiates:
+its `jvp`, `vjp` and `jacobian` are kernels, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinetree.robot.core import Array, Core, External
+
+
+class Derivatives(NamedTuple):
+    """Of one array by three."""
+
+    dq: Array
+    dv: Array
+    da: Array
+
+
+class ForwardDerivatives(NamedTuple):
+    """Of accelerations by q, v and tau."""
+
+    dq: Array
+    dv: Array
+    dtau: Array
+
+
+class Seconds(NamedTuple):
+    """Second derivatives: xy by y of the derivatives by x. All that are not here vanish.
+
+    u is what enters linearly: the acceleration of inverse dynamics, the force of forward dynamics.
+    Where v is the rate of q, qq and vv are symmetric; elsewhere qq is not, as directions turn.
+    """
+
+    qq: Array
+    qv: Array
+    vv: Array
+    qu: Array
+
+
+class Differential(Core):
+    """How things change with the state."""
+
+    # first order
+
+    def inverse_dynamics_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        external: External | None = None,
+        method: str = "",
+        out: Array = None,
+    ) -> Derivatives:
+        """The derivatives of joint forces by q, v and a, each (..., nv, nv): [i, j] of tau_i by j.
+
+        Arguments:
+            q, v, a, external: as in `inverse_dynamics`; wrenches stay the same in their frames,
+                forces on points in the world.
+            method: "analytic" (in O(N d)), "balafoutis-patel" (link by link, as Guenter & Rose
+                have it) or "graph" (the program of inverse dynamics, differentiated); by default
+                the cheapest, which `robot.kernel("inverse_dynamics_derivatives").method` names.
+
+        Returns:
+            dq, dv, da; the last is the mass matrix.
+        """
+        call = self._loaded("inverse_dynamics_derivatives", method, external)
+        return Derivatives(*call(q, v, a, out=out))
+
+    def forward_dynamics_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        external: External | None = None,
+        method: str = "",
+        out: Array = None,
+    ) -> ForwardDerivatives:
+        """The derivatives of accelerations by q, v and tau, each (..., nv, nv).
+
+        Arguments:
+            q, v, tau, external: as in `forward_dynamics`.
+            method: "analytic" (by those of inverse dynamics and the factors of the mass matrix) or
+                "graph" (the articulated-body algorithm, differentiated); by default the cheaper.
+
+        Returns:
+            dq, dv, dtau; the last is the inverse of the mass matrix.
+        """
+        if self._charts:
+            self._check_charts(q)
+        call = self._loaded("forward_dynamics_derivatives", method, external)
+        return ForwardDerivatives(*call(q, v, tau, out=out))
+
+    def gravity_forces_derivatives(
+        self, q: Array, external: External | None = None, out: Array = None
+    ) -> Array:
+        """The derivative by q of the forces that hold the robot at rest, (..., nv, nv).
+
+        Arguments:
+            external: what acts on it, as in `inverse_dynamics`: a wrench f at a frame adds the
+                derivative of -J^T f.
+        """
+        return self._loaded("gravity_forces_derivatives", "", external)(q, out=out)
+
+    def mass_matrix_derivatives(self, q: Array, out: Array = None) -> Array:
+        """The derivative of the mass matrix, (..., nv, nv, nv): [i, j, k] of M_ij along k."""
+        return self._kernels["mass_matrix_derivatives"](q, out=out)
+
+    def mass_matrix_inverse_derivatives(self, q: Array, out: Array = None) -> Array:
+        """The derivative of the mass matrix's inverse, (..., nv, nv, nv); for small robots."""
+        if self._charts:
+            self._check_charts(q)
+        return self._kernels["mass_matrix_inverse_derivatives"](q, out=out)
+
+    def velocity_derivatives(
+        self, q: Array, v: Array, frame: str, axes: str = "world", out: Array = None
+    ) -> tuple[Array, Array]:
+        """The derivatives by q and v of a frame's velocity J v, each (..., 6, nv).
+
+        Arguments:
+            q, v, frame, axes: as in `velocity`.
+        """
+        kernel = self._kernels["velocity_derivatives", "", (), (frame, axes)]
+        dq, dv = kernel(q, v, out=out)
+        return dq, dv
+
+    def acceleration_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        frame: str,
+        axes: str = "world",
+        kind: str = "classical",
+        out: Array = None,
+    ) -> Derivatives:
+        """The derivatives by q, v and a of a frame's acceleration, each (..., 6, nv).
+
+        Arguments:
+            q, v, a, frame, axes, kind: as in `acceleration`.
+        """
+        kernel = self._kernels["acceleration_derivatives", "", (), (frame, axes, kind)]
+        return Derivatives(*kernel(q, v, a, out=out))
+
+    def momentum_derivatives(
+        self, q: Array, v: Array, about: str = "center", out: Array = None
+    ) -> tuple[Array, Array]:
+        """The derivatives by q and v of `momentum`, each (..., 6, nv)."""
+        dq, dv = self._kernels["momentum_derivatives", "", (), (about,)](q, v, out=out)
+        return dq, dv
+
+    def momentum_rate_derivatives(
+        self, q: Array, v: Array, a: Array, about: str = "center", out: Array = None
+    ) -> Derivatives:
+        """The derivatives by q, v and a of `momentum_rate`, each (..., 6, nv)."""
+        kernel = self._kernels["momentum_rate_derivatives", "", (), (about,)]
+        return Derivatives(*kernel(q, v, a, out=out))
+
+    # second order
+
+    def inverse_dynamics_second_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        weights: Array | None = None,
+        external: External | None = None,
+        out: Array = None,
+    ) -> Seconds:
+        """The second derivatives of joint forces.
+
+        Arguments:
+            q, v, a, external: as in `inverse_dynamics`.
+            weights: (..., nv): those of the sum of joint forces times weights, each (..., nv, nv),
+                which is what optimal control needs. Without, those of every joint force, each
+                (..., nv, nv, nv), [i, j, k] of tau_i by j and then k: for small robots.
+
+        Returns:
+            qq, qv, vv, qu, u being a.
+        """
+        return self._second("inverse_dynamics", (q, v, a), weights, external, out)
+
+    def forward_dynamics_second_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        weights: Array | None = None,
+        external: External | None = None,
+        out: Array = None,
+    ) -> Seconds:
+        """The second derivatives of accelerations, as `inverse_dynamics_second_derivatives` has
+        those of joint forces; u is tau.
+        """
+        if self._charts:
+            self._check_charts(q)
+        return self._second("forward_dynamics", (q, v, tau), weights, external, out)
+
+    def _second(
+        self,
+        quantity: str,
+        state: tuple[Array, ...],
+        weights: Array | None,
+        external: External | None,
+        out: Array,
+    ) -> Seconds:
+        if weights is None:
+            call = self._loaded(f"{quantity}_second_derivatives", "", external)
+            return Seconds(*call(*state, out=out))
+        loads = {} if external is None else dict(external)
+        kernel = self._kernels[f"{quantity}_weighted_second_derivatives", "", tuple(loads), ()]
+        return Seconds(*kernel(*state, *loads.values(), weights, out=out))
