@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,10 @@ import pinocchio as pin
 
 import kinetree as kt
 from benchmarks.timing import seconds_in_turn, write_bandwidth
+from kinetree.graph import trace
 from kinetree.model.model import Limits
 from kinetree.model.write_urdf import write_urdf
+from kinetree.runtime.kernel import Kernel
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 BATCH = 10_000
@@ -60,6 +62,8 @@ class Row:
     peer_loop: float
     bound: str
     write_fraction: float
+    writing: float
+    """Of a kernel with results of the same shapes and next to no arithmetic."""
 
     @property
     def one_ratio(self) -> float:
@@ -115,7 +119,21 @@ COMPARISONS = (
     Comparison("bias_forces", "q v", "pin.nonLinearEffects", pin.nonLinearEffects),
     Comparison("mass_matrix_inverse", "q", "pin.computeMinverse", pin.computeMinverse),
     Comparison("momentum_matrix", "q", "pin.computeCentroidalMap", pin.computeCentroidalMap),
+    Comparison(
+        "inverse_dynamics_derivatives",
+        "q v a",
+        "pin.computeRNEADerivatives",
+        pin.computeRNEADerivatives,
+    ),
+    Comparison(
+        "forward_dynamics_derivatives",
+        "q v a",
+        "pin.computeABADerivatives",
+        pin.computeABADerivatives,
+    ),
 )
+SYMMETRIC = ("mass_matrix", "mass_matrix_inverse", *(c.quantity for c in COMPARISONS[-2:]))
+"""Of these the peer gives the upper triangle, of derivatives in the last matrix."""
 
 
 def mechanisms() -> list[Case]:
@@ -218,8 +236,9 @@ def _row(case: Case, comparison: Comparison) -> Row:
     one, peer_one = seconds_in_turn([lambda: method(*single), lambda: call(model, data, *single)])
     batch, loop = seconds_in_turn([lambda: method(*arrays, out=out), peer_loop])
     two_threads, alone = _threads(lambda: method(*arrays, out=out))
-    written = write_bandwidth(out.nbytes)
-    fraction = out.nbytes / written / batch
+    outs = out if isinstance(out, tuple) else (out,)
+    size = sum(x.nbytes for x in outs)
+    fraction = size / write_bandwidth(size) / batch
     return Row(
         robot=case.name,
         quantity=comparison.quantity,
@@ -232,7 +251,22 @@ def _row(case: Case, comparison: Comparison) -> Row:
         peer_loop=loop / BATCH,
         bound="memory" if fraction > MEMORY_BOUND else "arithmetic",
         write_fraction=fraction,
+        writing=_writing(arrays[0], outs) / BATCH,
     )
+
+
+def _writing(q: np.ndarray, outs: tuple[np.ndarray, ...]) -> float:
+    """The time to write results of these shapes when there is nothing to compute."""
+
+    def copies(x: Sequence[Any]) -> dict[str, Any]:
+        return {
+            f"result{k}": [x[i % len(x)] for i in range(out[0].size)] for k, out in enumerate(outs)
+        }
+
+    kernel = Kernel(None, lambda: trace("writing", copies, {"q": q.shape[1:]}))
+    flat = tuple(out.reshape(len(out), -1) for out in outs)
+    (seconds,) = seconds_in_turn([lambda: kernel(q, out=flat)])
+    return seconds
 
 
 def _threads(call: Callable[[], Any]) -> tuple[float, float]:
@@ -257,14 +291,17 @@ def _disagreement(
 ) -> float:
     """The largest difference on a hundred states, over the largest entry."""
     few = [x[:100] for x in arrays]
-    ours = method(*few)
+    found = method(*few)
+    results = found if isinstance(found, tuple) else (found,)
     worst = 0.0
     for i, state in enumerate(zip(*few, strict=True)):
-        theirs = call(model, data, *state)
-        if quantity in ("mass_matrix", "mass_matrix_inverse"):
-            theirs = np.triu(theirs) + np.triu(theirs, 1).T
-        elif quantity == "poses":
-            theirs = np.array([X.homogeneous for X in theirs])[1:]
-        scale = max(1.0, float(np.abs(theirs).max()))
-        worst = max(worst, float(np.abs(ours[i] - theirs).max()) / scale)
+        given = call(model, data, *state)
+        if quantity == "poses":
+            given = np.array([X.homogeneous for X in given])[1:]
+        peers = list(given) if isinstance(given, (tuple, list)) else [given]
+        if quantity in SYMMETRIC:
+            peers[-1] = np.triu(peers[-1]) + np.triu(peers[-1], 1).T
+        for ours, theirs in zip(results, peers, strict=True):
+            scale = max(1.0, float(np.abs(theirs).max()))
+            worst = max(worst, float(np.abs(ours[i] - theirs).max()) / scale)
     return worst

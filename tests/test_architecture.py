@@ -28,6 +28,8 @@ ALLOWED = {
     "kernels": {"errors", "spatial", "model", "algorithms", "quantities", "graph", "runtime"},
     "symbolic": {"errors", "model", "quantities"},
     "coordinates": {"errors", "algorithms", "kernels", "runtime"},
+    "parametric": {"errors", "model", "kernels", "runtime"},
+    "trajectory": {"errors", "robot"},
     "robot": {
         "errors",
         "model",
@@ -36,6 +38,8 @@ ALLOWED = {
         "citations",
         "kernels",
         "coordinates",
+        "parametric",
+        "trajectory",
         "runtime",
     },
     "load": {"model", "robot"},

@@ -25,6 +25,11 @@ SHOWN = (
     "forward_dynamics",
     "jacobian",
     "momentum_matrix",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "gravity_forces_derivatives",
+    "mass_matrix_derivatives",
+    "momentum_derivatives",
 )
 
 
@@ -55,7 +60,9 @@ What each algorithm takes for one state: multiplications + additions, after a ro
 folded away and everything common is shared. `kinetree ops ROBOT` gives the full table for any
 robot; `python tools/operations.py` writes this page.
 
-The three inverse dynamics are the same function by three roads; they differ by rounding.
+The three inverse dynamics are the same function by three roads; they differ by rounding. So are the
+derivatives of inverse and of forward dynamics, by all of q, v and a (or tau): *graph* is the program
+of the function, differentiated; the others are recursions ([derivatives.md](derivatives.md)).
 """
 
 LITERATURE = """

@@ -12,13 +12,26 @@ from kinetree import errors, robots
 from kinetree.kernels import Point
 from kinetree.load import load
 from kinetree.model import Model
+from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
     from kinetree.runtime.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
-__all__ = ["Model", "Point", "Robot", "errors", "get_threads", "load", "robots", "set_threads"]
+__all__ = [
+    "Inertial",
+    "Model",
+    "Payload",
+    "Placement",
+    "Point",
+    "Robot",
+    "errors",
+    "get_threads",
+    "load",
+    "robots",
+    "set_threads",
+]
 
 
 def __getattr__(name: str) -> Any:

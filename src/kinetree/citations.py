@@ -57,6 +57,31 @@ SOURCES = {
   number      = {hal-01790934},
   year        = {2018}
 }""",
+    "carpentier2018derivatives": """@inproceedings{carpentier2018derivatives,
+  author    = {Carpentier, Justin and Mansard, Nicolas},
+  title     = {Analytical Derivatives of Rigid Body Dynamics Algorithms},
+  booktitle = {Robotics: Science and Systems},
+  year      = {2018},
+  doi       = {10.15607/RSS.2018.XIV.038}
+}""",
+    "singh2022": """@article{singh2022efficient,
+  author  = {Singh, Shubham and Russell, Ryan P. and Wensing, Patrick M.},
+  title   = {Efficient Analytical Derivatives of Rigid-Body Dynamics Using Spatial Vector Algebra},
+  journal = {IEEE Robotics and Automation Letters},
+  volume  = {7},
+  number  = {2},
+  pages   = {1776--1783},
+  year    = {2022},
+  doi     = {10.1109/LRA.2022.3141194}
+}""",
+    "griewank2008": """@book{griewank2008evaluating,
+  author    = {Griewank, Andreas and Walther, Andrea},
+  title     = {Evaluating Derivatives: Principles and Techniques of Algorithmic Differentiation},
+  publisher = {SIAM},
+  edition   = {2},
+  year      = {2008},
+  doi       = {10.1137/1.9780898717761}
+}""",
     "orin2013": """@article{orin2013centroidal,
   author  = {Orin, David E. and Goswami, Ambarish and Lee, Sung-Hee},
   title   = {Centroidal Dynamics of a Humanoid Robot},
@@ -78,6 +103,8 @@ METHODS = {
     "crba": ("featherstone2008", "echeandia2021"),
     "ltl": ("featherstone2008",),
     "aba": ("featherstone2008",),
+    "analytic": ("carpentier2018derivatives", "singh2022"),
+    "graph": ("griewank2008",),
 }
 """By method, where that says it."""
 
@@ -94,6 +121,15 @@ QUANTITIES = {
     ("momentum", ""): ("orin2013",),
     ("momentum_matrix", ""): ("orin2013",),
     ("momentum_matrix_rate", ""): ("orin2013",),
+    ("momentum_rate", ""): ("orin2013",),
+    ("effort", ""): ("guenter2000",),
+    ("transport", ""): ("featherstone2008",),
+    ("inverse_dynamics_derivatives", "balafoutis-patel"): ("guenter2000",),
+    ("inverse_dynamics_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
+    ("forward_dynamics_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
+    ("gravity_forces_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
+    ("mass_matrix_derivatives", ""): ("echeandia2021",),
+    ("mass_matrix_inverse_derivatives", ""): ("echeandia2021",),
 }
 """By quantity and method, where the method alone does not."""
 

@@ -14,6 +14,7 @@ from kinetree import algorithms
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, TooLongError, trace
 from kinetree.model import Model
+from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.model.regroup import align, loses_nothing, recenter, regroup
 from kinetree.model.snap import snap
 from kinetree.quantities import (
@@ -61,12 +62,34 @@ class Request(NamedTuple):
     settings: tuple[Hashable, ...] = ()
 
 
-class Kernels(dict[Any, Kernel]):
-    """Kernels by request, or by the name of a quantity: then its settings are their first ones."""
+def request(
+    quantity: str, method: str, loads: Sequence[str | Point], settings: Mapping[str, Any]
+) -> Request:
+    """The request for a quantity with settings by name; those not given are their first ones."""
+    if quantity not in QUANTITIES:
+        raise unknown("quantity", quantity, QUANTITIES, "kinetree")
+    wanted = QUANTITIES[quantity].settings
+    for name in settings:
+        if name not in wanted:
+            raise unknown("setting", name, wanted, quantity)
+    for name, valid in wanted.items():
+        if name not in settings and valid in (ANY_FRAME, SOME_JOINTS):
+            raise KinetreeError(f"{quantity} needs {name}=")
+    values = tuple(settings.get(name, valid[0]) for name, valid in wanted.items())
+    return Request(quantity, method, tuple(loads), values)
 
-    def __init__(self, model: Model) -> None:
+
+class Kernels(dict[Any, Kernel]):
+    """Kernels by request, or by the name of a quantity: then its settings are their first ones.
+
+    parameters: numbers of the model that kernels take as one more argument, "p", their last.
+    """
+
+    def __init__(self, model: Model, parameters: Sequence[Parameter] = ()) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.parameters = model, tuple(parameters)
+        for parameter in parameters:
+            parameter.nominal(model)  # says so if it is none of this model
         named = ("q", "q0", "q1") if model.nq != model.nv else ()  # else directions are coordinates
         self._charts = dict.fromkeys(named, partial(_directions, model))
 
@@ -77,13 +100,15 @@ class Kernels(dict[Any, Kernel]):
             raise unknown("quantity", asked.quantity, QUANTITIES, "kinetree")
         defaults = tuple(valid[0] for valid in row.settings.values())
         settings = defaults if isinstance(key, str) else asked.settings
-        request = asked._replace(method=self.method(row, asked), settings=settings)
-        self._check(row, request)
-        if request not in self:
-            text = "|".join((self.model.digest, *(repr(part) for part in request)))
-            self[request] = Kernel(text, lambda: self._program(request), self._charts)
-        self[key] = self[request]
-        return self[request]
+        full = asked._replace(method=self.method(row, asked), settings=settings)
+        self._check(row, full)
+        if full not in self:
+            text = "|".join(
+                (self.model.digest, repr(self.parameters), *(repr(part) for part in full))
+            )
+            self[full] = Kernel(text, lambda: self._program(full), self._charts)
+        self[key] = self[full]
+        return self[full]
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
         """The kernel of an algorithm that is in no table: traced anew in every process.
@@ -184,7 +209,9 @@ class Kernels(dict[Any, Kernel]):
     ) -> Program:
         """Trace an algorithm."""
         row, model = QUANTITIES[request.quantity], self.model
-        if method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
+        if self.parameters:
+            pass  # their numbers belong to bodies and joints as they are
+        elif method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
             model = regroup(model)
         elif method.regrouped != NEVER:
             model = align(recenter(model))
@@ -193,12 +220,15 @@ class Kernels(dict[Any, Kernel]):
         shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}
         count = len(shapes)
         shapes |= {_argument(load): (6,) for load in request.loads}
+        numbers = sum(len(parameter.labels) for parameter in self.parameters)
+        shapes |= {"p": (numbers,)} if numbers else {}
 
         def function(*arrays: Any) -> dict[str, Any]:
-            own, acting = arrays[:count], arrays[count:]
+            own, acting = arrays[:count], arrays[count : count + len(request.loads)]
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
-            found = algorithm(model, *own, *more, *request.settings)
+            given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model
+            found = algorithm(given, *own, *more, *request.settings)
             parts = found if len(row.results) > 1 else (found,)
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 

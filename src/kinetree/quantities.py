@@ -322,7 +322,11 @@ QUANTITIES: dict[str, Quantity] = {
         ("rate",),
         settings={"about": POINTS},
     ),
+    "effort": Quantity(
+        _one(algorithms.effort, ALWAYS), ("q", "v", "a", "weights"), ("effort",), loads=True
+    ),
     # derivatives
+    "transport": Quantity(_one(algorithms.transport), ("q", "v"), ("rates",)),
     "inverse_dynamics_derivatives": Quantity(
         {
             "analytic": Method(

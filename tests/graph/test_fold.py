@@ -45,18 +45,26 @@ RULES = {
         (lambda k, a, b, c: -a + a, "0.0"),
         (lambda k, a, b, c: a + (-2.0) * b, "sub(a, mul(b, 2.0))"),
     ],
-    "add: (c ? x : 0) + (c ? 0 : y) = c ? x : y": [
+    "add: (c ? x : 0) + (c ? y : z) = c ? x + y : z": [
         (
             lambda k, a, b, c: select(less(a, b), c, 0.0) + select(less(a, b), 0.0, a),
             "select(less(a, b), c, a)",
         ),
         (
-            lambda k, a, b, c: select(less(a, b), 0.0, a) + select(less(a, b), c, 0.0),
-            "select(less(a, b), c, a)",
+            lambda k, a, b, c: select(less(a, b), a, 0.0) + select(less(a, b), c, 0.0),
+            "select(less(a, b), add(a, c), 0.0)",
+        ),
+        (
+            lambda k, a, b, c: select(less(a, b), b, a) + select(less(a, b), 0.0, c),
+            "select(less(a, b), b, add(a, c))",
         ),
         (
             lambda k, a, b, c: select(less(a, b), c, 0.0) + select(less(b, a), 0.0, a),
             "add(select(less(a, b), c, 0.0), select(less(b, a), 0.0, a))",
+        ),
+        (
+            lambda k, a, b, c: select(less(a, b), c, a) + select(less(a, b), a, b),
+            "add(select(less(a, b), c, a), select(less(a, b), a, b))",
         ),
     ],
     "sub: numbers": [(lambda k, a, b, c: k(2) - k(3), "-1.0")],

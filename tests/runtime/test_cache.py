@@ -38,7 +38,7 @@ CALL_WITHOUT_TRACING = (
     """
 import kinetree.robot
 def refuse(*a): raise SystemExit("traced")
-kinetree.robot.Robot._program = refuse
+kinetree.kernels.Kernels._program = refuse
 """
     + CALL
 )

@@ -24,6 +24,7 @@ from kinetree.algorithms.coriolis import (
 )
 from kinetree.algorithms.coriolis_forces import coriolis_forces
 from kinetree.algorithms.crba import crba, crba_in_one_frame
+from kinetree.algorithms.effort import effort
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
 from kinetree.algorithms.forward_crba import forward_crba, hybrid_crba
 from kinetree.algorithms.forward_derivatives import (
@@ -58,6 +59,7 @@ from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, mome
 from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.rnea import joint_wrenches, rnea
+from kinetree.algorithms.transport import transport
 from kinetree.algorithms.tree import PointForce
 from kinetree.algorithms.unit_accelerations import mass_by_unit_accelerations
 
@@ -83,6 +85,7 @@ __all__ = [
     "crba",
     "crba_in_one_frame",
     "difference",
+    "effort",
     "forward_crba",
     "forward_derivatives",
     "forward_derivatives_in_own_frames",
@@ -121,5 +124,6 @@ __all__ = [
     "rnea",
     "symbols",
     "total_mass",
+    "transport",
     "velocities",
 ]

@@ -20,7 +20,7 @@ origin: d F and d eta follow from d s'' and d Omega by the link's inertia, witho
 differs: turning A_j by its axis turns A_j^T x the other way, so
 (d A_j^T / d q_j) x = -z_j x A_j^T x.
 
-Misprints of the report, each found because a complex step disagrees with it:
+Misprints of the report, found by deriving each line and by complex steps:
 - d omega'_j / d q_j: the second term has d A_j^T omega'_j-; it is d A_j^T omega_j-, the
   change of the omega that is crossed with z_j q_j'.
 - d omega'_j / d q_j': A_j^T omega_j- z_j lacks the tilde: it is (A_j^T omega_j-) x z_j.
@@ -32,7 +32,7 @@ Misprints of the report, each found because a complex step disagrees with it:
 - d eta_i: the second equation of each pair is for links without successors.
 - d tau_j / d q_j lacks nothing, as z_j does not change; where axes do, d z_j . f_j is added.
 - d P / d theta_j lacks the factor tau_i, and the rates of q, q', q'' with theta_j; see
-  `kinetree.effort`.
+  `kinetree.trajectory`.
 
 Cost: O(N d).
 """
@@ -118,17 +118,15 @@ def balafoutis_patel_partials(
             for row, axis in enumerate(own.axes, model.v_slices[i].start):
                 dq[row][own.number] = dq[row][own.number] + axis.dot(f[i])
             dF[i][key] = dF[i][key] + z.cross_force(f[i])  # d A_j f_j = A_j (z_j x f_j)
-        if body.parent >= 0:
-            for key, felt in dF[i].items():
-                moved, known = X[i].to_parent(felt), dF[body.parent].get(key)
-                dF[body.parent][key] = moved if known is None else known + moved
+        for key, felt in dF[i].items() if body.parent >= 0 else ():
+            moved, known = X[i].to_parent(felt), dF[body.parent].get(key)
+            dF[body.parent][key] = moved if known is None else known + moved
     return results["q"], results["qd"], results["qdd"]
 
 
 def _carried(X: Transform, V_J: Motion, d: Partial, Omega_s: Vector3) -> Partial:
     """From a link to the next, i+ > j."""
-    back = X.rotation.T
-    w = back @ d.w
+    w = (back := X.rotation.T) @ d.w
     return Partial(
         w,
         back @ d.dw + w.cross(V_J.angular),

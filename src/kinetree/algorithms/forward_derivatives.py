@@ -9,6 +9,7 @@ Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamic
     M                 H          the mass matrix, in its sparse factors
     dID/dq, dID/dqd   dq dv      as in `inverse_derivatives`, at the accelerations of tau
 
+differs: what a free base's columns are is known without H^-1.
 differs: columns are multiplied by the inverse's factors, which are as sparse as the robot branches,
 and not by the inverse, which is full.
 
@@ -20,12 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.blocks import zero_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor, inverted
-from kinetree.algorithms.tree import Loads
+from kinetree.algorithms.tree import Loads, PointForce, along
 from kinetree.model import Model
+from kinetree.model.joints import Floating
+from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
 
 
@@ -43,9 +47,46 @@ def solved(
     qdd = H.solve([t - b for t, b in zip(tau, bias, strict=True)])
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     inverse = inverted(H)
-    found = [[inverse.times(column) for column in zip(*D, strict=True)] for D in (dq, dv)]
-    by_q, by_v = ([[-x for x in row] for row in zip(*columns, strict=True)] for columns in found)
+    by_q, by_v = zero_matrix(model), zero_matrix(model)
+    known = _uniform(parts, qd, external)
+    for k in range(model.nv):
+        columns = {
+            name: [row[k] for row in D]
+            for name, D in (("q", dq), ("qd", dv))
+            if (name, k) not in known
+        }
+        found = dict(zip(columns, inverse.times(list(columns.values())), strict=True))
+        for name, result in (("q", by_q), ("qd", by_v)):
+            for i, x in enumerate(found.get(name) or known[name, k]):
+                result[i][k] = -x
     return by_q, by_v, inverse.matrix()
+
+
+def _uniform(
+    parts: Frames, qd: Sequence[Scalar], external: Loads
+) -> dict[tuple[str, int], list[Scalar]]:
+    """The columns of H^-1 dID that a free base knows.
+
+    Turning it turns gravity as it feels it, and another velocity along a line another frame would
+    see, too: both are an acceleration that all bodies share, so only the base's own changes.
+    """
+    model = parts.model
+    known: dict[tuple[str, int], list[Scalar]] = {}
+    turned = any(isinstance(load, PointForce) for _, load in external)
+    for i, body in enumerate(model.bodies):
+        free = body.parent < 0 and isinstance(body.joint, Floating) and body.drive == Drive()
+        if turned or not free:
+            continue
+        at = model.v_slices[i]
+        _, a = parts.parent_motion(i, [], [])
+        v = along(parts.Phi[i], qd[at])
+        shared = {("qd", k): v.cross(parts.Phi[i][k]) for k in range(3)}
+        shared |= {("q", k): a.cross(parts.Phi[i][k]) for k in range(3, 6)}
+        for (name, k), motion in shared.items():
+            column: list[Scalar] = [0] * model.nv
+            column[at] = motion
+            known[name, at.start + k] = column
+    return known
 
 
 def forward_derivatives(

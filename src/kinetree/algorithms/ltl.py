@@ -100,18 +100,24 @@ class Inverse:
     D_inv: list[Scalar]
     order: list[int]
 
-    def times(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """H^-1 b; what is zero in b saves the work it would make."""
+    def times(self, vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """H^-1 b for some vectors b, an entry of K for all of them in turn.
+
+        What is zero in b saves the work it would make.
+        """
         n = len(self.order)
-        z: list[Scalar] = [0] * n
+        carried: list[Row] = [{} for _ in range(n)]  # K by columns
         for i, row in enumerate(self.K):
             for j, entry in row.items():
-                z[j] = z[j] + entry * b[self.order[i]]
-        z = [value * d for value, d in zip(z, self.D_inv, strict=True)]
-        result: list[Scalar] = [0] * n
-        for i, row in enumerate(self.K):
-            result[self.order[i]] = sum((entry * z[j] for j, entry in row.items()), start=0)
-        return result
+                carried[j][i] = entry
+        given = [[b[k] for k in self.order] for b in vectors]
+        z = [[d * x for x in y] for d, y in zip(self.D_inv, _products(carried, given), strict=True)]
+        found = _products(self.K, list(zip(*z, strict=True)))
+        results: list[list[Scalar]] = [[0] * n for _ in vectors]
+        for k, values in zip(self.order, found, strict=True):
+            for result, value in zip(results, values, strict=True):
+                result[k] = value
+        return results
 
     def matrix(self) -> list[list[Scalar]]:
         """Both triangles."""
@@ -127,6 +133,17 @@ class Inverse:
                 a, b = self.order[i], self.order[j]
                 inverse[a][b] = inverse[b][a] = total
         return inverse
+
+
+def _products(rows: list[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """Each row times each vector, one entry after the other."""
+    found = []
+    for row in rows:
+        totals: list[Scalar] = [0] * len(vectors)
+        for j, entry in row.items():
+            totals = [t + entry * b[j] for t, b in zip(totals, vectors, strict=True)]
+        found.append(totals)
+    return found
 
 
 def inverted(f: Factor) -> Inverse:

@@ -105,10 +105,7 @@ def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> l
 
 
 def body_poses(model: Model, X: Sequence[Transform]) -> Iterator[Transform]:
-    """The pose of every body in the world, W_k^0 = W_p(k)^0 W_k (Liu & Jain, section 5.2).
-
-    One after the other: what is done with a pose at once need not wait for the rest.
-    """
+    """The pose of every body in the world, W_k^0 = W_p(k)^0 W_k (Liu & Jain, section 5.2)."""
     X0: list[Transform] = []
     for body, X_i in zip(model.bodies, X, strict=True):
         X0.append(X_i if body.parent < 0 else X0[body.parent] @ X_i)

@@ -81,10 +81,20 @@ def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Spar
             continue
         for argument, factor in partials(node):
             if argument.number in moving:
-                term = factor * weight
+                term = _gated(factor, weight)
                 known = found.get(argument.number)
                 found[argument.number] = term if known is None else known + term
     return found
+
+
+def _gated(factor: Expression, weight: Expression) -> Expression:
+    """factor * weight; where a choice makes the weight zero, whatever the factor is there."""
+    if weight.op == "select":
+        condition, a, b = weight.args
+        if _is_zero(a) or _is_zero(b):
+            products = (x if _is_zero(x) else _gated(factor, x) for x in (a, b))
+            return weight.trace.node("select", condition, *products)
+    return factor * weight
 
 
 def _is_zero(e: Expression) -> bool:
@@ -153,17 +163,23 @@ def _shapes(
     return points, free
 
 
-def _fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
-    name = prefix + name
-    while name in taken:
-        name = prefix + name
-    return name
+def _fresh(names: Iterable[str], prefix: str, taken: Iterable[str]) -> dict[str, str]:
+    """For each name another that nobody has: with a prefix, or with several."""
+    used, found = set(taken), {}
+    for name in names:
+        new = prefix + name
+        while new in used:
+            new = prefix + new
+        found[name] = new
+        used.add(new)
+    return found
 
 
 def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
     """The results and their rates, from arguments and theirs: dq beside q, and so on."""
     points, free = _shapes(program, charts)
-    names = {name: _fresh(name, "d", points) for name in points}
+    names = _fresh(points, "d", points)
+    results = _fresh((o.name for o in program.outputs), "d", (o.name for o in program.outputs))
 
     def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
         given, along = arrays[: len(points)], arrays[len(points) :]
@@ -176,12 +192,12 @@ def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
                     known = rates.get(x.number)
                     rates[x.number] = term if known is None else known + term
         found = push(replay.nodes, rates)
-        results = {}
+        values = {}
         for output, elements in zip(program.outputs, replay.outputs, strict=True):
             changes = [found.get(e.number, 0) for e in elements]
-            results[output.name] = _shaped(elements, output.shape)
-            results[_fresh(output.name, "d", results)] = _shaped(changes, output.shape)
-        return results
+            values[output.name] = _shaped(elements, output.shape)
+            values[results[output.name]] = _shaped(changes, output.shape)
+        return values
 
     return trace(f"{program.name}.jvp", function, points | {names[n]: free[n] for n in points})
 
@@ -189,7 +205,8 @@ def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
 def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Program:
     """The gradients of the results' weighted sum, by some arguments: from those and the weights."""
     points, _ = _shapes(program, charts)
-    weights = {_fresh(o.name, "weights_", points): o.shape for o in program.outputs}
+    names = _fresh((o.name for o in program.outputs), "weights_", points)
+    weights = {names[o.name]: o.shape for o in program.outputs}
 
     def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
         given, weighing = arrays[: len(points)], arrays[len(points) :]
@@ -200,10 +217,7 @@ def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Pr
                 start[e.number] = start[e.number] + amount if e.number in start else amount
         sources = _sources(replay, wrt)
         found = pull(replay.nodes, start, _moving(replay.nodes, sources))
-        return {
-            _fresh(name, "d", ()): [_weight(d, found) for d in replay.directions[name]]
-            for name in wrt
-        }
+        return {f"d{name}": [_weight(d, found) for d in replay.directions[name]] for name in wrt}
 
     return trace(f"{program.name}.vjp", function, points | weights)
 

@@ -62,13 +62,14 @@ def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
     return None
 
 
-@fold("add")  # (c ? x : 0) + (c ? 0 : y) = c ? x : y
+@fold("add")  # (c ? x : 0) + (c ? y : z) = c ? x + y : z
 def _(t: Trace, a: Expression, b: Expression) -> Expression | None:
-    if a.op == "select" and b.op == "select" and a.args[0] is b.args[0]:
-        for (_, x, zero), (_, none, y) in ((a.args, b.args), (b.args, a.args)):
-            if zero is none and zero.op == "const" and zero.value == 0.0:
-                return t.node("select", a.args[0], x, y)
-    return None
+    if a.op != "select" or b.op != "select" or a.args[0] is not b.args[0]:
+        return None
+    if not any(e.op == "const" and e.value == 0.0 for e in (*a.args, *b.args)):
+        return None
+    sums = (t.node("add", x, y) for x, y in zip(a.args[1:], b.args[1:], strict=True))
+    return t.node("select", a.args[0], *sums)
 
 
 # a - b

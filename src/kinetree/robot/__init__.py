@@ -8,12 +8,14 @@ cache.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, Concatenate, ParamSpec
 
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
+from kinetree.model.parameters import Parameter
+from kinetree.parametric import Parametric
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
 from kinetree.robot.derivatives import Differential
@@ -69,6 +71,15 @@ class Robot(Kinematics, Dynamics, Coriolis, Differential):
         """Mount another robot on a frame of this one; see `kinetree.model.edit.attach`."""
         model = other.model if isinstance(other, Robot) else other
         return Robot(edit.attach(self.model, model, frame, at, prefix, joint))
+
+    def with_parameters(self, parameters: Sequence[Parameter]) -> Parametric:
+        """The same robot with some of its numbers as arguments, to differentiate by or to vary.
+
+        Arguments:
+            parameters: Inertial(body), Payload(frame) and Placement(joint), in the order in which
+                their numbers shall stand in p.
+        """
+        return Parametric(self.model, parameters)
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the robot to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""

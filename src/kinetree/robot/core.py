@@ -11,11 +11,11 @@ import numpy as np
 
 from kinetree import algorithms
 from kinetree.citations import citation
-from kinetree.errors import KinetreeError, SingularChartError, unknown
-from kinetree.kernels import Kernels, Point, Request
+from kinetree.errors import SingularChartError, unknown
+from kinetree.kernels import Kernels, Point, Request, request
 from kinetree.model import Model
 from kinetree.model.joints import Joint
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
+from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 
 SINGULAR = 1e-13
@@ -150,17 +150,7 @@ class Core:
             settings: what the method takes besides arrays, such as frame= and axes=; by default
                 what the method has.
         """
-        if quantity not in QUANTITIES:
-            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-        wanted = QUANTITIES[quantity].settings
-        for name in settings:
-            if name not in wanted:
-                raise unknown("setting", name, wanted, quantity)
-        for name, valid in wanted.items():
-            if name not in settings and valid in (ANY_FRAME, SOME_JOINTS):
-                raise KinetreeError(f"{quantity} needs {name}=")
-        values = tuple(settings.get(name, valid[0]) for name, valid in wanted.items())
-        return self._kernels[Request(quantity, method, tuple(external), values)]
+        return self._kernels[request(quantity, method, external, settings)]
 
     def citation(self, quantity: str, method: str = "") -> str:
         """Where an algorithm comes from, as BibTeX.

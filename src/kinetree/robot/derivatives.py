@@ -7,9 +7,13 @@ its `jvp`, `vjp` and `jacobian` are kernels, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from kinetree.errors import MissingExtraError
 from kinetree.robot.core import Array, Core, External
+from kinetree.trajectory import Effort
 
 
 class Derivatives(NamedTuple):
@@ -213,3 +217,61 @@ class Differential(Core):
         loads = {} if external is None else dict(external)
         kernel = self._kernels[f"{quantity}_weighted_second_derivatives", "", tuple(loads), ()]
         return Seconds(*kernel(*state, *loads.values(), weights, out=out))
+
+    # what optimisation and control do with them
+
+    def effort(self, trajectory: Any, points: int = 4, weights: Array | None = None) -> Effort:
+        """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
+
+        Arguments:
+            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose
+                velocities are the rates of their coordinates.
+            points: samples between each two knots, by Gauss and Legendre's rule.
+            weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
+
+        Returns:
+            P with its value and its gradient by the trajectory's coefficients.
+        """
+        return Effort(self, trajectory, points, weights)  # type: ignore[arg-type]
+
+    def linearize(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        dt: float | None = None,
+        external: External | None = None,
+    ) -> tuple[Array, Array]:
+        """A and B of the motion near a state: x' = A x + B u for x = (dq, dv) and u = dtau.
+
+        Arguments:
+            q, v, tau, external: the state, what drives it, and what acts on it.
+            dt: if given, A and B of x(t + dt) = A x(t) + B u instead, exact for constant u.
+
+        Returns:
+            A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
+        """
+        n = self.nv
+        dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
+        A = np.zeros((*dq.shape[:-2], 2 * n, 2 * n))
+        B = np.zeros((*dq.shape[:-2], 2 * n, n))
+        A[..., :n, :n] = self._kernels["transport"](q, v) if self.nq != n else 0.0
+        A[..., :n, n:] = np.eye(n)
+        A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = dq, dv, dtau
+        return (A, B) if dt is None else _discrete(A, B, dt)
+
+
+def _discrete(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """The exponential of [[A, B], [0, 0]] dt, its upper rows."""
+    try:
+        from scipy.linalg import expm
+    except ImportError:
+        raise MissingExtraError(
+            "a step in time needs SciPy, which is not installed: run pip install "
+            "'kinetree[trajectory]', or leave out dt"
+        ) from None
+    n, m = B.shape[-2:]
+    both = np.zeros((*A.shape[:-2], n + m, n + m))
+    both[..., :n, :n], both[..., :n, n:] = A, B
+    step = expm(both * dt)
+    return step[..., :n, :n], step[..., :n, n:]

@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
 from kinetree.emit.llvm import declarations, emit_body, shared_declarations
-from kinetree.errors import DtypeError, ShapeError, unknown
+from kinetree.errors import DtypeError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
 from kinetree.graph.fuse import fuse
@@ -169,6 +169,8 @@ class Kernel:
         if wrt is None:
             return tuple(own)
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        if not names:
+            raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {own}")
         for name in names:
             if name not in own:
                 raise unknown("argument", name, own, self.name)
@@ -197,7 +199,9 @@ class Kernel:
                 return result
         call = self.gufunc_single if _all_single(arrays) else self.gufunc
         try:
-            return call(*arrays) if out is None else call(*arrays, out=out)
+            if out is None:
+                return call(*arrays)
+            return call(*arrays, out=tuple(out) if isinstance(out, tuple) else out)
         except (ValueError, TypeError) as e:
             raise self.explain(e, arrays, out) from None
 

@@ -1,0 +1,37 @@
+"""The effort of a motion: the integrand of the energy functional.
+
+Source: B. Guenter & C. F. Rose, MSR-TR-2000-80 (2000), "The energy function & the partials":
+P, the integral over time of the sum of tau_i^2.
+
+    report    code      meaning
+    tau_i     tau       joint forces
+              weights   how much each counts; one in the report
+
+differs: the report prints dP/dtheta_j as the integral of the sum of dtau_i/dq_j + dtau_i/dq_j' +
+dtau_i/dq_j'', times two. It lacks the factor tau_i of each term, and the rates of q_j, q_j' and
+q_j'' with theta_j: with both it is the chain rule, which `kinetree.trajectory` applies.
+
+Cost: O(N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.tree import Loads
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+
+
+def effort(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    weights: Sequence[Scalar],
+    external: Loads = (),
+) -> Scalar:
+    """The sum of the squares of joint forces, each as often as its weight says."""
+    tau = balafoutis_patel(model, q, qd, qdd, external)
+    return sum((w * t * t for w, t in zip(weights, tau, strict=True)), start=0)

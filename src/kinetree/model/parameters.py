@@ -1,0 +1,148 @@
+"""Numbers of a model that are not fixed: what to differentiate by, to identify, to vary.
+
+A parameter says which numbers, what they are in the model as it is, and what the model is with
+others, which may be any scalars.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kinetree.errors import ModelError, unknown
+from kinetree.model.joints import ExponentialBall
+from kinetree.model.model import WORLD, Body, Model
+from kinetree.scalar import Scalar
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+
+TEN = ("mass", "hx", "hy", "hz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+SIX = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True)
+class Parameter(ABC):
+    """Some numbers of a model."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What each of the numbers is called."""
+
+    @abstractmethod
+    def nominal(self, model: Model) -> list[Scalar]:
+        """The numbers in a model."""
+
+    @abstractmethod
+    def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
+        """The model with other numbers."""
+
+
+@dataclass(frozen=True)
+class Inertial(Parameter):
+    """A body's ten inertial parameters, in which joint forces are linear.
+
+    Mass, first moment (mass times centre), rotational inertia about the body's origin: xx, yy, zz,
+    xy, xz, yz, of the body with all that is fixed to it, in its frame.
+
+    name: of the body.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return TEN
+
+    def nominal(self, model: Model) -> list[Scalar]:
+        I = model.bodies[_number(model, self.name)].inertia
+        return [I.mass, *I.moment, *I.rotational]
+
+    def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
+        return _with(model, _number(model, self.name), inertia=_inertia(numbers))
+
+
+@dataclass(frozen=True)
+class Payload(Parameter):
+    """A load fixed to a frame, none in the model as it is: ten numbers, as `Inertial` has them.
+
+    name: of the frame, in which they are given.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return TEN
+
+    def nominal(self, model: Model) -> list[Scalar]:
+        self._carrier(model)
+        return [0.0] * len(TEN)
+
+    def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
+        i, placement = self._carrier(model)
+        load = placement.to_parent(_inertia(numbers))
+        return _with(model, i, inertia=model.bodies[i].inertia + load)
+
+    def _carrier(self, model: Model) -> tuple[int, Transform]:
+        frame = model.frame(self.name)
+        if frame.body == WORLD:
+            raise ModelError(
+                f"a payload on frame {self.name!r} of robot {model.name!r}: it is fixed to the "
+                "world, where nobody feels it; name a frame that moves"
+            )
+        return frame.body, frame.placement
+
+
+@dataclass(frozen=True)
+class Placement(Parameter):
+    """How far a joint's frame is from where the model has it: six numbers, all zero there.
+
+    A shift and a rotation vector, both in the axes of the joint's frame as the model has it.
+
+    name: of the joint.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return SIX
+
+    def nominal(self, model: Model) -> list[Scalar]:
+        self._number(model)
+        return [0.0] * len(SIX)
+
+    def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
+        i = self._number(model)
+        shift = Transform(ExponentialBall().transform(numbers[3:]).rotation, Vector3(*numbers[:3]))
+        return _with(model, i, placement=model.bodies[i].placement @ shift)
+
+    def _number(self, model: Model) -> int:
+        names = [body.joint_name for body in model.bodies]
+        if self.name not in names:
+            raise unknown("moving joint", self.name, names, f"robot {model.name!r}")
+        return names.index(self.name)
+
+
+def with_numbers(model: Model, parameters: Sequence[Parameter], numbers: Sequence[Scalar]) -> Model:
+    """The model in which all parameters have other numbers."""
+    start = 0
+    for parameter in parameters:
+        stop = start + len(parameter.labels)
+        model = parameter.applied(model, numbers[start:stop])
+        start = stop
+    return model
+
+
+def _number(model: Model, body: str) -> int:
+    names = [b.name for b in model.bodies]
+    if body not in names:
+        raise unknown("body", body, names, f"robot {model.name!r}")
+    return names.index(body)
+
+
+def _with(model: Model, i: int, **changes: object) -> Model:
+    bodies: list[Body] = list(model.bodies)
+    bodies[i] = replace(bodies[i], **changes)  # type: ignore[arg-type]
+    return replace(model, bodies=tuple(bodies))
+
+
+def _inertia(ten: Sequence[Scalar]) -> Inertia:
+    return Inertia(ten[0], Vector3(*ten[1:4]), Symmetric3(*ten[4:]))

@@ -1,0 +1,85 @@
+"""A robot some of whose numbers are arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.kernels import Kernels, Point, request
+from kinetree.model import Model
+from kinetree.model.parameters import Parameter, with_numbers
+from kinetree.runtime.kernel import Kernel
+
+Array = Any
+
+
+class Parametric:
+    """A robot's dynamics as functions of its state and of parameters p; `Robot.with_parameters`.
+
+    Every method takes one state or any batch of them, as a robot's do; p broadcasts with them, so
+    one state may go with many robots.
+
+    parameters: p of the robot as it is.
+    labels: what each number of p is, such as "link7.mass".
+    """
+
+    def __init__(self, model: Model, parameters: Sequence[Parameter]) -> None:
+        if not parameters:
+            raise KinetreeError("no parameter is given: name some, such as Inertial('link7')")
+        for parameter in parameters:
+            if not isinstance(parameter, Parameter):
+                raise KinetreeError(
+                    f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and "
+                    "Placement(joint) are"
+                )
+        self._kernels = Kernels(model, parameters)
+        self.model = model
+        self.parameters = np.array([x for part in parameters for x in part.nominal(model)])
+        self.labels = tuple(f"{part.name}.{x}" for part in parameters for x in part.labels)
+
+    def with_numbers(self, p: Sequence[float]) -> Model:
+        """The model with other numbers: of Robot(...), when they are known."""
+        return with_numbers(self.model, self._kernels.parameters, [float(x) for x in p])
+
+    def kernel(
+        self,
+        quantity: str,
+        method: str = "",
+        *,
+        external: Sequence[str | Point] = (),
+        **settings: Any,
+    ) -> Kernel:
+        """The kernel of any quantity, as `Robot.kernel` gives it; its last argument is p.
+
+        Its `jacobian(wrt="p")` and `vjp(wrt="p")` are those by the parameters.
+        """
+        return self._kernels[request(quantity, method, external, settings)]
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array, p: Array, out: Array = None) -> Array:
+        """Joint forces, (..., nv), of the robot with parameters p, (..., np)."""
+        return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
+
+    def forward_dynamics(
+        self, q: Array, v: Array, tau: Array, p: Array, out: Array = None
+    ) -> Array:
+        """Accelerations, (..., nv)."""
+        return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
+
+    def mass_matrix(self, q: Array, p: Array, out: Array = None) -> Array:
+        """The mass matrix, (..., nv, nv)."""
+        return self._kernels["mass_matrix"](q, p, out=out)
+
+    def inverse_dynamics_derivative(
+        self, q: Array, v: Array, a: Array, p: Array, out: Array = None
+    ) -> Array:
+        """The derivative of joint forces by p, (..., nv, np)."""
+        return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
+
+    def forward_dynamics_derivative(
+        self, q: Array, v: Array, tau: Array, p: Array, out: Array = None
+    ) -> Array:
+        """The derivative of accelerations by p, (..., nv, np)."""
+        return self._kernels["forward_dynamics"].jacobian("p")(q, v, tau, p, out=out)
