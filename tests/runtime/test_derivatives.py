@@ -263,3 +263,19 @@ def test_the_default_method_of_derivatives_is_the_cheapest_and_says_its_name(mak
     costs = {m: robot.kernel(quantity, m).interface.cost for m in QUANTITIES[quantity].methods}
     kernel = robot.kernel(quantity)
     assert kernel.interface.cost == costs[kernel.method] == min(costs.values())
+
+
+def test_the_hessian_of_the_kinetic_energy_is_the_mass_matrix():
+    robot = kt.robots.quadruped()
+    q, v = robot.random(0), np.ones(robot.nv)
+    got = robot.kernel("kinetic_energy").hessian("v")(q, v)
+    assert relative_error(got, robot.mass_matrix(q)) < EXACT
+
+
+def test_the_sparsity_of_a_jacobian_is_that_of_the_tree():
+    robot = kt.robots.quadruped()
+    found = robot.kernel("inverse_dynamics").jacobian("a").sparsity["dtau_da"]
+    M = np.mean([robot.mass_matrix(robot.random(k)) != 0.0 for k in range(5)], axis=0)
+    assert (found >= (M > 0)).all()
+    assert not found[6, 9]  # two legs
+    assert found.sum() < robot.nv**2

@@ -275,9 +275,21 @@ class Tiles:
                 last = element(b, vector, offset(b, buffer, integer(lane * pitch)), 0)
                 end = element(b, vector, last, PANEL // self.w.lanes)
                 b.store(b.load(end, typ=vector, align=size), last, align=size)
-        left = b.add(b.sub(whole, integer(self.w.lanes)), b.select(alike, own, integer(0)))
-        tail, rest = element(b, self.w.scalar, rows, left), b.sub(columns, left)
-        b.call(self.write_any, [tail, step, tile, element(b, I64, index, left), rest])
+        # what is left of the rows: whole vectors as before, then single elements
+        rest = b.sub(columns, whole)
+        b.call(self.write_any, [panel, integer(pitch), tile, element(b, I64, index, whole), rest])
+        behind = b.sub(b.mul(whole, integer(self.w.item)), integer(size))
+        count = b.add(b.mul(rest, integer(self.w.item)), integer(size))
+        with loop(b, 0, self.w.lanes) as lane:
+            row = offset(b, offset(b, rows, b.mul(step, lane)), behind)
+            source = offset(b, buffer, b.mul(lane, integer(pitch)))
+            shift = b.and_(b.sub(integer(0), b.ptrtoint(row, I64)), integer(size - 1))
+            end = b.add(shift, b.and_(b.sub(count, shift), integer(-size)))
+            with loop(b, shift, end, size) as at:
+                values = b.load(offset(b, source, at), typ=vector, align=self.w.item)
+                self._stream(b, values, offset(b, row, at))
+            with loop(b, end, count, self.w.item) as at:
+                b.store(b.load(offset(b, source, at), typ=self.w.scalar), offset(b, row, at))
         b.ret_void()
         return f
 

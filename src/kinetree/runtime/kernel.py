@@ -155,6 +155,25 @@ class Kernel:
         build = partial(jacobian, wrt=names)
         return self._derivative("jacobian", names, lambda: build(self.program, self._charts))
 
+    def hessian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
+        """The kernel of second derivatives: a last axis more than the `jacobian` has.
+
+        Arguments:
+            wrt: as in `vjp`.
+        """
+        return self.jacobian(wrt).jacobian(wrt)
+
+    @cached_property
+    def sparsity(self) -> dict[str, np.ndarray]:
+        """Of each result, which entries are not zero by structure, for every state."""
+        nodes = self.program.nodes
+        return {
+            output.name: np.array(
+                [nodes[n].op != "const" or nodes[n].value != 0.0 for n in output.nodes]
+            ).reshape(output.shape)
+            for output in self.program.outputs
+        }
+
     def _derivative(
         self, what: str, names: tuple[str, ...], build: Callable[[], Program]
     ) -> Kernel:
