@@ -20,7 +20,7 @@ from tests.tolerances import EXACT, SINGLE, relative_error
 STATES = 40  # every remainder of every width, and whole vectors of it
 TYPES = {"double": np.float64, "float": np.float32}
 TOLERANCES = {"double": EXACT, "float": SINGLE}
-FUSED = {"fma", "fms", "fnma"}
+FUSED = {"fma", "fms", "fnma", "fnms"}
 
 both_types = pytest.mark.parametrize("kind", TYPES)
 every_chunk_size = pytest.mark.parametrize("chunk_size", [1, 3, 10, 1500])
@@ -49,7 +49,7 @@ def everything(x, y):
     chosen = select(early, nested, -t)
     late = select(early, sin(chosen), select(less(nested, 0.25), g - s * t, s * t))
     return {
-        "vector": [s, t, angle, nested, chosen, late, -late],
+        "vector": [s, t, angle, nested, chosen, late, -late, -(s * g + b)],
         "matrix": [[a, g, 1.5], [s, s, -2.0]],
         "scalar": late * chosen + e,
         "arguments": [f, f, b],
@@ -325,7 +325,9 @@ def test_without_fma_arithmetic_gives_the_interpreters_values_to_the_bit(
         a, b, c, d = x
         e = (a * b + c) / (d * d + 1.0)
         f = sqrt(a * a + b * b) - c * e
-        return {"y": [e, f, e * f - a, select(less(e, f), b - e * e, -f), a * b - c * d]}
+        return {
+            "y": [e, f, e * f - a, select(less(e, f), b - e * e, -f), a * b - c * d, -(c * d + e)]
+        }
 
     monkeypatch.setattr(Host, "target", without_fma)
     chunks_of(chunk_size)

@@ -17,7 +17,7 @@ from tests.graph.test_interpret import single
 from tests.tolerances import EPS, EXACT, relative_error
 
 STEP = 1e-30
-FUSED = {"fma", "fms", "fnma"}
+FUSED = {"fma", "fms", "fnma", "fnms"}
 
 
 def stepped(program, x, along):

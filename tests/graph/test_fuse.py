@@ -71,17 +71,23 @@ def assert_well_fused(program, fused):
     assert fused.signature == program.signature
     assert fused.name == program.name
     # every sum is still there once, in one form or another
-    sums = ("add", "sub", "fma", "fms", "fnma")
+    fusions = ("fma", "fms", "fnma", "fnms")
+    sums = ("add", "sub", *fusions)
     assert count(fused, *sums) == count(program, *sums)
     # what is absorbed is gone, what is not is there, and nothing else has changed
     products = {node.args for node in fused.nodes if node.op == "mul"}
-    absorbed = {node.args[:2] for node in fused.nodes if node.op in ("fma", "fms", "fnma")}
+    absorbed = {node.args[:2] for node in fused.nodes if node.op in fusions}
     assert not products & absorbed
     assert len(products) + len(absorbed) == count(program, "mul")
-    others = set(program.operations) - {"mul", "add", "sub"}
+    others = set(program.operations) - {"mul", "add", "sub", "neg"}
     assert {op: fused.operations[op] for op in others} == {
         op: program.operations[op] for op in others
     }
+    # a sign is left only if its sum is used elsewhere, or is none
+    assert count(fused, "neg") <= count(program, "neg")
+    for node in fused.nodes:
+        if node.op == "neg" and fused.nodes[node.args[0]].op in fusions:
+            assert users(fused)[node.args[0]] != ["neg"]
     # a product is left only if some user could not absorb it, such as its sum with itself
     with_itself = {n.args[0] for n in fused.nodes if n.op in ("add", "sub") and len({*n.args}) == 1}
     for number, (node, uses) in enumerate(zip(fused.nodes, users(fused), strict=True)):
@@ -140,6 +146,9 @@ def fused_nodes(function):
         (lambda a, b, c, d: c + a * b, "fma(a, b, c)"),
         (lambda a, b, c, d: a * b - c, "fms(a, b, c)"),
         (lambda a, b, c, d: c - a * b, "fnma(a, b, c)"),
+        (lambda a, b, c, d: -(a * b + c), "fnms(a, b, c)"),
+        (lambda a, b, c, d: -(a * b - c), "fnma(a, b, c)"),
+        (lambda a, b, c, d: -(c - a * b), "fms(a, b, c)"),
         (lambda a, b, c, d: a * b + a, "fma(a, b, a)"),
         (lambda a, b, c, d: a * a - a, "fms(a, a, a)"),
         (lambda a, b, c, d: 2.0 * a + 3.0, "fma(a, 2.0, 3.0)"),

@@ -22,6 +22,7 @@ FORMULAS = {
     "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c,
     "fnma": lambda a, b, c: c - a * b,
+    "fnms": lambda a, b, c: -(a * b) - c,
     "sin": lambda a: math.sin(a),
     "cos": lambda a: math.cos(a),
     "atan2": lambda a, b: math.atan2(a, b),
@@ -29,7 +30,7 @@ FORMULAS = {
     "select": lambda a, b, c: b if a < c else c,
 }
 SYMBOLIC = {"sqrt": sympy.sqrt, "sin": sympy.sin, "cos": sympy.cos, "atan2": sympy.atan2}
-EXACT = ("neg", "add", "sub", "mul", "div", "fma", "fms", "fnma", "less", "select")
+EXACT = ("neg", "add", "sub", "mul", "div", "fma", "fms", "fnma", "fnms", "less", "select")
 VALUES = (0.75, 1.5, 2.25)
 FRACTIONS = (Fraction(3, 7), Fraction(11, 13), Fraction(9, 5))
 

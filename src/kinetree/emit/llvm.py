@@ -82,6 +82,10 @@ TEMPLATES = {
 """Operation -> its instruction: {v} the vector type, {b} its truth type, {s} its short name."""
 
 
+SIGNS = {"fms": (2,), "fnma": (0,), "fnms": (0, 2)}
+"""Fused operation -> which arguments of an fma it has with the other sign: a factor, the addend."""
+
+
 def emit_body(program: Program, name: str, target: Target, lanes: int) -> Body:
     """The body of a (fused) program for some number of lanes."""
     return _Emitter(program, name, target, lanes).body()
@@ -194,11 +198,10 @@ class _Emitter:
         return self._function(name, lines)
 
     def _instruction(self, n: int, op: str, args: list[str], lines: list[str]) -> None:
-        if op in ("fms", "fnma"):  # one factor or the addend changes sign
-            which = 2 if op == "fms" else 0
-            lines.append(f"  %n{n} = fneg {self.v} {args[which]}")
-            args[which] = f"%n{n}"
-            op = "fma"
+        for which in SIGNS.get(op, ()):
+            lines.append(f"  %n{n}.{which} = fneg {self.v} {args[which]}")
+            args[which] = f"%n{n}.{which}"
+        op = "fma" if op in SIGNS else op
         if op == "fma" and not self.target.fma:
             lines.append(f"  %m{n} = fmul {self.v} {args[0]}, {args[1]}")
             op, args = "add", [f"%m{n}", args[2]]

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from kinetree.graph.program import Node, Output, Program
 
+NEGATIVE = {"fma": "fnms", "fms": "fnma", "fnma": "fms"}
+"""Fused operation -> the one that gives its negative."""
+
 
 def fuse(program: Program) -> Program:
-    """The program with fma, fms and fnma in place of the products they absorb."""
+    """The program with fma, fms, fnma and fnms in place of the products they absorb."""
     users = _users(program)
     partner: dict[int, int] = {}  # sum -> the product it absorbs
     products = [n for n, node in enumerate(program.nodes) if node.op == "mul" and users[n]]
@@ -25,13 +28,21 @@ def fuse(program: Program) -> Program:
         ):
             partner.update(dict.fromkeys(users[product], product))
     absorbed = set(partner.values())
+    # a sign, too, goes with the sum that only it uses
+    negated = {
+        node.args[0]: n
+        for n, node in enumerate(program.nodes)
+        if node.op == "neg" and node.args[0] in partner and users[node.args[0]] == [n]
+    }
     nodes: list[Node] = []
     number: dict[int, int] = {}
     for n, node in enumerate(program.nodes):
-        if n in absorbed:
+        if n in absorbed or n in negated:
             continue
         number[n] = len(nodes)
-        nodes.append(_fused(program, n, node, partner.get(n), number))
+        inner = node.args[0] if node.op == "neg" and node.args[0] in negated else n
+        fused = _fused(program, inner, program.nodes[inner], partner.get(inner), number)
+        nodes.append(fused if inner == n else Node(NEGATIVE[fused.op], fused.args))
     outputs = tuple(
         Output(o.name, o.shape, tuple(number[n] for n in o.nodes)) for o in program.outputs
     )

@@ -39,6 +39,7 @@ OPERATIONS: dict[str, Operation] = {
     "fma": Operation("rrr", "r", lambda a, b, c: a * b + c, "a b + c"),
     "fms": Operation("rrr", "r", lambda a, b, c: a * b - c, "a b - c"),
     "fnma": Operation("rrr", "r", lambda a, b, c: c - a * b, "c - a b"),
+    "fnms": Operation("rrr", "r", lambda a, b, c: -(a * b) - c, "-(a b) - c"),
     # functions
     "sin": Operation("r", "r", scalar.sin, "sin(a)"),
     "cos": Operation("r", "r", scalar.cos, "cos(a)"),
