@@ -326,7 +326,7 @@ def test_without_fma_arithmetic_gives_the_interpreters_values_to_the_bit(
         e = (a * b + c) / (d * d + 1.0)
         f = sqrt(a * a + b * b) - c * e
         return {
-            "y": [e, f, e * f - a, select(less(e, f), b - e * e, -f), a * b - c * d, -(c * d + e)]
+            "y": [e, f, e * f - a, select(less(e, f), b - e * e, -f), a * b - c * d, -(d * e + f)]
         }
 
     monkeypatch.setattr(Host, "target", without_fma)
