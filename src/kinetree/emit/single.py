@@ -2,7 +2,7 @@
 
     PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
 
-takes plain arrays of one state's shapes and gives a new array, or NotImplemented for anything else:
+takes plain arrays of one state's shapes and gives new arrays, or NotImplemented for anything else:
 NumPy's own loop then sees to it. The capsule holds the kernel's description.
 """
 
@@ -55,7 +55,6 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
         b.position_at_end(go_on)
 
     unless(b.icmp_signed("==", count, inputs))
-    unless(b.icmp_signed("==", operands, b.add(inputs, integer(1))))
     pointers = b.alloca(PTR, operands)
     modes = b.alloca(I8, operands)
     with loop(b, 0, inputs) as k:
@@ -64,24 +63,45 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
         unless(_is_plain(b, array, description, operand))
         store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
         store(b, I8(DIRECT), modes, k)
-    store(b, I8(DIRECT), modes, inputs)
-    result = _new_array(w, b, description, operand_at(b, description, inputs))
-    failed = b.append_basic_block("failed")
-    made = b.append_basic_block("made")
-    b.cbranch(b.icmp_unsigned("==", b.ptrtoint(result, I64), integer(0)), failed, made)
-    b.position_at_end(made)
-    store(b, b.load(offset(b, result, ARRAY_DATA), typ=PTR), pointers, inputs)
+    # one result is given as it is, several in a tuple
+    count = b.sub(operands, inputs)
+    several = b.icmp_signed(">", count, integer(1))
+    answer = entry_alloca(b, PTR)
+    with b.if_then(several):
+        b.store(b.call(external(w.module, "PyTuple_New", PTR, [I64]), [count]), answer)
+        _return_if_null(b, b.load(answer, typ=PTR))
+    release = external(w.module, "Py_DecRef", VOID, [PTR])
+    with loop(b, inputs, operands) as k:
+        array = _new_array(w, b, description, operand_at(b, description, k))
+        with b.if_then(b.and_(several, _is_null(b, array)), likely=False):
+            b.call(release, [b.load(answer, typ=PTR)])
+        _return_if_null(b, array)
+        store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
+        store(b, I8(DIRECT), modes, k)
+        with b.if_else(several) as (put, keep):
+            with put:
+                enter = external(w.module, "PyTuple_SetItem", I32, [PTR, I64, PTR])
+                b.call(enter, [b.load(answer, typ=PTR), b.sub(k, inputs), array])
+            with keep:
+                b.store(array, answer)
     status = b.call(run_one, [description, pointers, modes, description])
     with b.if_then(b.icmp_signed("!=", status, I32(0)), likely=False):
-        b.call(external(w.module, "Py_DecRef", VOID, [PTR]), [result])
+        b.call(release, [b.load(answer, typ=PTR)])
         b.ret(b.call(external(w.module, "PyErr_NoMemory", PTR, []), []))
-    b.ret(result)
-    b.position_at_end(failed)
-    b.ret(result)
+    b.ret(b.load(answer, typ=PTR))
     b.position_at_end(refuse)
-    answer = b.load(element(b, I64, description, Field.NOT_IMPLEMENTED), typ=PTR)
-    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [answer])
-    b.ret(answer)
+    refusal = b.load(element(b, I64, description, Field.NOT_IMPLEMENTED), typ=PTR)
+    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [refusal])
+    b.ret(refusal)
+
+
+def _is_null(b: ir.IRBuilder, pointer: Any) -> Any:
+    return b.icmp_unsigned("==", b.ptrtoint(pointer, I64), integer(0))
+
+
+def _return_if_null(b: ir.IRBuilder, pointer: Any) -> None:
+    with b.if_then(_is_null(b, pointer), likely=False):
+        b.ret(pointer)
 
 
 def _is_plain(b: ir.IRBuilder, array: Any, description: Any, operand: Any) -> Any:

@@ -71,6 +71,8 @@ class Differential(Core):
         Returns:
             dq, dv, da; the last is the mass matrix.
         """
+        if external is None and not method:
+            return Derivatives(*self._kernels["inverse_dynamics_derivatives"](q, v, a, out=out))
         call = self._loaded("inverse_dynamics_derivatives", method, external)
         return Derivatives(*call(q, v, a, out=out))
 
@@ -95,6 +97,9 @@ class Differential(Core):
         """
         if self._charts:
             self._check_charts(q)
+        if external is None and not method:
+            kernel = self._kernels["forward_dynamics_derivatives"]
+            return ForwardDerivatives(*kernel(q, v, tau, out=out))
         call = self._loaded("forward_dynamics_derivatives", method, external)
         return ForwardDerivatives(*call(q, v, tau, out=out))
 
