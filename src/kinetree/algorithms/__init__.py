@@ -26,6 +26,7 @@ from kinetree.algorithms.coriolis_forces import coriolis_forces
 from kinetree.algorithms.crba import crba, crba_in_one_frame
 from kinetree.algorithms.effort import effort
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
+from kinetree.algorithms.factored_inverse import mass_matrix_inverse
 from kinetree.algorithms.forward_crba import forward_crba, hybrid_crba
 from kinetree.algorithms.forward_derivatives import (
     forward_derivatives,
@@ -51,7 +52,7 @@ from kinetree.algorithms.lagrange import (
     lagrange_mass,
 )
 from kinetree.algorithms.liu_jain import liu_jain
-from kinetree.algorithms.ltl import mass_matrix_factor, mass_matrix_inverse
+from kinetree.algorithms.ltl import mass_matrix_factor
 from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
 from kinetree.algorithms.mass_derivatives import mass_derivatives, mass_inverse_derivatives
 from kinetree.algorithms.minverse import minverse

@@ -23,9 +23,10 @@ from collections.abc import Sequence
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.blocks import zero_matrix
 from kinetree.algorithms.crba import mass_matrix
+from kinetree.algorithms.factored_inverse import inverted
 from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
-from kinetree.algorithms.ltl import elimination_order, factor, inverted
+from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads, PointForce, along
 from kinetree.model import Model
 from kinetree.model.joints import Floating

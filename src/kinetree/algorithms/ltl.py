@@ -1,4 +1,4 @@
-"""The sparse factorisation of the mass matrix, H = L^T L, and what follows from it.
+"""The sparse factorisation of the mass matrix, H = L^T L.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5 and Table 6.3, as
 H = L^T D L with unit lower triangular L, which needs no square roots.
@@ -11,7 +11,7 @@ joints that share a coordinate need no special care.
     L         L[i]      row i: column -> entry, the unit diagonal left out
     D         D_inv     the inverses of its diagonal
 
-Cost: O(N d^2) to factor, O(N d) to solve, O(N^2 d) to invert.
+Cost: O(N d^2) to factor, O(N d) to solve.
 """
 
 from __future__ import annotations
@@ -85,77 +85,6 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
         for j, entry in f.L[i].items():
             L[coordinate][f.order[j]] = root * entry
     return L
-
-
-def mass_matrix_inverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """H^-1, both triangles."""
-    return inverted(factor(crba(model, q), elimination_order(model))).matrix()
-
-
-@dataclass(frozen=True)
-class Inverse:
-    """H^-1 = K D^-1 K^T: K, the inverse of L, has entries only where L has."""
-
-    K: list[Row]
-    D_inv: list[Scalar]
-    order: list[int]
-
-    def times(self, vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """H^-1 b for some vectors b, an entry of K for all of them in turn.
-
-        What is zero in b saves the work it would make.
-        """
-        n = len(self.order)
-        carried: list[Row] = [{} for _ in range(n)]  # K by columns
-        for i, row in enumerate(self.K):
-            for j, entry in row.items():
-                carried[j][i] = entry
-        given = [[b[k] for k in self.order] for b in vectors]
-        z = [[d * x for x in y] for d, y in zip(self.D_inv, _products(carried, given), strict=True)]
-        found = _products(self.K, list(zip(*z, strict=True)))
-        results: list[list[Scalar]] = [[0] * n for _ in vectors]
-        for k, values in zip(self.order, found, strict=True):
-            for result, value in zip(results, values, strict=True):
-                result[k] = value
-        return results
-
-    def matrix(self) -> list[list[Scalar]]:
-        """Both triangles."""
-        n = len(self.order)
-        inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-        for i, row in enumerate(self.K):
-            scaled = {k: value * self.D_inv[k] for k, value in row.items()}
-            for j in range(i + 1):
-                total: Scalar = 0
-                for k, value in self.K[j].items():
-                    if k in scaled:
-                        total = total + scaled[k] * value
-                a, b = self.order[i], self.order[j]
-                inverse[a][b] = inverse[b][a] = total
-        return inverse
-
-
-def _products(rows: list[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """Each row times each vector, one entry after the other."""
-    found = []
-    for row in rows:
-        totals: list[Scalar] = [0] * len(vectors)
-        for j, entry in row.items():
-            totals = [t + entry * b[j] for t, b in zip(totals, vectors, strict=True)]
-        found.append(totals)
-    return found
-
-
-def inverted(f: Factor) -> Inverse:
-    """K, row by row."""
-    K: list[Row] = []
-    for i, entries in enumerate(f.L):
-        row: Row = {i: 1}
-        for j, entry in entries.items():
-            for k, value in K[j].items():
-                row[k] = row.get(k, 0) - entry * value
-        K.append(row)
-    return Inverse(K, f.D_inv, f.order)
 
 
 def _is_zero(value: Scalar) -> bool:

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.axes import changes
 from kinetree.algorithms.dense import dot
+from kinetree.algorithms.factored_inverse import mass_matrix_inverse
 from kinetree.algorithms.frames import in_one_frame
-from kinetree.algorithms.ltl import mass_matrix_inverse
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
