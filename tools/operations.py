@@ -61,7 +61,7 @@ folded away and everything common is shared. `kinetree ops ROBOT` gives the full
 robot; `python tools/operations.py` writes this page.
 
 The three inverse dynamics are the same function by three roads; they differ by rounding. So are the
-derivatives of inverse and of forward dynamics, by all of q, v and a (or tau): *graph* is the program
+derivatives of inverse and of forward dynamics by all of q, v and a (or tau): *graph* is the program
 of the function, differentiated; the others are recursions ([derivatives.md](derivatives.md)).
 """
 
