@@ -262,3 +262,15 @@ def test_row_21_a_robot_from_mjcf_has_mujocos_joints_in_its_order():
     )
     assert robot.joints == ("free", "two", "one", "three")
     assert robot.neutral().tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+
+
+def test_row_22_derivatives_by_q_are_along_velocities():
+    robot = kt.robots.quadruped()
+    rng = np.random.default_rng(0)
+    q, (v, a, delta) = robot.random(rng), rng.standard_normal((3, robot.nv))
+    dq, _, _ = robot.inverse_dynamics_derivatives(q, v, a)
+    assert dq.shape == (robot.nv, robot.nv)
+    h = 1e-6
+    ends = [robot.inverse_dynamics(robot.integrate(q, s * h * delta), v, a) for s in (1, -1)]
+    slope = (ends[0] - ends[1]) / (2 * h)
+    assert dq @ delta == pytest.approx(slope, rel=1e-6, abs=1e-6 * np.abs(slope).max())

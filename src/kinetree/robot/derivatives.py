@@ -125,7 +125,7 @@ class Differential(Core):
         return self._kernels["mass_matrix_inverse_derivatives"](q, out=out)
 
     def velocity_derivatives(
-        self, q: Array, v: Array, frame: str, axes: str = "world", out: Array = None
+        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
     ) -> tuple[Array, Array]:
         """The derivatives by q and v of a frame's velocity J v, each (..., 6, nv).
 
@@ -142,7 +142,7 @@ class Differential(Core):
         v: Array,
         a: Array,
         frame: str,
-        axes: str = "world",
+        axes: str = "origin",
         kind: str = "classical",
         out: Array = None,
     ) -> Derivatives:
