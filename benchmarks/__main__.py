@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("pinocchio", "startup"), help="one part only")
     parser.add_argument("--json", type=Path, default=Path(__file__).with_name("results.json"))
     options = parser.parse_args()
-    console = Console(width=210, highlight=False)
+    console = Console(width=230, highlight=False)
     results: dict[str, object] = {"machine": machine()}
     console.print(", ".join(f"{key} {value}" for key, value in machine().items()))
     if options.only != "startup":

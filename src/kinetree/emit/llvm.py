@@ -32,9 +32,12 @@ from kinetree.graph.schedule import (
 )
 
 MANY_ZEROS = 64  # in a result, from which on it is filled with them first
-CHUNK_SIZE = 400
-"""Operations a chunk: the code generator's time grows faster than the length of a block, and what
-a long block keeps for later fills the first cache."""
+CHUNK_SIZE = 1500
+"""Operations a chunk: the code generator's time grows faster than the length of a block."""
+LONG = 15_000
+"""Operations from which on a program has shorter chunks: what a chunk keeps for later, beside what
+so many hand on, would fill the first cache."""
+SHORT_CHUNK_SIZE = 200
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ class _Emitter:
         self.program, self.name, self.target, self.lanes = program, name, target, lanes
         self.v, self.b, self.s = _types(target, lanes)
         self.align = target.itemsize * lanes
-        self.steps = schedule(program, CHUNK_SIZE)
+        length = SHORT_CHUNK_SIZE if len(program.nodes) > LONG else CHUNK_SIZE
+        self.steps = schedule(program, length)
         self.slots = _Slots(program, self.steps, target, lanes)
         self.columns = [n for output in program.outputs for n in output.nodes]
         self.stores = self._stores()
