@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
-from kinetree.emit.llvm import declarations, emit_body, shared_declarations
+from kinetree.emit.layout import MAX_AXES
 from kinetree.errors import DtypeError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
-from kinetree.graph.fuse import fuse
-from kinetree.graph.program import size
 from kinetree.runtime import cache as disk
-from kinetree.runtime.binding import dtype_of, make_function, make_gufunc
-from kinetree.runtime.host import COMPILING, Loaded, host
-from kinetree.runtime.support import support
 
-_BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth handing to a thread
 _SINGLE = np.dtype(np.float32)
 
 
@@ -63,17 +54,6 @@ class Interface:
         for side in ("inputs", "outputs"):
             fields[side] = tuple((name, tuple(shape)) for name, shape in fields[side])
         return Interface(**fields)
-
-
-class Counts(NamedTuple):
-    """The room a kernel's bodies need, in elements (of a tile: in vectors)."""
-
-    wide_scratch: int
-    one_scratch: int
-    results: int
-
-
-_COUNTS = "<3q"
 
 
 class Kernel:
@@ -224,31 +204,6 @@ class Kernel:
         except (ValueError, TypeError) as e:
             raise self.explain(e, arrays, out) from None
 
-    # compiling
-
-    def code(self, kind: str) -> tuple[bytes, Counts]:
-        """The object code of the bodies for a type, and the room they need."""
-        name = disk.key("code", self.interface.digest, kind, host().fingerprint)
-        kept = disk.load(name)
-        if kept is None:
-            code, counts = self._generate(kind)
-            kept = struct.pack(_COUNTS, *counts) + code
-            disk.save(name, kept)
-        head = struct.calcsize(_COUNTS)
-        return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))
-
-    def _generate(self, kind: str) -> tuple[bytes, Counts]:
-        h = host()
-        target = h.target(kind)
-        fused = verify(fuse(self.program))
-        wide = emit_body(fused, "wide", target, target.lanes)
-        one = emit_body(fused, "one", target, 1)
-        head = h.attributes + shared_declarations(target)
-        for lanes in (1, target.lanes):
-            head += declarations(target, lanes)
-        text = head + wide.text + one.text
-        return h.compile(text), Counts(wide.scratch, one.scratch, wide.results)
-
     # errors
 
     def explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> Exception:
@@ -321,66 +276,15 @@ class _Compiled(dict[str, tuple[Any, Any]]):
         self._alive: list[Any] = []
 
     def __missing__(self, kind: str) -> tuple[Any, Any]:
+        from kinetree.runtime.compiled import COMPILING, compiled  # takes time to import
+
         with COMPILING:
             if kind not in self:  # another thread may have made it meanwhile
-                self[kind] = self._make(kind)
+                kernel = self._kernel
+                gufunc, one, alive = compiled(kernel.interface, lambda: kernel.program, kind)
+                self[kind] = gufunc, one
+                self._alive += alive
             return self[kind]
-
-    def _make(self, kind: str) -> tuple[Any, Any]:
-        interface = self._kernel.interface
-        shared = support(kind)
-        code, counts = self._kernel.code(kind)
-        loaded = host().load(code)
-        description = _describe(interface, kind, loaded, counts)
-        gufunc = make_gufunc(
-            shared.address(f"kinetree_loop_{kind}"),
-            description,
-            kind,
-            len(interface.inputs),
-            len(interface.outputs),
-            interface.signature,
-            interface.name,
-            keep=loaded,
-        )
-        address = ctypes.addressof(description)
-        one, alive = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
-        self._alive += [gufunc, *alive]
-        return gufunc, one
-
-
-def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> Any:
-    """The description that the driver reads."""
-    shapes = [shape for _, shape in interface.inputs + interface.outputs]
-    sizes = [size(shape) for shape in shapes]
-    inputs = len(interface.inputs)
-    lanes = host().target(kind).lanes
-    head = {
-        Field.WIDE: loaded.address("wide"),
-        Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
-        Field.INDEX: loaded.data_address("wide_index"),
-        Field.ONE: loaded.address("one"),
-        Field.ONE_CONSTANTS: loaded.address("one_constants"),
-        Field.INPUTS: inputs,
-        Field.OPERANDS: len(sizes),
-        Field.WIDE_SCRATCH: counts.wide_scratch,
-        Field.ONE_SCRATCH: counts.one_scratch,
-        Field.RESULTS: counts.results,
-        Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
-        Field.ELEMENTS: sum(sizes),
-        Field.LARGEST: max(sizes),
-        Field.BLOCK: lanes * max(1, _BLOCK_COST // (interface.cost + 1)),
-        Field.ARRAY_TYPE: id(np.ndarray),
-        Field.DTYPE: id(dtype_of(kind)),
-        Field.NOT_IMPLEMENTED: id(NotImplemented),
-    }
-    description = (ctypes.c_int64 * (Field.HEAD + OPERAND_FIELDS * len(sizes)))()
-    for field, value in head.items():
-        description[field] = value
-    for k, shape in enumerate(shapes):
-        lengths = (1,) * (MAX_AXES - len(shape)) + tuple(shape)
-        start = Field.HEAD + OPERAND_FIELDS * k
-        description[start : start + OPERAND_FIELDS] = [sizes[k], len(shape), *lengths]
-    return description
 
 
 def _axes(count: int) -> str:

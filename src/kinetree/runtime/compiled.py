@@ -1,0 +1,124 @@
+"""Machine code of kernels: generated, kept in the cache, loaded, bound to Python."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
+from kinetree.emit.llvm import declarations, emit_body, shared_declarations
+from kinetree.graph import Program, verify
+from kinetree.graph.fuse import fuse
+from kinetree.graph.program import size
+from kinetree.runtime import cache as disk
+from kinetree.runtime.binding import dtype_of, make_function, make_gufunc
+from kinetree.runtime.host import COMPILING, Loaded, host
+from kinetree.runtime.kernel import Interface
+from kinetree.runtime.support import support
+
+__all__ = ["COMPILING", "code", "compiled"]
+
+_BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth handing to a thread
+
+
+class Counts(NamedTuple):
+    """The room a kernel's bodies need, in elements (of a tile: in vectors)."""
+
+    wide_scratch: int
+    one_scratch: int
+    results: int
+
+
+_COUNTS = "<3q"
+
+
+def compiled(
+    interface: Interface, program: Callable[[], Program], kind: str
+) -> tuple[Any, Any, list[Any]]:
+    """The gufunc of a kernel for a type, its function of one state, and what must stay alive.
+
+    Arguments:
+        program: gives the kernel's program; called only if its code is not in the cache.
+        kind: "double" or "float".
+    """
+    shared = support(kind)
+    found, counts = code(interface, program, kind)
+    loaded = host().load(found)
+    description = _describe(interface, kind, loaded, counts)
+    gufunc = make_gufunc(
+        shared.address(f"kinetree_loop_{kind}"),
+        description,
+        kind,
+        len(interface.inputs),
+        len(interface.outputs),
+        interface.signature,
+        interface.name,
+        keep=loaded,
+    )
+    address = ctypes.addressof(description)
+    one, alive = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
+    return gufunc, one, [gufunc, *alive]
+
+
+def code(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[bytes, Counts]:
+    """The object code of a kernel's bodies for a type, and the room they need."""
+    name = disk.key("code", interface.digest, kind, host().fingerprint)
+    kept = disk.load(name)
+    if kept is None:
+        found, counts = _generate(program(), kind)
+        kept = struct.pack(_COUNTS, *counts) + found
+        disk.save(name, kept)
+    head = struct.calcsize(_COUNTS)
+    return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))
+
+
+def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
+    h = host()
+    target = h.target(kind)
+    fused = verify(fuse(program))
+    wide = emit_body(fused, "wide", target, target.lanes)
+    one = emit_body(fused, "one", target, 1)
+    head = h.attributes + shared_declarations(target)
+    for lanes in (1, target.lanes):
+        head += declarations(target, lanes)
+    text = head + wide.text + one.text
+    return h.compile(text), Counts(wide.scratch, one.scratch, wide.results)
+
+
+def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> Any:
+    """The description that the driver reads."""
+    shapes = [shape for _, shape in interface.inputs + interface.outputs]
+    sizes = [size(shape) for shape in shapes]
+    inputs = len(interface.inputs)
+    lanes = host().target(kind).lanes
+    head = {
+        Field.WIDE: loaded.address("wide"),
+        Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
+        Field.INDEX: loaded.data_address("wide_index"),
+        Field.ONE: loaded.address("one"),
+        Field.ONE_CONSTANTS: loaded.address("one_constants"),
+        Field.INPUTS: inputs,
+        Field.OPERANDS: len(sizes),
+        Field.WIDE_SCRATCH: counts.wide_scratch,
+        Field.ONE_SCRATCH: counts.one_scratch,
+        Field.RESULTS: counts.results,
+        Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
+        Field.ELEMENTS: sum(sizes),
+        Field.LARGEST: max(sizes),
+        Field.BLOCK: lanes * max(1, _BLOCK_COST // (interface.cost + 1)),
+        Field.ARRAY_TYPE: id(np.ndarray),
+        Field.DTYPE: id(dtype_of(kind)),
+        Field.NOT_IMPLEMENTED: id(NotImplemented),
+    }
+    description = (ctypes.c_int64 * (Field.HEAD + OPERAND_FIELDS * len(sizes)))()
+    for field, value in head.items():
+        description[field] = value
+    for k, shape in enumerate(shapes):
+        lengths = (1,) * (MAX_AXES - len(shape)) + tuple(shape)
+        start = Field.HEAD + OPERAND_FIELDS * k
+        description[start : start + OPERAND_FIELDS] = [sizes[k], len(shape), *lengths]
+    return description
