@@ -24,11 +24,10 @@ from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.blocks import zero_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.factored_inverse import inverted
-from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames
+from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_frames
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads, PointForce, along
-from kinetree.model import Model
 from kinetree.model.joints import Floating
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
@@ -90,23 +89,7 @@ def _uniform(
     return known
 
 
-def forward_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    external: Loads = (),
-) -> tuple[Matrix, Matrix, Matrix]:
-    """`solved` in one common frame."""
-    return solved(in_one_frame(model, q), q, qd, tau, external)
-
-
-def forward_derivatives_in_own_frames(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    external: Loads = (),
-) -> tuple[Matrix, Matrix, Matrix]:
-    """`solved` in the bodies' frames."""
-    return solved(in_own_frames(model, q), q, qd, tau, external)
+forward_derivatives = framed(solved, in_one_frame)
+"""From a model: in one common frame."""
+forward_derivatives_in_own_frames = framed(solved, in_own_frames)
+"""From a model: in the bodies' frames."""

@@ -15,9 +15,9 @@ Cost: O(N).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kinetree.algorithms.tree import along, parent_transforms, subspaces
 from kinetree.model import Model
@@ -117,6 +117,18 @@ def in_own_frames(model: Model, q: Sequence[Scalar]) -> Frames:
     """A robot's parts, each in the frame of its body."""
     Phi = [list(axes) for axes in subspaces(model, q)]
     return Frames(model, Phi, [], parent_transforms(model, q), common=False)
+
+
+def framed(
+    algorithm: Callable[..., Any], place: Callable[[Model, Sequence[Scalar]], Frames]
+) -> Callable[..., Any]:
+    """An algorithm on a robot's parts and q, as one on its model and q: in one kind of frames."""
+
+    def run(model: Model, q: Sequence[Scalar], *arguments: Any) -> Any:
+        return algorithm(place(model, q), q, *arguments)
+
+    run.__name__ = f"{algorithm.__name__}_{place.__name__}"
+    return run
 
 
 def moving_force(I: Inertia, v: Motion, a: Motion) -> tuple[Force, AngularOperator]:

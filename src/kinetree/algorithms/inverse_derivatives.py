@@ -18,6 +18,7 @@ of the change of velocities and accelerations is the same for every body i that 
     S'_k + Psi'_k  r         by the velocity: df_i = 2 B_i s + I_i r
     I_j^C, 2 B_j^C IC BC     inertia and velocity factor of all that joint j carries
     f_j^C          fC        the force that it transmits
+                   KC        how much of its change is the turning of forces on points
 
 The derivative by q is along q (+) delta: by the directions of velocities, whatever the chart is.
 
@@ -37,13 +38,8 @@ from typing import NamedTuple
 
 from kinetree.algorithms.axes import changes
 from kinetree.algorithms.blocks import damping_matrix, rotor_matrix, zero_matrix
-from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames, moving_force
-from kinetree.algorithms.tree import (
-    Loads,
-    ancestors,
-    point_forces,
-    wrenches_on_bodies,
-)
+from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_frames, moving_force
+from kinetree.algorithms.tree import Loads, ancestors, point_forces, wrenches_on_bodies
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import AngularOperator, Force, Motion, turning_factor
@@ -126,26 +122,10 @@ def derivatives(
     return dq, dv, H
 
 
-def inverse_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    external: Loads = (),
-) -> tuple[Matrix, Matrix, Matrix]:
-    """`derivatives` in one common frame, in which nothing is carried."""
-    return derivatives(in_one_frame(model, q), q, qd, qdd, external)
-
-
-def inverse_derivatives_in_own_frames(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    external: Loads = (),
-) -> tuple[Matrix, Matrix, Matrix]:
-    """`derivatives` in the bodies' frames, whose axes have few numbers."""
-    return derivatives(in_own_frames(model, q), q, qd, qdd, external)
+inverse_derivatives = framed(derivatives, in_one_frame)
+"""From a model: in one common frame, in which nothing is carried."""
+inverse_derivatives_in_own_frames = framed(derivatives, in_own_frames)
+"""From a model: in the bodies' frames, whose axes have few numbers."""
 
 
 def gravity_derivatives(model: Model, q: Sequence[Scalar], external: Loads = ()) -> Matrix:

@@ -20,6 +20,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass
 
+from kinetree.emit.scratch import Slots
 from kinetree.errors import DtypeError
 from kinetree.graph.program import Program
 from kinetree.graph.schedule import (
@@ -27,7 +28,6 @@ from kinetree.graph.schedule import (
     Batch,
     Chunk,
     is_truth,
-    number_arguments,
     schedule,
 )
 
@@ -120,7 +120,7 @@ class _Emitter:
         self.align = target.itemsize * lanes
         length = SHORT_CHUNK_SIZE if len(program.nodes) > LONG else CHUNK_SIZE
         self.steps = schedule(program, length)
-        self.slots = _Slots(program, self.steps, target, lanes)
+        self.slots = Slots(program, self.steps, target.lanes // lanes)
         self.columns = [n for output in program.outputs for n in output.nodes]
         self.stores = self._stores()
         self.operand_count = 1 + max(k for places in self.stores.values() for k, _ in places)
@@ -331,72 +331,3 @@ def _is_plain_zero(value: float) -> bool:
 def _hexadecimal(value: float) -> str:
     """A number as LLVM reads it, exactly."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-
-
-@dataclass(frozen=True)
-class _Area:
-    """Where a batch's arguments and results lie in scratch: one row of `padded` slots each."""
-
-    start: int
-    padded: int
-    arguments: int
-
-    def argument(self, j: int) -> int:
-        return self.start + j * self.padded
-
-    def result(self, j: int) -> int:
-        return self.start + (self.arguments + j) * self.padded
-
-
-class _Slots:
-    """The places in scratch: of routines' arguments and results, of values that cross chunks."""
-
-    def __init__(
-        self, program: Program, steps: list[Chunk | Batch], target: Target, lanes: int
-    ) -> None:
-        self.of: dict[int, int] = {}
-        self.areas: dict[int, _Area] = {}
-        self.count = 0
-        for step in steps:
-            if isinstance(step, Batch):
-                self._add_area(step, target.lanes // lanes)
-        self._born: dict[int, int] = {}
-        self._dies: dict[int, int] = {}
-        for k, step in enumerate(steps):
-            if isinstance(step, Chunk):
-                self._born.update(dict.fromkeys(step.nodes, k))
-                used = (a for n in step.nodes for a in number_arguments(program, n))
-            else:
-                used = (a for arguments in step.arguments for a in arguments)
-            self._dies.update(dict.fromkeys(used, k))
-        self._add_crossings(len(steps))
-
-    def _add_area(self, step: Batch, whole: int) -> None:
-        padded = -(-len(step.arguments) // whole) * whole
-        area = _Area(self.count, padded, len(step.arguments[0]))
-        self.areas[id(step)] = area
-        self.count = area.result(RESULTS[step.routine])
-        for i, results in enumerate(step.results):
-            for j, n in enumerate(results):
-                if n is not None:
-                    self.of[n] = area.result(j) + i
-
-    def crosses(self, n: int, step: int) -> bool:
-        return self._dies.get(n, step) > step
-
-    def _add_crossings(self, steps: int) -> None:
-        """Give each value that a later step uses a slot, reusing those of dead ones."""
-        free: list[int] = []
-        dying: list[list[int]] = [[] for _ in range(steps)]
-        by_birth: list[list[int]] = [[] for _ in range(steps)]
-        for n, k in self._born.items():
-            by_birth[k].append(n)
-        for k in range(steps):
-            for n in by_birth[k]:
-                if self.crosses(n, k):
-                    if not free:
-                        free.append(self.count)
-                        self.count += 1
-                    self.of[n] = free.pop()
-                    dying[self._dies[n]].append(n)
-            free += (self.of[n] for n in dying[k])
