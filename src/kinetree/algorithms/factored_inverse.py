@@ -20,6 +20,9 @@ from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 
+ROWS, COLUMNS = 2, 8
+"""Of the blocks in which products are formed: what is loaded serves for all of a block."""
+
 
 @dataclass(frozen=True)
 class Inverse:
@@ -30,7 +33,7 @@ class Inverse:
     order: list[int]
 
     def times(self, vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """H^-1 b for some vectors b, an entry of K for all of them in turn.
+        """H^-1 b for some vectors b.
 
         What is zero in b saves the work it would make.
         """
@@ -39,40 +42,49 @@ class Inverse:
         for i, row in enumerate(self.K):
             for j, entry in row.items():
                 carried[j][i] = entry
-        given = [[b[k] for k in self.order] for b in vectors]
-        z = [[d * x for x in y] for d, y in zip(self.D_inv, _products(carried, given), strict=True)]
-        found = _products(self.K, list(zip(*z, strict=True)))
         results: list[list[Scalar]] = [[0] * n for _ in vectors]
-        for k, values in zip(self.order, found, strict=True):
-            for result, value in zip(results, values, strict=True):
-                result[k] = value
+        for few in _blocks(len(vectors), COLUMNS):
+            given = [[vectors[c][k] for k in self.order] for c in few]
+            y = _products(carried, given)
+            z = [[d * x for x in row] for d, row in zip(self.D_inv, y, strict=True)]
+            found = _products(self.K, list(zip(*z, strict=True)))
+            for k, values in zip(self.order, found, strict=True):
+                for c, value in zip(few, values, strict=True):
+                    results[c][k] = value
         return results
 
     def matrix(self) -> list[list[Scalar]]:
         """Both triangles."""
         n = len(self.order)
         inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-        for i, row in enumerate(self.K):
-            scaled = {k: value * self.D_inv[k] for k, value in row.items()}
-            for j in range(i + 1):
-                total: Scalar = 0
-                for k, value in self.K[j].items():
-                    if k in scaled:
-                        total = total + scaled[k] * value
-                a, b = self.order[i], self.order[j]
-                inverse[a][b] = inverse[b][a] = total
+        for columns in _blocks(n, ROWS):
+            rows = [self.K[j] for j in columns]
+            scaled = [[row.get(k, 0) * self.D_inv[k] for k in range(n)] for row in rows]
+            for i in range(columns[-1] + 1):
+                (totals,) = _products([self.K[i]], scaled)
+                for j, total in zip(columns, totals, strict=True):
+                    a, b = self.order[i], self.order[j]
+                    inverse[a][b] = inverse[b][a] = total
         return inverse
 
 
-def _products(rows: list[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """Each row times each vector, one entry after the other."""
-    found = []
-    for row in rows:
-        totals: list[Scalar] = [0] * len(vectors)
-        for j, entry in row.items():
-            totals = [t + entry * b[j] for t, b in zip(totals, vectors, strict=True)]
-        found.append(totals)
+def _products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """Each row times each vector: some rows at a time, entry after entry."""
+    found: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
+    for some in _blocks(len(rows), ROWS):
+        # a row begins with its unit, which costs nothing at the start of a sum
+        units = (next(iter(rows[i])) for i in some)
+        for j in dict.fromkeys((*units, *(k for i in some for k in rows[i]))):
+            for i in some:
+                if j in rows[i]:
+                    found[i] = [
+                        x + rows[i][j] * b[j] for x, b in zip(found[i], vectors, strict=True)
+                    ]
     return found
+
+
+def _blocks(count: int, size: int) -> list[range]:
+    return [range(a, min(a + size, count)) for a in range(0, count, size)]
 
 
 def inverted(f: Factor) -> Inverse:

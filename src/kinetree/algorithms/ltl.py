@@ -59,15 +59,16 @@ def factor(H: Sequence[Sequence[Scalar]], order: Sequence[int]) -> Factor:
         row = {j: H[order[i]][order[j]] for j in range(i + 1)}
         rows.append({j: h for j, h in row.items() if not _is_zero(h) or j == i})
     D_inv: list[Scalar] = [0] * n
-    for k in reversed(range(n)):
-        D_inv[k] = 1 / rows[k].pop(k)
-        scaled = {i: h * D_inv[k] for i, h in rows[k].items()}  # L_ki
-        for i in scaled:
-            for j, h in rows[k].items():
-                if j <= i:
-                    rows[i][j] = rows[i].get(j, 0) - scaled[i] * h
-        rows[k] = scaled
-    return Factor(rows, D_inv, list(order))
+    L: list[Row] = [{} for _ in range(n)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):  # what the rows behind take from this one
+            if i in L[k]:
+                for j, h in rows[k].items():
+                    if j <= i:
+                        rows[i][j] = rows[i].get(j, 0) - L[k][i] * h
+        D_inv[i] = 1 / rows[i].pop(i)
+        L[i] = {j: h * D_inv[i] for j, h in rows[i].items()}
+    return Factor(L, D_inv, list(order))
 
 
 def elimination_order(model: Model) -> list[int]:

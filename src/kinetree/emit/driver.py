@@ -42,13 +42,15 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
+from kinetree.emit.layout import ALL, MAX_AXES, OPERAND_FIELDS, Field
 from kinetree.emit.pool import share
+from kinetree.emit.streams import Streams
 from kinetree.emit.strided import Strided
-from kinetree.emit.tiles import PANEL, Tiles
+from kinetree.emit.tiles import Tiles
 
 STACK_BYTES = 32768
-STREAM_BYTES = 1 << 23  # results larger than this are streamed
+STREAM_BYTES = 1 << 23  # results larger than this are streamed,
+STREAM_COLUMNS = 128  # if a state has so many elements
 
 
 # how an operand is moved
@@ -61,6 +63,7 @@ class Driver:
     def __init__(self, writer: Writer) -> None:
         self.w = writer
         self.tiles = Tiles(writer)
+        self.streams = Streams(writer, self.tiles)
         self.strided = Strided(writer)
         self.run_one = self._define_run_one()
         self.run_tiles = self._define_run_tiles()
@@ -123,19 +126,26 @@ class Driver:
         lanes = integer(self.w.lanes)
         pointers = b.alloca(PTR, b.add(inputs, integer(1)))
         next_tile, first = entry_alloca(b, PTR), entry_alloca(b, I64)
-        total = b.add(b.add(scratch_size, elements), b.add(results, largest))
-        with self._memory(b, b.mul(total, lanes)) as scratch:
-            # scratch, the tiles of the inputs, the results, packed rows
+        twice = b.mul(results, integer(2))
+        total = b.add(b.add(scratch_size, elements), b.add(twice, largest))
+        streams = self.streams.room(b, b.sub(operands, inputs))
+        with self._memory(b, b.add(b.mul(total, lanes), streams)) as scratch:
+            # scratch, the tiles of the inputs, two of the results, packed rows, what is pending
             b.store(element(b, self.w.scalar, scratch, b.mul(scratch_size, lanes)), next_tile)
             with loop(b, 0, inputs) as k:
                 tile = b.load(next_tile, typ=PTR)
                 store(b, tile, pointers, k)
                 size = load(b, I64, operand_at(b, description, k), 0)
                 b.store(element(b, self.w.scalar, tile, b.mul(size, lanes)), next_tile)
-            result_tile = b.load(next_tile, typ=PTR)
-            store(b, result_tile, pointers, inputs)
-            buffer = element(b, self.w.scalar, result_tile, b.mul(results, lanes))
-            self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
+            spare = entry_alloca(b, PTR)
+            b.store(b.load(next_tile, typ=PTR), spare)
+            own = element(b, self.w.scalar, b.load(spare, typ=PTR), b.mul(results, lanes))
+            buffer = element(b, self.w.scalar, own, b.mul(results, lanes))
+            pending = element(b, self.w.scalar, buffer, b.mul(largest, lanes))
+            b.call(self.streams.clear, [pending])
+            for tile in (b.load(spare, typ=PTR), own):
+                store(b, tile, pointers, inputs)
+                self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
             index = b.load(element(b, I64, description, Field.INDEX), typ=PTR)
 
             def each(start: Any, stop: Any, i: Any, packing: bool, move: Any) -> None:
@@ -168,12 +178,13 @@ class Driver:
 
             def write(k: Any, size: Any, rows: Any, step: Any) -> None:
                 own_index = element(b, I64, index, b.load(first, typ=I64))
-                arguments = [rows, step, result_tile, own_index, size]
+                arguments = [rows, step, load(b, PTR, pointers, inputs), own_index, size]
                 streamed = b.icmp_signed("==", load(b, I8, modes, k), I8(STREAMED))
-                with b.if_else(streamed) as (past, through):
-                    with past:
-                        b.call(self.tiles.stream_tile, arguments)
-                    with through:
+                elsewhere = b.icmp_unsigned("!=", rows, buffer)
+                with b.if_else(b.and_(streamed, elsewhere)) as (later, now):
+                    with later:
+                        b.call(self.streams.put, [pending, *arguments])
+                    with now:
                         b.call(self.tiles.write_tile, arguments)
 
             with loop(b, begin, end, self.w.lanes) as i:
@@ -184,9 +195,15 @@ class Driver:
                     with b.if_then(b.icmp_signed("==", load(b, I8, modes, k), I8(DIRECT))):
                         base = offset(b, load(b, PTR, args, k), b.mul(i, step))
                         b.call(self.tiles.fetch_to_write, [base, step, size])
-                self._call(b, description, Field.WIDE, [pointers, scratch])
+                self._call(b, description, Field.WIDE, [pointers, scratch, pending])
+                b.call(self.streams.advance, [pending, integer(ALL)])
+                b.call(self.streams.clear, [pending])
                 b.store(integer(0), first)
                 each(inputs, operands, i, False, write)
+                written = load(b, PTR, pointers, inputs)
+                store(b, b.load(spare, typ=PTR), pointers, inputs)
+                b.store(written, spare)
+            b.call(self.streams.advance, [pending, integer(ALL)])
             b.fence("seq_cst")  # streamed results are there before anybody is told
         return f
 
@@ -268,7 +285,7 @@ class Driver:
             size = load(b, I64, operand, 0)
             in_all = b.mul(b.mul(n, size), integer(self.w.item))
             large = b.icmp_signed(">=", in_all, integer(STREAM_BYTES))
-            large = b.and_(large, b.icmp_signed(">=", size, integer(2 * PANEL)))
+            large = b.and_(large, b.icmp_signed(">=", size, integer(STREAM_COLUMNS)))
             store(b, b.select(large, I8(STREAMED), I8(DIRECT)), modes, k)
             for axis in reversed(range(MAX_AXES)):
                 length = load(b, I64, operand, 2 + axis)

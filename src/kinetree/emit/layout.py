@@ -6,6 +6,10 @@ from enum import IntEnum
 
 SHARE = "kinetree_share"
 """The function of the pool that runs a batch on several threads."""
+ADVANCE = "advance"
+"""The function that writes a share of what is pending, see `kinetree.emit.streams`."""
+ALL = 1 << 16
+"""The share that is everything."""
 MAX_AXES = 6
 OPERAND_FIELDS = 2 + MAX_AXES
 """An operand is described by its elements, its core axes, and their lengths, ones in front."""

@@ -6,8 +6,9 @@ input, then those of the results; element j of an operand lies at j * lanes, its
 With one lane that is simply the row of a state, and there is a pointer for each output. With
 several, there is one pointer, to the *distinct* results: what stands in a matrix twice is written
 once, and `name_index` says, for each element of each output in turn, how many bytes from there its
-lanes lie. Results that are the same for every state are written by a function of their own,
-`void name_constants(ptr operands)`, once for many tiles.
+lanes lie. Such a body has a third argument, what is pending of the tile before, and sees to it that
+it is written little by little (`kinetree.emit.streams`). Results that are the same for every state
+are written by a function of their own, `void name_constants(ptr operands)`, once for many tiles.
 
 The body is cut into chunk functions that hand values on through `scratch`; sines and the like are
 computed for many arguments at once by the routines of `kinetree.emit.routines`.
@@ -20,6 +21,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass
 
+from kinetree.emit.layout import ADVANCE, ALL
 from kinetree.emit.scratch import Slots
 from kinetree.errors import DtypeError
 from kinetree.graph.program import Program
@@ -28,16 +30,16 @@ from kinetree.graph.schedule import (
     Batch,
     Chunk,
     is_truth,
+    number_arguments,
     schedule,
 )
 
 MANY_ZEROS = 64  # in a result, from which on it is filled with them first
-CHUNK_SIZE = 1500
+CHUNK_SIZE = 400
 """Operations a chunk: the code generator's time grows faster than the length of a block."""
-LONG = 15_000
-"""Operations from which on a program has shorter chunks: what a chunk keeps for later, beside what
-so many hand on, would fill the first cache."""
-SHORT_CHUNK_SIZE = 200
+KEEP = 32
+"""Operations for which a value that also lies in memory is kept: later it is loaded again. Else the
+code generator would keep it, and if registers run out, in a second place."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def declarations(target: Target, lanes: int) -> str:
 def shared_declarations(target: Target) -> str:
     """What the bodies of one module call, whatever their lanes."""
     routines = (f"declare void @{target.routine(name)}(ptr, ptr, i64)\n" for name in RESULTS)
-    return "".join(routines) + "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
+    advance = f"declare void @{target.routine(ADVANCE)}(ptr, i64)\n"
+    return "".join(routines) + advance + "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
 
 
 def _types(target: Target, lanes: int) -> tuple[str, str, str]:
@@ -118,13 +121,12 @@ class _Emitter:
         self.program, self.name, self.target, self.lanes = program, name, target, lanes
         self.v, self.b, self.s = _types(target, lanes)
         self.align = target.itemsize * lanes
-        length = SHORT_CHUNK_SIZE if len(program.nodes) > LONG else CHUNK_SIZE
-        self.steps = schedule(program, length)
-        self.slots = Slots(program, self.steps, target.lanes // lanes)
+        self.steps = schedule(program, CHUNK_SIZE)
         self.columns = [n for output in program.outputs for n in output.nodes]
         self.stores = self._stores()
+        self.slots = Slots(program, self.steps, target.lanes // lanes, self.stores)
         self.operand_count = 1 + max(k for places in self.stores.values() for k, _ in places)
-        self.stored = 0
+        self.addresses = 0
 
     def _stores(self) -> dict[int, list[tuple[int, int]]]:
         """Node -> the (operand, element) places it is written to."""
@@ -138,24 +140,32 @@ class _Emitter:
         return stores
 
     def _index(self) -> str:
-        """Where each element of each output lies among the distinct results, in bytes."""
+        """Where each element of each output lies among the distinct results, in bytes.
+
+        Whole vectors may be read from the last element on.
+        """
         if self.lanes == 1:
             return ""
         places = (self.stores[n][0][1] * self.align for n in self.columns)
-        values = ", ".join(f"i64 {place}" for place in places)
-        return f"@{self.name}_index = constant [{len(self.columns)} x i64] [{values}]\n"
+        values = ", ".join(f"i64 {place}" for place in (*places, *[0] * self.lanes))
+        length = len(self.columns) + self.lanes
+        return f"@{self.name}_index = constant [{length} x i64] [{values}]\n"
 
     def body(self) -> Body:
         functions, calls = [], []
         for k, step in enumerate(self.steps):
             if isinstance(step, Chunk):
                 chunk = f"{self.name}.{k}"
-                functions.append(self._chunk(chunk, step, k))
+                functions.append(self._chunk(chunk, step))
                 calls.append(f"  call void @{chunk}(ptr %operands, ptr %scratch)")
             else:
                 functions.append(self._gather(f"{self.name}.{k}", step))
                 calls.append(f"  call void @{self.name}.{k}(ptr %operands, ptr %scratch)")
                 calls += self._call(step, k)
+            if self.lanes > 1:
+                share = ALL * (k + 1) // len(self.steps)
+                advance = self.target.routine(ADVANCE)
+                calls.append(f"  call void @{advance}(ptr %pending, i64 {share})")
         chunked = {n for step in self.steps if isinstance(step, Chunk) for n in step.nodes}
         leaves = [n for n in self.stores if n not in chunked]
         constants = [n for n in leaves if self.program.nodes[n].op == "const"]
@@ -163,10 +173,11 @@ class _Emitter:
         functions.append(self._leaf_stores(f"{self.name}.leaves", others))
         functions.append(self._constant_stores(f"{self.name}.constants", constants))
         calls.append(f"  call void @{self.name}.leaves(ptr %operands, ptr %scratch)")
+        pending = ", ptr %pending" if self.lanes > 1 else ""
         text = "\n".join(
             [
                 *functions,
-                f"define void @{self.name}(ptr %operands, ptr %scratch) #0 {{",
+                f"define void @{self.name}(ptr %operands, ptr %scratch{pending}) #0 {{",
                 *calls,
                 "  ret void\n}\n",
                 f"define void @{self.name}_constants(ptr %operands) #0 {{",
@@ -187,18 +198,23 @@ class _Emitter:
         ]
         return "\n".join([head, *pointers, *lines, "  ret void\n}\n"])
 
-    def _chunk(self, name: str, step: Chunk, number: int) -> str:
+    def _chunk(self, name: str, step: Chunk) -> str:
         lines: list[str] = []
         known: dict[int, str] = {}
-        for n in step.nodes:
+        used: dict[int, int] = {}
+        for now, n in enumerate(step.nodes):
             node = self.program.nodes[n]
+            for a in number_arguments(self.program, n):
+                if now - used.get(a, now) > KEEP and self._place(a):
+                    known.pop(a, None)
+                used[a] = now
             args = [self._value(a, known, lines) for a in node.args]
             self._instruction(n, node.op, args, lines)
-            known[n] = f"%v{n}"
+            known[n], used[n] = f"%v{n}", now
             for operand, element in self.stores.get(n, ()):
-                lines.append(self._store(f"%v{n}", f"%o{operand}", element))
-            if n in self.slots.of and self.slots.crosses(n, number):
-                lines.append(self._store(f"%v{n}", "%scratch", self.slots.of[n]))
+                self._store(f"%v{n}", f"%o{operand}", element, lines)
+            if n in self.slots.of:
+                self._store(f"%v{n}", "%scratch", self.slots.of[n], lines)
         return self._function(name, lines)
 
     def _instruction(self, n: int, op: str, args: list[str], lines: list[str]) -> None:
@@ -220,10 +236,10 @@ class _Emitter:
         for i, arguments in enumerate(step.arguments):
             for j, a in enumerate(arguments):
                 value = self._value(a, known, lines)
-                lines.append(self._store(value, "%scratch", area.argument(j) + i))
+                self._store(value, "%scratch", area.argument(j) + i, lines)
         for j in range(len(step.arguments[0])):  # routines take whole vectors
             for i in range(len(step.arguments), area.padded):
-                lines.append(self._store(self._number(1.0), "%scratch", area.argument(j) + i))
+                self._store(self._number(1.0), "%scratch", area.argument(j) + i, lines)
         return self._function(name, lines)
 
     def _call(self, step: Batch, k: int) -> list[str]:
@@ -244,7 +260,7 @@ class _Emitter:
         for n in leaves:
             for operand, element in self.stores[n]:
                 value = self._value(n, known, lines)
-                lines.append(self._store(value, f"%o{operand}", element))
+                self._store(value, f"%o{operand}", element, lines)
         return self._function(name, lines)
 
     def _constant_stores(self, name: str, constants: list[int]) -> str:
@@ -263,7 +279,7 @@ class _Emitter:
             value = self._number(self.program.nodes[n].value)
             for operand, element in self.stores[n]:
                 if n not in zeros or operand not in filled:
-                    lines.append(self._store(value, f"%o{operand}", element))
+                    self._store(value, f"%o{operand}", element, lines)
         return self._function(name, lines)
 
     def _operand_sizes(self) -> dict[int, int]:
@@ -286,14 +302,24 @@ class _Emitter:
             self._instruction(n, node.op, args, lines)
             known[n] = f"%v{n}"
             return known[n]
-        if node.op == "input":
-            base, element = f"%o{node.value[0]}", node.value[1]
-        else:
-            base, element = "%scratch", self.slots.of[n]
-        lines.append(self._address(f"%p{n}", base, element))
-        lines.append(f"  %v{n} = load {self.v}, ptr %p{n}, align {self.align}")
-        known[n] = f"%v{n}"
+        place = self._place(n)
+        assert place is not None
+        at = self._address(*place, lines)
+        known[n] = f"{at}.value"
+        lines.append(f"  {known[n]} = load {self.v}, ptr {at}, align {self.align}")
         return known[n]
+
+    def _place(self, n: int) -> tuple[str, int] | None:
+        """Where a value lies in memory, once it is computed: base and element."""
+        node = self.program.nodes[n]
+        if node.op == "input":
+            return f"%o{node.value[0]}", node.value[1]
+        if n in self.slots.of:
+            return "%scratch", self.slots.of[n]
+        if n in self.stores:
+            operand, element = self.stores[n][0]
+            return f"%o{operand}", element
+        return None
 
     def _number(self, value: float) -> str:
         text = _hexadecimal(self._rounded(value))
@@ -310,17 +336,15 @@ class _Emitter:
                 f"{self.program.name}: the constant {value} does not fit float32; use float64"
             ) from None
 
-    def _address(self, name: str, base: str, element: int) -> str:
-        offset = element * self.lanes
-        return f"  {name} = getelementptr {self.target.type}, ptr {base}, i64 {offset}"
+    def _address(self, base: str, element: int, lines: list[str]) -> str:
+        self.addresses += 1
+        at, offset = f"%p{self.addresses}", element * self.lanes
+        lines.append(f"  {at} = getelementptr {self.target.type}, ptr {base}, i64 {offset}")
+        return at
 
-    def _store(self, value: str, base: str, element: int) -> str:
-        self.stored += 1
-        name = f"%s{self.stored}"
-        return (
-            f"{self._address(name, base, element)}\n"
-            f"  store {self.v} {value}, ptr {name}, align {self.align}"
-        )
+    def _store(self, value: str, base: str, element: int, lines: list[str]) -> None:
+        at = self._address(base, element, lines)
+        lines.append(f"  store {self.v} {value}, ptr {at}, align {self.align}")
 
 
 def _is_plain_zero(value: float) -> bool:

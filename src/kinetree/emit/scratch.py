@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from kinetree.graph.program import Program
@@ -27,9 +28,16 @@ class Slots:
     """The places in scratch: of routines' arguments and results, of values that cross chunks.
 
     whole: how many slots fill a vector, of which routines take whole ones.
+    elsewhere: what has a place already when it is computed.
     """
 
-    def __init__(self, program: Program, steps: list[Chunk | Batch], whole: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        steps: list[Chunk | Batch],
+        whole: int,
+        elsewhere: Container[int],
+    ) -> None:
         self.of: dict[int, int] = {}
         self.areas: dict[int, Area] = {}
         self.count = 0
@@ -45,7 +53,7 @@ class Slots:
             else:
                 used = (a for arguments in step.arguments for a in arguments)
             self._dies.update(dict.fromkeys(used, k))
-        self._add_crossings(len(steps))
+        self._add_crossings(len(steps), elsewhere)
 
     def _add_area(self, step: Batch, whole: int) -> None:
         padded = -(-len(step.arguments) // whole) * whole
@@ -57,10 +65,7 @@ class Slots:
                 if n is not None:
                     self.of[n] = area.result(j) + i
 
-    def crosses(self, n: int, step: int) -> bool:
-        return self._dies.get(n, step) > step
-
-    def _add_crossings(self, steps: int) -> None:
+    def _add_crossings(self, steps: int, elsewhere: Container[int]) -> None:
         """Give each value that a later step uses a slot, reusing those of dead ones."""
         free: list[int] = []
         dying: list[list[int]] = [[] for _ in range(steps)]
@@ -69,7 +74,7 @@ class Slots:
             by_birth[k].append(n)
         for k in range(steps):
             for n in by_birth[k]:
-                if self.crosses(n, k):
+                if self._dies.get(n, k) > k and n not in elsewhere:
                     if not free:
                         free.append(self.count)
                         self.count += 1

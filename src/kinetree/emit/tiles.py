@@ -4,8 +4,6 @@ A tile is as many states as a vector has lanes. Its rows may lie any number of b
 one state's elements in C order. Blocks of columns are read from all rows, transposed with vector
 shuffles, and laid down as one vector a column; results go the other way, through an index, because
 what stands twice in a result is computed once.
-
-Large results are streamed past the caches, which they would only flush.
 """
 
 from __future__ import annotations
@@ -15,14 +13,12 @@ from typing import Any
 from llvmlite import ir
 
 from kinetree.emit.building import (
-    I8,
     I32,
     I64,
     PTR,
     VOID,
     Writer,
     element,
-    entry_alloca,
     external,
     integer,
     load,
@@ -30,17 +26,15 @@ from kinetree.emit.building import (
     offset,
 )
 
-PANEL = 64  # columns that are streamed at once
-WHOLE_BYTES = 1 << 14  # tiles up to this size are streamed as a whole
 CACHE_LINE = 64  # bytes; where it is another number, only the fetching is less apt
 
 
 class Tiles:
     """The functions that move tiles of one type.
 
-    read_tile(rows, step, tile, columns), write_tile and stream_tile(rows, step, tile, index,
-    columns), fetch and fetch_to_write(rows, step, columns): `rows` is the first row, `step` the
-    bytes to the next, `index` where each column's vector lies in the tile, in bytes.
+    read_tile(rows, step, tile, columns), write_tile(rows, step, tile, index, columns), fetch and
+    fetch_to_write(rows, step, columns): `rows` is the first row, `step` the bytes to the next,
+    `index` where each column's vector lies in the tile, in bytes.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -51,8 +45,6 @@ class Tiles:
         self.read_tile = self._define_read_tile()
         self.write_any = self._define_write_any()
         self.write_tile = self._define_write_tile()
-        self.stream_whole = self._define_stream_whole()
-        self.stream_tile = self._define_stream_tile()
         self.fetch = self._define_fetch("fetch", writing=False)
         self.fetch_to_write = self._define_fetch("fetch_to_write", writing=True)
 
@@ -82,11 +74,7 @@ class Tiles:
         f, b = self.w.internal(name, [PTR, I64, PTR, PTR, I64])
         f.attributes.add("noinline")
         rows, step, tile, index, column = f.args
-        parts = []
-        for j in range(width):
-            place = offset(b, tile, load(b, I64, index, b.add(column, integer(j))))
-            parts.append(b.load(place, typ=self.w.vector, align=self.w.vector_size))
-        parts = self._transpose(b, parts, width)
+        parts = self.block(b, tile, element(b, I64, index, column), width)
         for lane in range(self.w.lanes):
             k, p = divmod(lane, width)
             at = element(b, self.w.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
@@ -95,6 +83,14 @@ class Tiles:
             b.store(self._pick(b, parts[p], parts[p], mask), at, align=align)
         b.ret_void()
         return f
+
+    def block(self, b: ir.IRBuilder, tile: Any, index: Any, width: int) -> list[Any]:
+        """Some columns of a tile, transposed: of row p, p + width, ... in vector p."""
+        parts = []
+        for j in range(width):
+            place = offset(b, tile, load(b, I64, index, j))
+            parts.append(b.load(place, typ=self.w.vector, align=self.w.vector_size))
+        return self._transpose(b, parts, width)
 
     def _transpose(self, b: ir.IRBuilder, parts: list[Any], width: int) -> list[Any]:
         """Transpose each width x width block of `width` vectors of all lanes."""
@@ -197,105 +193,6 @@ class Tiles:
                 b.call(self.write_any, [*between, columns])
         b.ret_void()
         return f
-
-    def _define_stream_whole(self) -> ir.Function:
-        """Write a whole operand past the caches, by a copy of it.
-
-        For rows that follow one another: they are one stretch, of which all but the ends are
-        aligned vectors. The copy must fit into a cache.
-        """
-        f, b = self.w.internal("stream_whole", [PTR, I64, PTR, PTR, I64])
-        f.attributes.add("noinline")
-        rows, step, tile, index, columns = f.args
-        size, item = self.w.vector_size, self.w.item
-        room = b.ptrtoint(entry_alloca(b, I8, WHOLE_BYTES + 2 * size), I64)
-        shift = b.and_(b.ptrtoint(rows, I64), integer(size - 1))
-        start = b.and_(b.add(room, integer(size - 1)), integer(-size))
-        copy = b.inttoptr(start, PTR)
-        b.call(self.write_tile, [copy, step, tile, index, columns])
-        count = b.mul(step, integer(self.w.lanes))
-        head = b.and_(b.sub(integer(0), shift), integer(size - 1))
-        whole = b.add(head, b.and_(b.sub(count, head), integer(-size)))
-        for begin, end in ((integer(0), head), (whole, count)):
-            with loop(b, begin, end, item) as at:
-                value = b.load(offset(b, copy, at), typ=self.w.scalar)
-                b.store(value, offset(b, rows, at))
-        with loop(b, head, whole, size) as at:
-            values = b.load(offset(b, copy, at), typ=self.w.vector, align=item)
-            self._stream(b, values, offset(b, rows, at))
-        b.ret_void()
-        return f
-
-    def _define_stream_tile(self) -> ir.Function:
-        """Write a whole operand past the caches, in panels of columns.
-
-        Streaming wants whole aligned vectors that follow one another. A panel is transposed into
-        a buffer, behind the last vector of the panel before, and each row is copied from there,
-        from its own first aligned column on. The ends of the rows are written the usual way.
-        """
-        f, b = self.w.internal("stream_tile", [PTR, I64, PTR, PTR, I64])
-        f.attributes.add("noinline")
-        rows, step, tile, index, columns = f.args
-        vector, size = self.w.vector, self.w.vector_size
-        dense = b.icmp_signed("==", step, b.mul(columns, integer(self.w.item)))
-        little = b.icmp_signed("<=", b.mul(step, integer(self.w.lanes)), integer(WHOLE_BYTES))
-        with b.if_then(b.and_(dense, little)):
-            b.call(self.stream_whole, f.args)
-            b.ret_void()
-        pitch = (PANEL + self.w.lanes) * self.w.item
-        room = entry_alloca(b, I8, pitch * self.w.lanes + size)
-        bits = b.and_(b.add(b.ptrtoint(room, I64), integer(size - 1)), integer(-size))
-        buffer = b.inttoptr(bits, PTR)
-        panel = offset(b, buffer, integer(size))
-        # the first aligned column, if it is the same for all rows, else beyond all of theirs
-        beyond = b.and_(b.sub(integer(0), b.ptrtoint(rows, I64)), integer(size - 1))
-        alike = b.icmp_signed("==", b.and_(step, integer(size - 1)), integer(0))
-        own = b.udiv(beyond, integer(self.w.item))
-        head = b.select(alike, own, integer(self.w.lanes))
-        b.call(self.write_any, [rows, step, tile, index, head])
-        whole = b.and_(columns, integer(-PANEL))
-        with loop(b, 0, whole, PANEL) as column:
-            own_index = element(b, I64, index, column)
-            with loop(b, 0, PANEL, self.w.lanes) as inner:
-                b.call(self.aligned, [panel, integer(pitch), tile, own_index, inner])
-            for lane in range(self.w.lanes):
-                row = offset(b, rows, b.mul(step, integer(lane)))
-                shift = b.and_(b.sub(integer(0), b.ptrtoint(row, I64)), integer(size - 1))
-                source = offset(b, offset(b, buffer, integer(lane * pitch)), shift)
-                behind = b.sub(b.mul(column, integer(self.w.item)), integer(size))
-                sink = offset(b, offset(b, row, behind), shift)
-                for k in range(PANEL // self.w.lanes):
-                    values = b.load(element(b, vector, source, k), typ=vector, align=self.w.item)
-                    place = element(b, vector, sink, k)
-                    if k == 0:  # before the first panel there is nothing
-                        with b.if_then(b.icmp_signed(">", column, integer(0))):
-                            self._stream(b, values, place)
-                    else:
-                        self._stream(b, values, place)
-                last = element(b, vector, offset(b, buffer, integer(lane * pitch)), 0)
-                end = element(b, vector, last, PANEL // self.w.lanes)
-                b.store(b.load(end, typ=vector, align=size), last, align=size)
-        # what is left of the rows: whole vectors as before, then single elements
-        rest = b.sub(columns, whole)
-        b.call(self.write_any, [panel, integer(pitch), tile, element(b, I64, index, whole), rest])
-        behind = b.sub(b.mul(whole, integer(self.w.item)), integer(size))
-        count = b.add(b.mul(rest, integer(self.w.item)), integer(size))
-        with loop(b, 0, self.w.lanes) as lane:
-            row = offset(b, offset(b, rows, b.mul(step, lane)), behind)
-            source = offset(b, buffer, b.mul(lane, integer(pitch)))
-            shift = b.and_(b.sub(integer(0), b.ptrtoint(row, I64)), integer(size - 1))
-            end = b.add(shift, b.and_(b.sub(count, shift), integer(-size)))
-            with loop(b, shift, end, size) as at:
-                values = b.load(offset(b, source, at), typ=vector, align=self.w.item)
-                self._stream(b, values, offset(b, row, at))
-            with loop(b, end, count, self.w.item) as at:
-                b.store(b.load(offset(b, source, at), typ=self.w.scalar), offset(b, row, at))
-        b.ret_void()
-        return f
-
-    def _stream(self, b: ir.IRBuilder, values: Any, place: Any) -> None:
-        written = b.store(values, place, align=self.w.vector_size)
-        written.set_metadata("nontemporal", self.w.module.add_metadata([I32(1)]))
 
     def _define_fetch(self, what: str, writing: bool) -> ir.Function:
         """Ask for the rows of a tile before they are needed, if they follow one another."""

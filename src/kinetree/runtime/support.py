@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kinetree.emit.layout import SHARE
+from kinetree.emit.layout import ADVANCE, SHARE
 from kinetree.graph.schedule import RESULTS
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import new_array_address
@@ -51,7 +51,7 @@ def support(kind: str) -> Loaded:
         define_call(writer, Driver(writer).run_one)
 
     loaded = _load(kind, define)
-    for routine in RESULTS:
+    for routine in (*RESULTS, ADVANCE):
         symbol = target.routine(routine)
         provide(symbol, loaded.address(symbol))
     return loaded
