@@ -190,36 +190,58 @@ print("survived")
 
 STREAMED = (
     """
-import os
+import os, sys
 os.environ["KINETREE_CACHE"] = ""
-import kinetree.emit.driver
+import kinetree.emit.driver, kinetree.runtime.host
 kinetree.emit.driver.STREAM_BYTES = 1  # everything is large
+if sys.argv[1] != "widest":
+    kinetree.runtime.host._vector_bits = lambda *_: int(sys.argv[1])
 """
     + GUARDED.split("robots = [")[0]
     + """
-for robot in map(kt.robots.chain, (12, 13, 20, 21)):  # rows aligned and not, small and large
-    for n in (8, 16, 41):
-        q = robot.random(0, n)
-        expected = np.array([robot.mass_matrix(x) for x in q])
-        for shift in range(9):
-            room = np.full(expected.size + 24, np.nan)
-            out = room[8 + shift : 8 + shift + expected.size].reshape(expected.shape)
-            robot.mass_matrix(q, out=out)
-            assert (out == expected).all()
-            assert np.isnan(room[: 8 + shift]).all()
-            assert np.isnan(room[8 + shift + expected.size :]).all()
-        for at_end in (False, True):
-            out = guarded(expected.shape, np.float64, at_end)
-            robot.mass_matrix(q, out=out)
-            assert (out == expected).all()
+from numpy.lib.stride_tricks import as_strided
+
+def placed(expected, shift, gap):
+    '''Room for results, with so many elements before the first and between two states.'''
+    n, *shape = expected.shape
+    size, item = expected[0].size, expected.itemsize
+    room = np.full(16 + shift + n * (size + gap), np.nan, expected.dtype)
+    steps = [item * int(np.prod(shape[k + 1:])) for k in range(len(shape))]
+    out = as_strided(room[shift:], expected.shape, [item * (size + gap), *steps])
+    rest = np.ones(room.shape, bool)
+    for i in range(n):
+        rest[shift + i * (size + gap) :][:size] = False
+    return out, room, rest
+
+for robot in map(kt.robots.chain, (12, 13, 14, 20, 21)):  # whole vectors apart, half ones, any
+    for dtype in (np.float64, np.float32):
+        for n in (8, 41):
+            q = robot.random(0, n).astype(dtype)
+            expected = np.array([robot.mass_matrix(x) for x in q])
+            for shift in range(17):
+                for gap in (0, 1, 4):
+                    out, room, rest = placed(expected, shift, gap)
+                    robot.mass_matrix(q, out=out)
+                    assert (out == expected).all()
+                    assert np.isnan(room[rest]).all()
+            for at_end in (False, True):
+                out = guarded(expected.shape, dtype, at_end)
+                robot.mass_matrix(q, out=out)
+                assert (out == expected).all()
+robot = kt.robots.chain(12)
+states = robot.random(0, 41), *np.random.default_rng(0).standard_normal((2, 41, 12))
+single = [robot.forward_dynamics_derivatives(*(x[i] for x in states)) for i in range(41)]
+for k, found in enumerate(robot.forward_dynamics_derivatives(*states)):  # several at once
+    assert (found == [results[k] for results in single]).all()
 print("survived")
 """
 )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
-def test_streamed_results_land_where_they_belong_whatever_the_alignment():
-    run = subprocess.run([sys.executable, "-c", STREAMED], capture_output=True, text=True)
+@pytest.mark.parametrize("bits", ["widest", "256", "128"])
+def test_streamed_results_land_where_they_belong_whatever_the_alignment(bits):
+    run = subprocess.run([sys.executable, "-c", STREAMED, bits], capture_output=True, text=True)
     assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
 
 

@@ -9,11 +9,12 @@ between its chunks, the body of the next tile calls
 which writes them up to some share of all. A few vectors at a time then go out while the arithmetic
 goes on.
 
-Streaming wants whole aligned vectors. Rows whose first aligned column is the same are written in
-blocks of columns from there on, their ends the usual way. Otherwise each row has a *shift*, the
-columns before its first aligned one: a vector of it is made of two blocks, the one before and the
-one at hand, and if rows follow one another, the vector across the end of one and the start of the
-next is made of both.
+Streaming wants whole aligned vectors. Rows are cut into blocks of columns from an *origin* on, and
+each row has a *shift*, the columns from there to its first aligned one. If rows lie whole vectors
+apart, the origin is chosen such that there is no shift. If they lie half vectors apart, every other
+row is shifted by half a block. Else a vector is made of two blocks, the one before and the one at
+hand. If rows follow one another, the vector across the end of one and the start of the next is made
+of both; what belongs to no whole vector is written the usual way.
 """
 
 from __future__ import annotations
@@ -53,15 +54,34 @@ class Pending(IntEnum):
 class Record(IntEnum):
     """One operand of a tile, in 64-bit fields; its vectors follow."""
 
-    ROWS = 0
-    STEP = 1
+    ROWS = 0  # the first row, at the origin
+    STEP = 1  # bytes from row to row
     TILE = 2
-    INDEX = 3
-    COLUMNS = 4
-    ALIKE = 5  # whether all rows have the same first aligned column
-    DENSE = 6  # whether rows follow one another
-    NEXT = 7  # the block to be written next
-    BLOCKS = 8  # blocks until the end, which is written by itself
+    INDEX = 3  # from the origin on
+    COLUMNS = 4  # from the origin on
+    ORIGIN = 5  # columns before the origin
+    SHIFTS = 6
+    DENSE = 7  # whether rows follow one another
+    NEXT = 8  # the block to be written next
+    BLOCKS = 9  # blocks until the last one, which is written by itself
+
+
+class Shifts(IntEnum):
+    """Which rows are shifted."""
+
+    NONE = 0
+    ODD = 1  # by half a block
+    EVEN = 2
+    ANY = 3
+
+
+class Group(IntEnum):
+    """What a record keeps for each row: a vector."""
+
+    FIRST = 0  # its first columns
+    LAST = 1  # its last block read
+    INDICES = 2  # of the columns of a vector in two blocks
+    PLACES = 3  # where its first whole vector goes: these are addresses
 
 
 class Streams:
@@ -75,15 +95,18 @@ class Streams:
         self.w, self.tiles = writer, tiles
         size = writer.vector_size
         self.vectors = -(-8 * len(Record) // size)  # where a record's vectors begin
-        self.record = size * (self.vectors + 4 * writer.lanes)
+        self.record = size * (self.vectors + len(Group) * writer.lanes)
         self.head = size * -(-8 * len(Pending) // size)
+        # rows p and p + half are written together: they must both be even or both odd
+        self.halving = writer.lanes >= 4
         self.clear = self._define_clear()
         self.start = self._define_start()
         self.put = self._define_put()
-        self.blocks_alike = self._define_blocks_alike()
-        self.blocks_shifted = self._define_blocks_shifted()
-        self.end_alike = self._define_end_alike()
-        self.end_shifted = self._define_end_shifted()
+        self.blocks = {Shifts.NONE: self._define_blocks(), Shifts.ANY: self._define_blocks_of_any()}
+        if self.halving:
+            for shifted in (Shifts.ODD, Shifts.EVEN):
+                self.blocks[shifted] = self._define_blocks_of_halves(shifted)
+        self.end = self._define_end()
         self.advance = self._define_advance()
 
     def room(self, b: ir.IRBuilder, operands: Any) -> Any:
@@ -91,23 +114,17 @@ class Streams:
         item = self.w.item
         return b.add(integer(self.head // item), b.mul(operands, integer(self.record // item)))
 
-    # of each row: the first block, the last one read, its shift as indices, its first aligned place
-
-    def _firsts(self, b: ir.IRBuilder, record: Any, lane: Any) -> Any:
-        return element(b, self.w.vector, self._vectors(b, record, 0), lane)
-
-    def _lasts(self, b: ir.IRBuilder, record: Any, lane: Any) -> Any:
-        return element(b, self.w.vector, self._vectors(b, record, 1), lane)
-
-    def _indices(self, b: ir.IRBuilder, record: Any, lane: Any) -> Any:
-        return element(b, self.w.vector, self._vectors(b, record, 2), lane)
-
-    def _places(self, b: ir.IRBuilder, record: Any) -> Any:
-        return self._vectors(b, record, 3)
-
-    def _vectors(self, b: ir.IRBuilder, record: Any, group: int) -> Any:
+    def _at(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
+        """Where a record keeps a row's vector."""
         start = self.w.vector_size * (self.vectors + group * self.w.lanes)
-        return offset(b, record, integer(start))
+        return element(b, self.w.vector, offset(b, record, integer(start)), lane)
+
+    def _kept(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
+        at = self._at(b, record, group, lane)
+        return b.load(at, typ=self.w.vector, align=self.w.vector_size)
+
+    def _keep(self, b: ir.IRBuilder, value: Any, record: Any, group: Group, lane: Any) -> None:
+        b.store(value, self._at(b, record, group, lane), align=self.w.vector_size)
 
     def _define_clear(self) -> ir.Function:
         f, b = self.w.internal("clear", [PTR])
@@ -131,23 +148,34 @@ class Streams:
         record = load(b, PTR, pending, Pending.END)
         store(b, offset(b, record, integer(self.record)), pending, Pending.END)
         size, lanes, item = self.w.vector_size, self.w.lanes, self.w.item
-        alike = b.icmp_signed("==", b.and_(step, integer(size - 1)), integer(0))
-        dense = b.icmp_signed("==", step, b.mul(columns, integer(item)))
+        apart = b.and_(step, integer(size - 1))
         own = b.udiv(self._beyond(b, rows), integer(item))
-        # rows alike begin at their first aligned column
-        begin = b.select(alike, own, integer(0))
-        first, own_index = element(b, self.w.scalar, rows, begin), element(b, I64, index, begin)
-        left = b.sub(columns, begin)
-        whole = b.udiv(left, integer(lanes))
-        but_last = b.udiv(b.sub(left, integer(1)), integer(lanes))
-        blocks = b.select(alike, whole, but_last)
+        in_half = b.and_(own, integer(lanes // 2 - 1))
+        none = b.icmp_signed("==", apart, integer(0))
+        halves = b.icmp_signed("==", apart, integer(size // 2 if self.halving else size))
+        odd = b.icmp_signed("==", own, in_half)
+        shifts, origin = (
+            b.select(none, if_none, b.select(halves, if_halves, if_any))
+            for if_none, if_halves, if_any in (
+                (
+                    integer(Shifts.NONE),
+                    b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN)),
+                    integer(Shifts.ANY),
+                ),
+                (own, in_half, integer(0)),
+            )
+        )
+        left = b.sub(columns, origin)
+        blocks = b.udiv(b.sub(left, integer(1)), integer(lanes))
+        dense = b.icmp_signed("==", step, b.mul(columns, integer(item)))
         for field, value in (
-            (Record.ROWS, first),
+            (Record.ROWS, element(b, self.w.scalar, rows, origin)),
             (Record.STEP, step),
             (Record.TILE, tile),
-            (Record.INDEX, own_index),
+            (Record.INDEX, element(b, I64, index, origin)),
             (Record.COLUMNS, left),
-            (Record.ALIKE, b.zext(alike, I64)),
+            (Record.ORIGIN, origin),
+            (Record.SHIFTS, shifts),
             (Record.DENSE, b.zext(dense, I64)),
             (Record.NEXT, integer(0)),
             (Record.BLOCKS, blocks),
@@ -155,177 +183,188 @@ class Streams:
             store(b, value, record, field)
         total = b.add(load(b, I64, pending, Pending.TOTAL), blocks)
         store(b, total, pending, Pending.TOTAL)
-        with b.if_else(alike) as (at_once, otherwise):
-            with at_once:
-                b.call(self.tiles.write_any, [rows, step, tile, index, own])
-            with otherwise:
-                b.call(self.start, [record])
+        b.call(self.start, [record])
         b.ret_void()
         return f
-
-    def _beyond(self, b: ir.IRBuilder, place: Any) -> Any:
-        """The bytes from a place to the next aligned one."""
-        return b.and_(b.sub(integer(0), b.ptrtoint(place, I64)), integer(self.w.vector_size - 1))
 
     def _define_start(self) -> ir.Function:
         """Find the shift of each row; write the columns before it that no other row completes."""
         f, b = self.w.internal("start", [PTR])
         (record,) = f.args
-        rows, step, tile, index = (
-            load(b, kind, record, field)
-            for kind, field in zip(
-                (PTR, I64, PTR, PTR),
-                (Record.ROWS, Record.STEP, Record.TILE, Record.INDEX),
-                strict=True,
-            )
-        )
-        whole = ir.IntType(8 * self.w.item)
-        counts = ir.VectorType(whole, self.w.lanes)
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
+        before = b.sub(integer(0), load(b, I64, record, Record.ORIGIN))
+        first = element(b, I64, index, before)
+        counts = self._counts()
         count_up = ir.Constant(counts, list(range(self.w.lanes)))
-        for lane in range(self.w.lanes):
+        every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
+        for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
+            self._keep(b, values, record, Group.FIRST, lane)
             row = offset(b, rows, b.mul(step, integer(lane)))
             beyond = self._beyond(b, row)
+            store(b, offset(b, row, beyond), self._at(b, record, Group.PLACES, 0), lane)
             shift = b.udiv(beyond, integer(self.w.item))
-            store(b, offset(b, row, beyond), self._places(b, record), lane)
-            narrow = shift if whole is I64 else b.trunc(shift, whole)
-            one = b.insert_element(ir.Constant(counts, ir.Undefined), narrow, I32(0))
-            every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
+            shift = shift if counts.element is I64 else b.trunc(shift, counts.element)
+            one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
             indices = b.add(b.shuffle_vector(one, one, every), count_up)
-            b.store(indices, self._indices(b, record, lane), align=self.w.vector_size)
+            self._keep(b, indices, record, Group.INDICES, lane)
         dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
-        with b.if_else(dense) as (joined, apart):
-            with joined:  # only the first row has none before it
-                head = b.udiv(self._beyond(b, rows), integer(self.w.item))
-                with loop(b, 0, head) as column:
-                    value = b.load(offset(b, tile, load(b, I64, index, column)), typ=self.w.scalar)
-                    store(b, value, rows, column)
-            with apart:
-                lanes = integer(self.w.lanes)
-                b.call(self.tiles.write_any, [rows, step, tile, index, lanes])
+        alone = b.select(dense, integer(1), integer(self.w.lanes))  # rows with none before them
+        with loop(b, 0, alone) as lane:
+            row = offset(b, rows, b.mul(step, lane))
+            with loop(b, before, b.udiv(self._beyond(b, row), integer(self.w.item))) as column:
+                values = offset(b, tile, load(b, I64, index, column))
+                store(b, load(b, self.w.scalar, values, lane), row, column)
         b.ret_void()
         return f
 
-    def _block(self, b: ir.IRBuilder, record: Any, block: Any) -> list[Any]:
-        """A block of columns of all rows, as a vector a row."""
-        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
-        own = element(b, I64, index, b.mul(block, integer(self.w.lanes)))
-        return self.tiles.block(b, tile, own, self.w.lanes)
+    def _counts(self) -> ir.VectorType:
+        """A vector of integers as wide as the elements."""
+        return ir.VectorType(I64 if self.w.item == 8 else I32, self.w.lanes)
 
-    def _define_blocks_alike(self) -> ir.Function:
-        """Write blocks from..to of rows whose blocks are aligned."""
-        f, b = self.w.internal("blocks_alike", [PTR, I64, I64])
+    def _beyond(self, b: ir.IRBuilder, place: Any) -> Any:
+        """The bytes from a place to the next aligned one."""
+        return b.and_(b.sub(integer(0), b.ptrtoint(place, I64)), integer(self.w.vector_size - 1))
+
+    def _block(self, b: ir.IRBuilder, record: Any, column: Any, width: int) -> list[Any]:
+        """A block of columns of all rows, see `Tiles.block`."""
+        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
+        return self.tiles.block(b, tile, element(b, I64, index, column), width)
+
+    def _define_blocks(self) -> ir.Function:
+        """Write blocks start..stop of rows without shifts."""
+        f, b = self.w.internal("blocks", [PTR, I64, I64])
         f.attributes.add("noinline")
         record, start, stop = f.args
+        lanes = self.w.lanes
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         with loop(b, start, stop) as block:
             at = element(b, self.w.vector, rows, block)
-            for lane, values in enumerate(self._block(b, record, block)):
-                self._stream(b, values, offset(b, at, b.mul(step, integer(lane))))
+            values = self._block(b, record, b.mul(block, integer(lanes)), lanes)
+            for lane in range(lanes):
+                self._stream(b, values[lane], offset(b, at, b.mul(step, integer(lane))))
         b.ret_void()
         return f
 
-    def _define_blocks_shifted(self) -> ir.Function:
-        """Read blocks from..to of rows with shifts; write the vectors they complete."""
-        f, b = self.w.internal("blocks_shifted", [PTR, I64, I64])
+    def _define_blocks_of_halves(self, shifted: Shifts) -> ir.Function:
+        """Write blocks start..stop, of every other row those shifted by half a block."""
+        f, b = self.w.internal(f"blocks_{shifted.name.lower()}", [PTR, I64, I64])
         f.attributes.add("noinline")
         record, start, stop = f.args
-        size, lanes = self.w.vector_size, range(self.w.lanes)
+        lanes, half = self.w.lanes, self.w.lanes // 2
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        last = [entry_alloca(b, self.w.vector) for _ in range(lanes)]  # rows p, p + half; halves
+        for p in range(half):
+            x, y = (self._kept(b, record, Group.LAST, row) for row in (p, p + half))
+            b.store(self.tiles.halves(b, x, y, upper=False), last[p])
+            b.store(self.tiles.halves(b, x, y, upper=True), last[p + half])
+        with loop(b, start, stop) as block:
+            at = element(b, self.w.vector, rows, block)
+            column = b.mul(block, integer(lanes))
+            lower = self._block(b, record, column, half)
+            upper = self._block(b, record, b.add(column, integer(half)), half)
+            for p in range(shifted == Shifts.EVEN, half, 2):
+                self._stream_rows(b, lower[p], upper[p], at, step, p)
+            with b.if_then(b.icmp_signed(">", block, integer(0))):
+                for p in range(shifted == Shifts.ODD, half, 2):
+                    before = b.load(last[p + half], typ=self.w.vector)
+                    place = element(b, self.w.scalar, at, -half)
+                    self._stream_rows(b, before, lower[p], place, step, p)
+            for p, values in enumerate(lower + upper):
+                b.store(values, last[p])
+        for p in range(half):
+            x, y = (b.load(last[k], typ=self.w.vector) for k in (p, p + half))
+            self._keep(b, self.tiles.halves(b, x, y, upper=False), record, Group.LAST, p)
+            self._keep(b, self.tiles.halves(b, x, y, upper=True), record, Group.LAST, p + half)
+        b.ret_void()
+        return f
+
+    def _stream_rows(self, b: ir.IRBuilder, x: Any, y: Any, place: Any, step: Any, p: int) -> None:
+        """Write rows p and p + lanes / 2, the halves of x and y."""
+        half = self.w.lanes // 2
+        for row, upper in ((p, False), (p + half, True)):
+            values = self.tiles.halves(b, x, y, upper=upper)
+            self._stream(b, values, offset(b, place, b.mul(step, integer(row))))
+
+    def _define_blocks_of_any(self) -> ir.Function:
+        """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
+        f, b = self.w.internal("blocks_any", [PTR, I64, I64])
+        f.attributes.add("noinline")
+        record, start, stop = f.args
+        lanes = range(self.w.lanes)
         last = [entry_alloca(b, self.w.vector) for _ in lanes]
         for lane in lanes:
-            kept = b.load(self._lasts(b, record, lane), typ=self.w.vector, align=size)
-            b.store(kept, last[lane])
+            b.store(self._kept(b, record, Group.LAST, lane), last[lane])
         with loop(b, start, stop) as block:
-            values = self._block(b, record, block)
-            first = b.icmp_signed("==", block, integer(0))
-            with b.if_else(first) as (keep, write):
-                with keep:
-                    for lane in lanes:
-                        b.store(values[lane], self._firsts(b, record, lane), align=size)
-                with write:
-                    for lane in lanes:
-                        place = load(b, PTR, self._places(b, record), lane)
-                        at = element(b, self.w.vector, place, b.sub(block, integer(1)))
-                        before = b.load(last[lane], typ=self.w.vector)
-                        joined = self._join(b, record, lane, before, values[lane])
-                        self._stream(b, joined, at)
+            column = b.mul(block, integer(self.w.lanes))
+            values = self._block(b, record, column, self.w.lanes)
+            with b.if_then(b.icmp_signed(">", block, integer(0))):
+                for lane in lanes:
+                    place = load(b, PTR, self._at(b, record, Group.PLACES, 0), lane)
+                    at = element(b, self.w.vector, place, b.sub(block, integer(1)))
+                    before = b.load(last[lane], typ=self.w.vector)
+                    self._stream(b, self._join(b, record, lane, before, values[lane]), at)
             for lane in lanes:
                 b.store(values[lane], last[lane])
         for lane in lanes:
-            kept = b.load(last[lane], typ=self.w.vector)
-            b.store(kept, self._lasts(b, record, lane), align=size)
+            self._keep(b, b.load(last[lane], typ=self.w.vector), record, Group.LAST, lane)
         b.ret_void()
         return f
 
     def _join(self, b: ir.IRBuilder, record: Any, lane: int, x: Any, y: Any) -> Any:
         """The vector that begins, a row's shift behind its start, in x and ends in y."""
-        size = self.w.vector_size
-        if size == 64:  # AVX-512 has an instruction for it
+        counts = self._counts()
+        indices = self._at(b, record, Group.INDICES, lane)
+        if self.w.vector_size == 64:  # AVX-512 has an instruction for it
             name = f"llvm.x86.avx512.vpermi2var.{'pd' if self.w.item == 8 else 'ps'}.512"
-            counts = ir.VectorType(ir.IntType(8 * self.w.item), self.w.lanes)
-            indices = b.load(self._indices(b, record, lane), typ=counts, align=size)
             kinds = [self.w.vector, counts, self.w.vector]
-            return b.call(external(self.w.module, name, self.w.vector, kinds), [x, indices, y])
+            permute = external(self.w.module, name, self.w.vector, kinds)
+            return b.call(permute, [x, b.load(indices, typ=counts, align=64), y])
         both = entry_alloca(b, self.w.vector, 2)
         store(b, x, both, 0)
         store(b, y, both, 1)
-        shift = load(b, ir.IntType(8 * self.w.item), self._indices(b, record, lane))
-        return b.load(element(b, self.w.scalar, both, shift), typ=self.w.vector, align=self.w.item)
+        at = element(b, self.w.scalar, both, load(b, counts.element, indices))
+        return b.load(at, typ=self.w.vector, align=self.w.item)
 
-    def _define_end_alike(self) -> ir.Function:
-        """Write the columns behind the last whole block."""
-        f, b = self.w.internal("end_alike", [PTR])
-        (record,) = f.args
-        done = b.mul(load(b, I64, record, Record.BLOCKS), integer(self.w.lanes))
-        b.call(
-            self.tiles.write_any,
-            [
-                element(b, self.w.scalar, load(b, PTR, record, Record.ROWS), done),
-                load(b, I64, record, Record.STEP),
-                load(b, PTR, record, Record.TILE),
-                element(b, I64, load(b, PTR, record, Record.INDEX), done),
-                b.sub(load(b, I64, record, Record.COLUMNS), done),
-            ],
-        )
-        b.ret_void()
-        return f
-
-    def _define_end_shifted(self) -> ir.Function:
-        """Write what is left of rows with shifts: the last two blocks, and joints between rows."""
-        f, b = self.w.internal("end_shifted", [PTR])
+    def _define_end(self) -> ir.Function:
+        """Write what is left of the rows: the last blocks, and joints between rows."""
+        f, b = self.w.internal("end", [PTR])
         f.attributes.add("noinline")
         (record,) = f.args
-        size, lanes = self.w.vector_size, self.w.lanes
-        done = load(b, I64, record, Record.BLOCKS)
+        lanes, item = self.w.lanes, self.w.item
+        done = b.mul(load(b, I64, record, Record.BLOCKS), integer(lanes))
         ends = entry_alloca(b, self.w.vector, lanes)
-        for lane, values in enumerate(self._block(b, record, done)):
+        for lane, values in enumerate(self._block(b, record, done, lanes)):
             store(b, values, ends, lane)
-        room = entry_alloca(b, self.w.vector, 3)
-        columns = load(b, I64, record, Record.COLUMNS)
         # in `room`: the last whole block, what is left of the row, the start of the next one
-        end = b.sub(b.add(columns, integer(lanes)), b.mul(done, integer(lanes)))
+        room = entry_alloca(b, self.w.vector, 3)
+        end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        before = load(b, I64, record, Record.ORIGIN)
         dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
+        shifts = load(b, I64, record, Record.SHIFTS)
+        written = b.icmp_signed("!=", shifts, integer(Shifts.ANY))  # where there is no shift
+        after = entry_alloca(b, I64)
         with loop(b, 0, lanes) as lane:
-            kept = b.load(self._lasts(b, record, lane), typ=self.w.vector, align=size)
-            store(b, kept, room, 0)
+            store(b, self._kept(b, record, Group.LAST, lane), room, 0)
             store(b, load(b, self.w.vector, ends, lane), room, 1)
-            following = b.add(lane, integer(1))
-            joined = b.and_(dense, b.icmp_signed("<", following, integer(lanes)))
             row = offset(b, rows, b.mul(step, lane))
-            after = entry_alloca(b, I64)
+            following = b.add(lane, integer(1))
             b.store(integer(0), after)
-            with b.if_then(joined):
-                start = b.load(self._firsts(b, record, following), typ=self.w.vector, align=size)
-                b.store(start, element(b, self.w.scalar, room, end), align=self.w.item)
-                b.store(b.udiv(self._beyond(b, offset(b, row, step)), integer(self.w.item)), after)
-            shift = b.udiv(self._beyond(b, row), integer(self.w.item))
-            complete = b.sub(b.add(end, b.load(after, typ=I64)), shift)
-            stop = b.add(shift, b.and_(complete, integer(-lanes)))
-            column = b.mul(b.sub(done, integer(1)), integer(lanes))
-            origin = element(b, self.w.scalar, row, column)  # where room begins
-            with loop(b, shift, stop, lanes) as at:
+            with b.if_then(b.and_(dense, b.icmp_signed("<", following, integer(lanes)))):
+                start = self._kept(b, record, Group.FIRST, following)
+                b.store(start, element(b, self.w.scalar, room, end), align=item)
+                shift = b.udiv(self._beyond(b, offset(b, row, step)), integer(item))
+                b.store(b.add(before, shift), after)
+            shift = b.udiv(self._beyond(b, row), integer(item))
+            none = b.and_(written, b.icmp_signed("==", shift, integer(0)))
+            begin = b.select(none, integer(lanes), shift)
+            complete = b.sub(b.add(end, b.load(after, typ=I64)), begin)
+            stop = b.add(begin, b.and_(complete, integer(-lanes)))
+            origin = element(b, self.w.scalar, row, b.sub(done, integer(lanes)))  # of the room
+            with loop(b, begin, stop, lanes) as at:
                 place = element(b, self.w.scalar, room, at)
-                values = b.load(place, typ=self.w.vector, align=self.w.item)
+                values = b.load(place, typ=self.w.vector, align=item)
                 self._stream(b, values, element(b, self.w.scalar, origin, at))
             with loop(b, stop, end) as at:
                 store(b, load(b, self.w.scalar, room, at), origin, at)
@@ -351,17 +390,12 @@ class Streams:
         stop = b.select(last, blocks, wanted)
         store(b, stop, record, Record.NEXT)
         store(b, b.add(done, b.sub(stop, start)), pending, Pending.DONE)
-        alike = b.icmp_signed("!=", load(b, I64, record, Record.ALIKE), integer(0))
-        with b.if_else(alike) as (aligned, shifted):
-            for case, move, end in (
-                (aligned, self.blocks_alike, self.end_alike),
-                (shifted, self.blocks_shifted, self.end_shifted),
-            ):
-                with case:
-                    b.call(move, [record, start, stop])
-                    with b.if_then(last):
-                        b.call(end, [record])
+        shifts = load(b, I64, record, Record.SHIFTS)
+        for kind, move in self.blocks.items():
+            with b.if_then(b.icmp_signed("==", shifts, integer(kind))):
+                b.call(move, [record, start, stop])
         with b.if_then(last):
+            b.call(self.end, [record])
             store(b, offset(b, record, integer(self.record)), pending, Pending.CURRENT)
         b.branch(test)
         b.position_at_end(after)

@@ -125,6 +125,13 @@ class Tiles:
             vectors = [self._pick(b, x, y, mask) for x, y in pairs]
         return vectors[0]
 
+    def halves(self, b: ir.IRBuilder, x: Any, y: Any, upper: bool) -> Any:
+        """One half of x, then the same half of y."""
+        n = self.w.lanes
+        start = n // 2 if upper else 0
+        own = list(range(start, start + n // 2))
+        return self._pick(b, x, y, own + [n + k for k in own])
+
     def _pick(self, b: ir.IRBuilder, x: Any, y: Any, mask: list[int]) -> Any:
         return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(mask)), mask))
 
