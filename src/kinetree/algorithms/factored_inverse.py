@@ -20,8 +20,8 @@ from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 
-ROWS, COLUMNS = 2, 8
-"""Of the blocks in which products are formed: what is loaded serves for all of a block."""
+TOGETHER = 2
+"""Rows, and vectors, that are multiplied together: what is loaded for one serves for all."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Inverse:
             for j, entry in row.items():
                 carried[j][i] = entry
         results: list[list[Scalar]] = [[0] * n for _ in vectors]
-        for few in _blocks(len(vectors), COLUMNS):
+        for few in _blocks(len(vectors)):
             given = [[vectors[c][k] for k in self.order] for c in few]
             y = _products(carried, given)
             z = [[d * x for x in row] for d, row in zip(self.D_inv, y, strict=True)]
@@ -57,7 +57,7 @@ class Inverse:
         """Both triangles."""
         n = len(self.order)
         inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-        for columns in _blocks(n, ROWS):
+        for columns in _blocks(n):
             rows = [self.K[j] for j in columns]
             scaled = [[row.get(k, 0) * self.D_inv[k] for k in range(n)] for row in rows]
             for i in range(columns[-1] + 1):
@@ -71,7 +71,7 @@ class Inverse:
 def _products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """Each row times each vector: some rows at a time, entry after entry."""
     found: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
-    for some in _blocks(len(rows), ROWS):
+    for some in _blocks(len(rows)):
         # a row begins with its unit, which costs nothing at the start of a sum
         units = (next(iter(rows[i])) for i in some)
         for j in dict.fromkeys((*units, *(k for i in some for k in rows[i]))):
@@ -83,8 +83,8 @@ def _products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[
     return found
 
 
-def _blocks(count: int, size: int) -> list[range]:
-    return [range(a, min(a + size, count)) for a in range(0, count, size)]
+def _blocks(count: int) -> list[range]:
+    return [range(a, min(a + TOGETHER, count)) for a in range(0, count, TOGETHER)]
 
 
 def inverted(f: Factor) -> Inverse:

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.blocks import zero_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.factored_inverse import inverted
 from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_frames
@@ -47,18 +46,16 @@ def solved(
     qdd = H.solve([t - b for t, b in zip(tau, bias, strict=True)])
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     inverse = inverted(H)
-    by_q, by_v = zero_matrix(model), zero_matrix(model)
-    known = _uniform(parts, qd, external)
-    for k in range(model.nv):
-        columns = {
-            name: [row[k] for row in D]
-            for name, D in (("q", dq), ("qd", dv))
-            if (name, k) not in known
-        }
-        found = dict(zip(columns, inverse.times(list(columns.values())), strict=True))
-        for name, result in (("q", by_q), ("qd", by_v)):
-            for i, x in enumerate(found.get(name) or known[name, k]):
-                result[i][k] = -x
+    found = _uniform(parts, qd, external)
+    pairs = [(name, k) for k in range(model.nv) for name in ("q", "qd")]
+    sought = [pair for pair in pairs if pair not in found]
+    partials = {"q": dq, "qd": dv}
+    columns = inverse.times([[row[k] for row in partials[name]] for name, k in sought])
+    found.update(zip(sought, columns, strict=True))
+    by_q, by_v = (
+        [[-found[name, k][i] for k in range(model.nv)] for i in range(model.nv)]
+        for name in ("q", "qd")
+    )
     return by_q, by_v, inverse.matrix()
 
 

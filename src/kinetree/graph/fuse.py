@@ -28,30 +28,30 @@ def fuse(program: Program) -> Program:
         ):
             partner.update(dict.fromkeys(users[product], product))
     absorbed = set(partner.values())
-    # a sign, too, goes with the sum that only it uses
+    # a sign, too, goes with the sum that only it uses, and is changed where that is computed
     negated = {
-        node.args[0]: n
+        node.args[0]
         for n, node in enumerate(program.nodes)
         if node.op == "neg" and node.args[0] in partner and users[node.args[0]] == [n]
     }
     nodes: list[Node] = []
     number: dict[int, int] = {}
     for n, node in enumerate(program.nodes):
-        if n in absorbed or n in negated:
+        if n in absorbed:
+            continue
+        if node.op == "neg" and node.args[0] in negated:
+            number[n] = number[node.args[0]]
             continue
         number[n] = len(nodes)
-        inner = node.args[0] if node.op == "neg" and node.args[0] in negated else n
-        fused = _fused(program, inner, program.nodes[inner], partner.get(inner), number)
-        nodes.append(fused if inner == n else Node(NEGATIVE[fused.op], fused.args))
+        fused = _fused(program, node, partner.get(n), number)
+        nodes.append(Node(NEGATIVE[fused.op], fused.args) if n in negated else fused)
     outputs = tuple(
         Output(o.name, o.shape, tuple(number[n] for n in o.nodes)) for o in program.outputs
     )
     return Program(program.name, program.inputs, outputs, tuple(nodes), program.method)
 
 
-def _fused(
-    program: Program, n: int, node: Node, product: int | None, number: dict[int, int]
-) -> Node:
+def _fused(program: Program, node: Node, product: int | None, number: dict[int, int]) -> Node:
     if product is None:
         return Node(node.op, tuple(number[a] for a in node.args), node.value)
     a, b = (number[x] for x in program.nodes[product].args)
