@@ -142,7 +142,8 @@ class Driver:
             own = element(b, self.w.scalar, b.load(spare, typ=PTR), b.mul(results, lanes))
             buffer = element(b, self.w.scalar, own, b.mul(results, lanes))
             pending = element(b, self.w.scalar, buffer, b.mul(largest, lanes))
-            b.call(self.streams.clear, [pending])
+            count = b.sub(operands, inputs)
+            b.call(self.streams.open, [pending, count])
             for tile in (b.load(spare, typ=PTR), own):
                 store(b, tile, pointers, inputs)
                 self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
@@ -204,6 +205,7 @@ class Driver:
                 store(b, b.load(spare, typ=PTR), pointers, inputs)
                 b.store(written, spare)
             b.call(self.streams.advance, [pending, integer(ALL)])
+            b.call(self.streams.close, [pending, count])
             b.fence("seq_cst")  # streamed results are there before anybody is told
         return f
 

@@ -14,7 +14,7 @@ each row has a *shift*, the columns from there to its first aligned one. If rows
 apart, the origin is chosen such that there is no shift. If they lie half vectors apart, every other
 row is shifted by half a block. Else a vector is made of two blocks, the one before and the one at
 hand. If rows follow one another, the vector across the end of one and the start of the next is made
-of both; what belongs to no whole vector is written the usual way.
+of both, also if that is the next tile's; what belongs to no whole vector is written the usual way.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ class Record(IntEnum):
     DENSE = 7  # whether rows follow one another
     NEXT = 8  # the block to be written next
     BLOCKS = 9  # blocks until the last one, which is written by itself
+    LEFT = 10  # where the vector goes that the tile before began, or zero
+    COUNT = 11  # the elements that it has
 
 
 class Shifts(IntEnum):
@@ -87,19 +89,24 @@ class Group(IntEnum):
 class Streams:
     """The functions that stream tiles of one type.
 
-    clear(pending); put(pending, rows, step, tile, index, columns) adds an operand;
-    advance(pending, share). `room(operands)` is how many elements `pending` needs, aligned.
+    open(pending, operands) before the first tile; clear(pending) and, for each operand,
+    put(pending, rows, step, tile, index, columns) when a tile is computed; advance(pending, share);
+    close(pending, operands) behind the last tile. `room(operands)` is how many elements `pending`
+    needs, aligned.
     """
 
     def __init__(self, writer: Writer, tiles: Tiles) -> None:
         self.w, self.tiles = writer, tiles
         size = writer.vector_size
         self.vectors = -(-8 * len(Record) // size)  # where a record's vectors begin
-        self.record = size * (self.vectors + len(Group) * writer.lanes)
+        self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
+        self.record = size * (self.left + 2)  # one is written beyond
         self.head = size * -(-8 * len(Pending) // size)
         # rows p and p + half are written together: they must both be even or both odd
         self.halving = writer.lanes >= 4
         self.clear = self._define_clear()
+        self.open = self._define_open()
+        self.close = self._define_close()
         self.start = self._define_start()
         self.put = self._define_put()
         self.blocks = {Shifts.NONE: self._define_blocks(), Shifts.ANY: self._define_blocks_of_any()}
@@ -139,6 +146,36 @@ class Streams:
             store(b, value, pending, field)
         b.ret_void()
         return f
+
+    def _define_open(self) -> ir.Function:
+        f, b = self.w.internal("open", [PTR, I64])
+        pending, operands = f.args
+        with loop(b, 0, operands) as k:
+            store(b, integer(0), self._record(b, pending, k), Record.LEFT)
+        b.call(self.clear, [pending])
+        b.ret_void()
+        return f
+
+    def _define_close(self) -> ir.Function:
+        """Write what the last tile left."""
+        f, b = self.w.internal("close", [PTR, I64])
+        pending, operands = f.args
+        with loop(b, 0, operands) as k:
+            record = self._record(b, pending, k)
+            place, count = load(b, PTR, record, Record.LEFT), load(b, I64, record, Record.COUNT)
+            with b.if_then(b.icmp_unsigned("!=", b.ptrtoint(place, I64), integer(0))):
+                left = self._left(b, record)
+                with loop(b, 0, count) as at:
+                    store(b, load(b, self.w.scalar, left, at), place, at)
+        b.ret_void()
+        return f
+
+    def _record(self, b: ir.IRBuilder, pending: Any, k: Any) -> Any:
+        return offset(b, pending, b.add(integer(self.head), b.mul(k, integer(self.record))))
+
+    def _left(self, b: ir.IRBuilder, record: Any) -> Any:
+        """Where the vector is kept that the tile before began."""
+        return offset(b, record, integer(self.w.vector_size * self.left))
 
     def _define_put(self) -> ir.Function:
         """Add an operand of a tile; what is to be written at the start of rows is written."""
@@ -195,11 +232,40 @@ class Streams:
         tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
         before = b.sub(integer(0), load(b, I64, record, Record.ORIGIN))
         first = element(b, I64, index, before)
+        for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
+            self._keep(b, values, record, Group.FIRST, lane)
+        some = b.icmp_signed("==", load(b, I64, record, Record.SHIFTS), integer(Shifts.ANY))
+        with b.if_then(some):
+            self._find_places(b, record)
+        size, lanes = integer(self.w.vector_size), integer(self.w.lanes)
+        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
+        left = load(b, I64, record, Record.LEFT)
+        place = b.sub(b.add(b.ptrtoint(rows, I64), self._beyond(b, rows)), size)
+        with b.if_else(b.icmp_unsigned("==", left, place)) as (complete, alone):
+            with complete:
+                store(b, integer(0), record, Record.LEFT)
+                vector = self._left(b, record)
+                kept = self._kept(b, record, Group.FIRST, 0)
+                at = element(b, self.w.scalar, vector, load(b, I64, record, Record.COUNT))
+                b.store(kept, at, align=self.w.item)
+                values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
+                self._stream(b, values, b.inttoptr(place, PTR))
+            with alone, loop(b, 0, b.select(dense, integer(1), lanes)) as lane:
+                row = offset(b, rows, b.mul(step, lane))
+                shift = b.udiv(self._beyond(b, row), integer(self.w.item))
+                with loop(b, before, shift) as column:
+                    values = offset(b, tile, load(b, I64, index, column))
+                    store(b, load(b, self.w.scalar, values, lane), row, column)
+        b.ret_void()
+        return f
+
+    def _find_places(self, b: ir.IRBuilder, record: Any) -> None:
+        """The first aligned place of each row, and its shift as indices."""
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         counts = self._counts()
         count_up = ir.Constant(counts, list(range(self.w.lanes)))
         every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
-        for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
-            self._keep(b, values, record, Group.FIRST, lane)
+        for lane in range(self.w.lanes):
             row = offset(b, rows, b.mul(step, integer(lane)))
             beyond = self._beyond(b, row)
             store(b, offset(b, row, beyond), self._at(b, record, Group.PLACES, 0), lane)
@@ -208,15 +274,6 @@ class Streams:
             one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
             indices = b.add(b.shuffle_vector(one, one, every), count_up)
             self._keep(b, indices, record, Group.INDICES, lane)
-        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
-        alone = b.select(dense, integer(1), integer(self.w.lanes))  # rows with none before them
-        with loop(b, 0, alone) as lane:
-            row = offset(b, rows, b.mul(step, lane))
-            with loop(b, before, b.udiv(self._beyond(b, row), integer(self.w.item))) as column:
-                values = offset(b, tile, load(b, I64, index, column))
-                store(b, load(b, self.w.scalar, values, lane), row, column)
-        b.ret_void()
-        return f
 
     def _counts(self) -> ir.VectorType:
         """A vector of integers as wide as the elements."""
@@ -366,8 +423,20 @@ class Streams:
                 place = element(b, self.w.scalar, room, at)
                 values = b.load(place, typ=self.w.vector, align=item)
                 self._stream(b, values, element(b, self.w.scalar, origin, at))
-            with loop(b, stop, end) as at:
-                store(b, load(b, self.w.scalar, room, at), origin, at)
+            # of the last row, the next tile may complete it
+            last = b.icmp_signed("==", following, integer(lanes))
+            with b.if_else(b.and_(dense, last)) as (leave, write):
+                with leave:
+                    place = element(b, self.w.scalar, room, stop)
+                    values = b.load(place, typ=self.w.vector, align=item)
+                    b.store(values, self._left(b, record), align=self.w.vector_size)
+                    count = b.sub(end, stop)
+                    some = b.icmp_signed(">", count, integer(0))
+                    place = b.ptrtoint(element(b, self.w.scalar, origin, stop), I64)
+                    store(b, b.select(some, place, integer(0)), record, Record.LEFT)
+                    store(b, count, record, Record.COUNT)
+                with write, loop(b, stop, end) as at:
+                    store(b, load(b, self.w.scalar, room, at), origin, at)
         b.ret_void()
         return f
 

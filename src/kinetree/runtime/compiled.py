@@ -23,6 +23,7 @@ from kinetree.runtime.support import support
 __all__ = ["COMPILING", "code", "compiled"]
 
 _BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth handing to a thread
+_BLOCK_TILES = 4  # at least, because a tile is written while the next is computed
 
 
 class Counts(NamedTuple):
@@ -109,7 +110,7 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
         Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),
-        Field.BLOCK: lanes * max(1, _BLOCK_COST // (interface.cost + 1)),
+        Field.BLOCK: lanes * max(_BLOCK_TILES, _BLOCK_COST // (interface.cost + 1)),
         Field.ARRAY_TYPE: id(np.ndarray),
         Field.DTYPE: id(dtype_of(kind)),
         Field.NOT_IMPLEMENTED: id(NotImplemented),
