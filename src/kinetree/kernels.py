@@ -15,7 +15,8 @@ from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unkno
 from kinetree.graph import Program, TooLongError, trace
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
-from kinetree.model.regroup import align, loses_nothing, recenter, regroup
+from kinetree.model.reframe import convenient
+from kinetree.model.regroup import loses_nothing, regroup
 from kinetree.model.snap import snap
 from kinetree.quantities import (
     ALWAYS,
@@ -118,7 +119,7 @@ class Kernels(dict[Any, Kernel]):
             algorithm: takes the model and the arguments, gives one result.
             lengths: of the arguments; -1 stands for nv.
         """
-        model = snap(align(recenter(self.model)))
+        model = snap(convenient(self.model))
         shapes = {key: (n if n >= 0 else model.nv,) for key, n in lengths.items()}
 
         def function(*arrays: Any) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class Kernels(dict[Any, Kernel]):
         elif method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
             model = regroup(model)
         elif method.regrouped != NEVER:
-            model = align(recenter(model))
+            model = convenient(model)
         model = snap(model)
         lengths = {"q": model.nq}
         shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}

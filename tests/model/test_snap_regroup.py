@@ -8,12 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kinetree import robots
 from kinetree.algorithms import aba, crba, rnea
+from kinetree.algorithms.kinematics import frame_pose
 from kinetree.model import Body, Frame, Model
 from kinetree.model.joints import Floating, Prismatic, Revolute
 from kinetree.model.load import load_model
 from kinetree.model.model import WORLD
-from kinetree.model.regroup import align, recenter, regroup
+from kinetree.model.reframe import across_axes, align, convenient, recenter
+from kinetree.model.regroup import regroup
 from kinetree.model.snap import snap
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import models
@@ -128,7 +131,7 @@ def test_a_floating_joint_has_no_axis_to_snap():
     assert snap(one_body(joint=Floating())).bodies[0].joint == Floating()
 
 
-# regroup
+# reframe and regroup
 
 
 @st.composite
@@ -141,6 +144,35 @@ def states(draw):
         nq = body.joint.nq
         q[at] = body.joint.sample(rng, (), np.full(nq, -1.0), np.full(nq, 1.0))
     return (model, list(q), *(list(rng.uniform(-1.0, 1.0, model.nv)) for _ in range(2)))
+
+
+@given(states())
+def test_convenient_frames_change_no_force_and_no_named_frame(state):
+    model, q, v, a = state
+    moved = convenient(model)
+    assert relative_error(rnea(moved, q, v, a), rnea(model, q, v, a)) < EXACT
+    assert relative_error(crba(moved, q), crba(model, q)) < EXACT
+    for frame in model.frames:
+        found, expected = (leaves(frame_pose(m, q, frame.name)) for m in (moved, model))
+        assert relative_error(found, expected) < EXACT
+
+
+def test_between_slanted_axes_there_is_a_turn_about_x_and_no_step_along_z():
+    bodies = convenient(robots.chain(6, seed=3).model).bodies
+    for body in bodies[1:]:
+        across, (_, _, step) = body.placement.rotation.rows, body.placement.translation
+        assert relative_error(leaves(across[0]), [1.0, 0.0, 0.0]) < EXACT
+        assert abs(across[1].x) < EXACT
+        assert abs(across[2].x) < EXACT
+        assert abs(step) < EXACT
+    tree = convenient(robots.tree(7, seed=3).model).bodies
+    assert all(abs(body.placement.rotation.rows[2].x) < EXACT for body in tree)
+
+
+@pytest.mark.parametrize("name", ["arm", "human"])
+def test_frames_whose_rotations_are_plain_stay(name):
+    model = getattr(robots, name)().model
+    assert across_axes(model) == model
 
 
 @given(states())
@@ -195,7 +227,7 @@ def test_beyond_its_frames_regrouping_changes_inertias_only(model):
     before = model.digest
     regrouped = regroup(model)
     assert replace(model).digest == before
-    model = align(recenter(model))
+    model = convenient(model)
     kept = [replace(b, inertia=UNIT) for b in model.bodies]
     assert [replace(b, inertia=UNIT) for b in regrouped.bodies] == kept
     assert (regrouped.frames, regrouped.gravity) == (model.frames, model.gravity)

@@ -1,6 +1,6 @@
 """Regrouping: the same dynamics in fewer numbers.
 
-Frames move to the joints, and inertia towards the base as far as no joint force notices.
+Inertia moves towards the base as far as no joint force notices.
 
 A mass on a revolute joint's axis turns with the joint without being felt by it: it may as well be
 the parent's. Moving all such parts inwards leaves most bodies with seven numbers or fewer instead
@@ -18,70 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kinetree.model.across import across
-from kinetree.model.joints import Joint, Mimic, Moved, Prismatic, Revolute, Screw
 from kinetree.model.model import NO_INERTIA, Model
+from kinetree.model.reframe import convenient, recenter
 from kinetree.model.snap import TOLERANCE
-from kinetree.spatial import Inertia, Matrix3, Rotation, Symmetric3, Transform, Vector3
-
-Z = Vector3(0.0, 0.0, 1.0)
-
-
-def recenter(model: Model) -> Model:
-    """The same robot with the frame of each body at its joint, if that was elsewhere in the body.
-
-    Named frames stay where they are.
-    """
-    joints = [body.joint for body in model.bodies]
-    shift = [j.at if isinstance(j, Moved) else Transform.identity() for j in joints]
-    return _reframed(model, shift, [j.joint if isinstance(j, Moved) else j for j in joints])
-
-
-def align(model: Model) -> Model:
-    """The same robot with slanted joint axes along the z axes of their bodies' frames.
-
-    Turning about z leaves zeros and ones in a rotation, and an inertia's column is its own.
-    """
-    turned = [_aligned(body.joint) for body in model.bodies]
-    return _reframed(model, [X for X, _ in turned], [joint for _, joint in turned])
-
-
-def _aligned(joint: Joint) -> tuple[Transform, Joint]:
-    """How to turn a body's frame, and its joint as seen from there."""
-    if isinstance(joint, Mimic):
-        X, inner = _aligned(joint.joint)
-        return X, replace(joint, joint=inner)
-    if isinstance(joint, (Revolute, Prismatic, Screw)) and sum(map(bool, joint.axis)) > 1:
-        x, y = across(joint.axis)
-        turn = Rotation(*Matrix3(x, y, joint.axis).T.rows)
-        return Transform(turn, Vector3(0.0, 0.0, 0.0)), replace(joint, axis=Z)
-    return Transform.identity(), joint
-
-
-def _reframed(model: Model, shift: list[Transform], joints: list[Joint]) -> Model:
-    """The same robot with other frames in its bodies, and its joints as they are there."""
-    if all(Transform.identity() == X for X in shift):
-        return model
-    back = [X.inverse() for X in shift]
-    back.append(Transform.identity())  # of the world
-    return replace(
-        model,
-        bodies=tuple(
-            replace(
-                b,
-                placement=back[b.parent] @ b.placement @ shift[i],
-                joint=joints[i],
-                inertia=back[i].to_parent(b.inertia),
-            )
-            for i, b in enumerate(model.bodies)
-        ),
-        frames=tuple(replace(f, placement=back[f.body] @ f.placement) for f in model.frames),
-    )
+from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 
 def regroup(model: Model) -> Model:
     """The same dynamics with fewer numbers."""
-    model = align(recenter(model))
+    model = convenient(model)
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
