@@ -34,11 +34,16 @@ def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:
     return IC
 
 
-def mass_matrix(parts: Frames) -> list[list[Scalar]]:
-    """H, both triangles."""
+def mass_matrix(parts: Frames, inertias: Frames | None = None) -> list[list[Scalar]]:
+    """H, both triangles.
+
+    inertias: the frames in which F_2 is found, if these are others: the bodies' own.
+    """
     model, H = parts.model, rotor_matrix(parts.model)
-    for j, _, IC in parts.from_the_tips():
-        F = [IC @ axis for axis in parts.Phi[j]]  # (26)
+    found = inertias or parts
+    for j, _, IC in found.from_the_tips():
+        F = [IC @ axis for axis in found.Phi[j]]  # (26)
+        F = [parts.placed(j, force) for force in F] if inertias else F
         for i in ancestors(model, j):
             add_symmetric(model, H, (i, j), parts.Phi[i], F)  # (22)
             F = [parts.up(i, force) for force in F]
@@ -51,8 +56,8 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def crba_in_one_frame(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """H in one frame: no force is carried, only products remain.
+    """H by forces in one frame: none is carried, only products remain.
 
     Cheaper than in the bodies' frames where chains are long and their axes slanted.
     """
-    return mass_matrix(in_one_frame(model, q))
+    return mass_matrix(in_one_frame(model, q), in_own_frames(model, q))
