@@ -178,7 +178,7 @@ class Driver:
                 b.call(self.tiles.fetch, [offset(b, rows, b.mul(step, lanes)), step, size])
 
             def write(k: Any, size: Any, rows: Any, step: Any) -> None:
-                own_index = element(b, I64, index, b.load(first, typ=I64))
+                own_index = element(b, I32, index, b.load(first, typ=I64))
                 arguments = [rows, step, load(b, PTR, pointers, inputs), own_index, size]
                 streamed = b.icmp_signed("==", load(b, I8, modes, k), I8(STREAMED))
                 elsewhere = b.icmp_unsigned("!=", rows, buffer)

@@ -147,9 +147,9 @@ class _Emitter:
         if self.lanes == 1:
             return ""
         places = (self.stores[n][0][1] * self.align for n in self.columns)
-        values = ", ".join(f"i64 {place}" for place in (*places, *[0] * self.lanes))
+        values = ", ".join(f"i32 {place}" for place in (*places, *[0] * self.lanes))
         length = len(self.columns) + self.lanes
-        return f"@{self.name}_index = constant [{length} x i64] [{values}]\n"
+        return f"@{self.name}_index = constant [{length} x i32] [{values}]\n"
 
     def body(self) -> Body:
         functions, calls = [], []

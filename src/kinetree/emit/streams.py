@@ -209,7 +209,7 @@ class Streams:
             (Record.ROWS, element(b, self.w.scalar, rows, origin)),
             (Record.STEP, step),
             (Record.TILE, tile),
-            (Record.INDEX, element(b, I64, index, origin)),
+            (Record.INDEX, element(b, I32, index, origin)),
             (Record.COLUMNS, left),
             (Record.ORIGIN, origin),
             (Record.SHIFTS, shifts),
@@ -231,7 +231,7 @@ class Streams:
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
         before = b.sub(integer(0), load(b, I64, record, Record.ORIGIN))
-        first = element(b, I64, index, before)
+        first = element(b, I32, index, before)
         for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
             self._keep(b, values, record, Group.FIRST, lane)
         some = b.icmp_signed("==", load(b, I64, record, Record.SHIFTS), integer(Shifts.ANY))
@@ -254,7 +254,7 @@ class Streams:
                 row = offset(b, rows, b.mul(step, lane))
                 shift = b.udiv(self._beyond(b, row), integer(self.w.item))
                 with loop(b, before, shift) as column:
-                    values = offset(b, tile, load(b, I64, index, column))
+                    values = self.tiles.place(b, tile, index, column)
                     store(b, load(b, self.w.scalar, values, lane), row, column)
         b.ret_void()
         return f
@@ -286,7 +286,7 @@ class Streams:
     def _block(self, b: ir.IRBuilder, record: Any, column: Any, width: int) -> list[Any]:
         """A block of columns of all rows, see `Tiles.block`."""
         tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
-        return self.tiles.block(b, tile, element(b, I64, index, column), width)
+        return self.tiles.block(b, tile, element(b, I32, index, column), width)
 
     def _define_blocks(self) -> ir.Function:
         """Write blocks start..stop of rows without shifts."""

@@ -34,7 +34,9 @@ class Tiles:
 
     read_tile(rows, step, tile, columns), write_tile(rows, step, tile, index, columns), fetch and
     fetch_to_write(rows, step, columns): `rows` is the first row, `step` the bytes to the next,
-    `index` where each column's vector lies in the tile, in bytes.
+    `index` where each column's vector lies in the tile, in bytes. It has 32 bits a column: with 64
+    it would be read as fast as rows are written, and processors that compare only the lowest bits
+    of addresses would take the one for the other.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -74,7 +76,7 @@ class Tiles:
         f, b = self.w.internal(name, [PTR, I64, PTR, PTR, I64])
         f.attributes.add("noinline")
         rows, step, tile, index, column = f.args
-        parts = self.block(b, tile, element(b, I64, index, column), width)
+        parts = self.block(b, tile, element(b, I32, index, column), width)
         for lane in range(self.w.lanes):
             k, p = divmod(lane, width)
             at = element(b, self.w.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
@@ -84,11 +86,15 @@ class Tiles:
         b.ret_void()
         return f
 
+    def place(self, b: ir.IRBuilder, tile: Any, index: Any, column: Any) -> Any:
+        """Where a column of a tile lies."""
+        return offset(b, tile, b.zext(load(b, I32, index, column), I64))
+
     def block(self, b: ir.IRBuilder, tile: Any, index: Any, width: int) -> list[Any]:
         """Some columns of a tile, transposed: of row p, p + width, ... in vector p."""
         parts = []
         for j in range(width):
-            place = offset(b, tile, load(b, I64, index, j))
+            place = self.place(b, tile, index, j)
             parts.append(b.load(place, typ=self.w.vector, align=self.w.vector_size))
         return self._transpose(b, parts, width)
 
