@@ -251,13 +251,13 @@ QUANTITIES: dict[str, Quantity] = {
     "mass_matrix_rate": Quantity(_one(algorithms.mass_matrix_rate, ALWAYS), ("q", "v"), ("rate",)),
     "mass_matrix_inverse": Quantity(
         {
-            "ltl": Method(algorithms.mass_matrix_inverse),
+            "ltl": Method(algorithms.mass_matrix_inverse, ALWAYS),
             "aba": Method(algorithms.minverse, shared=False),
         },
         ("q",),
         ("inverse",),
     ),
-    "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor), ("q",), ("L",)),
+    "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",)),
     # the Coriolis matrix
     "coriolis_matrix": Quantity(
         {
@@ -346,6 +346,7 @@ QUANTITIES: dict[str, Quantity] = {
         {
             "analytic": Method(
                 algorithms.forward_derivatives,
+                regrouped=ALWAYS,
                 alternative=algorithms.forward_derivatives_in_own_frames,
             ),
             "graph": _jacobian("forward_dynamics", "a", ("q", "v", "tau")),

@@ -16,12 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor
+from kinetree.algorithms.ltl import TOGETHER, Factor, Row, elimination_order, factor
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-
-TOGETHER = 2
-"""Rows, and vectors, that are multiplied together: what is loaded for one serves for all."""
 
 
 @dataclass(frozen=True)

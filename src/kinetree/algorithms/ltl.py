@@ -24,6 +24,8 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar, sqrt
 
 Row = dict[int, Scalar]
+TOGETHER = 2
+"""Rows that are worked on together: what is loaded for one serves for the other."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,24 @@ def factor(H: Sequence[Sequence[Scalar]], order: Sequence[int]) -> Factor:
         rows.append({j: h for j, h in row.items() if not _is_zero(h) or j == i})
     D_inv: list[Scalar] = [0] * n
     L: list[Row] = [{} for _ in range(n)]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):  # what the rows behind take from this one
-            if i in L[k]:
-                for j, h in rows[k].items():
-                    if j <= i:
-                        rows[i][j] = rows[i].get(j, 0) - L[k][i] * h
-        D_inv[i] = 1 / rows[i].pop(i)
-        L[i] = {j: h * D_inv[i] for j, h in rows[i].items()}
+
+    def take(i: int, k: int) -> None:
+        """What row k takes from row i, which stands before it."""
+        if i in L[k]:
+            for j, h in rows[k].items():
+                if j <= i:
+                    rows[i][j] = rows[i].get(j, 0) - L[k][i] * h
+
+    for last in range(n - 1, -1, -TOGETHER):
+        some = range(last, max(last - TOGETHER, -1), -1)
+        for k in range(last + 1, n):
+            for i in some:
+                take(i, k)
+        for i in some:
+            for k in range(i + 1, last + 1):
+                take(i, k)
+            D_inv[i] = 1 / rows[i].pop(i)
+            L[i] = {j: h * D_inv[i] for j, h in rows[i].items()}
     return Factor(L, D_inv, list(order))
 
 
