@@ -44,11 +44,14 @@ def momentum_matrix(model: Model, q: Sequence[Scalar], about: str) -> list[list[
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     IC = composite_inertias(model, X)
     point = _point(model, q, about)
+    from_point = [
+        Transform(X_i.rotation, X_i.translation - point) if body.parent < 0 else X_i
+        for X_i, body in zip(X, model.bodies, strict=True)
+    ]
     columns = [Force.zero()] * model.nv
-    for i, X0 in enumerate(body_poses(model, X)):
-        from_point = Transform(X0.rotation, X0.translation - point)
+    for i, X_i in enumerate(body_poses(model, from_point)):
         for j, axis in enumerate(Phi[i], model.v_slices[i].start):
-            columns[j] = columns[j] + from_point.to_parent(IC[i] @ axis)
+            columns[j] = columns[j] + X_i.to_parent(IC[i] @ axis)
     return [list(row) for row in zip(*columns, strict=True)]
 
 
