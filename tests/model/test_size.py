@@ -12,6 +12,7 @@ from kinetree.model.model import WORLD
 
 MANY = 10_000
 SECONDS = 3.0
+QUIET = 0.052  # seconds of `work` on the machine of that figure, when it does nothing else
 BYTES = 10_000  # a link
 
 PARENTS = {"chain": lambda i: i - 1, "star": lambda i: 0, "bush": lambda i: (i - 1) // 3}
@@ -38,6 +39,14 @@ def seconds(text):
     return took
 
 
+def work():
+    """How long some work takes that Kinetree has no part in."""
+    start = time.process_time()
+    table = {f"l{i}": (i, float(i)) for i in range(150_000)}
+    assert sum(len(name) * x for name, (_, x) in table.items()) > 0
+    return time.process_time() - start
+
+
 @pytest.mark.parametrize("shape", PARENTS)
 def test_ten_thousand_links_are_assembled(shape):
     for kind, count in (("revolute", MANY), ("fixed", 1)):
@@ -55,7 +64,9 @@ def test_ten_thousand_links_load_in_seconds_and_in_linear_time(shape):
     small = min(seconds(robot(shape, MANY // 8)) for _ in range(4))
     large, text = math.inf, robot(shape, MANY)
     for _ in range(3):
-        large = min(large, seconds(text))
+        before, took = work(), seconds(text)
+        slowed = (before + work()) / (2 * QUIET)  # by others, who have a share in the processor
+        large = min(large, took / max(1.0, slowed))
         # a part that is quadratic would take 64 times as long
         if large < min(SECONDS, 2 * 8 * small):
             return
