@@ -128,7 +128,8 @@ class Driver:
         next_tile, first = entry_alloca(b, PTR), entry_alloca(b, I64)
         twice = b.mul(results, integer(2))
         total = b.add(b.add(scratch_size, elements), b.add(twice, largest))
-        streams = self.streams.room(b, b.sub(operands, inputs))
+        count = b.sub(operands, inputs)
+        streams = self.streams.room(b, count)
         with self._memory(b, b.add(b.mul(total, lanes), streams)) as scratch:
             # scratch, the tiles of the inputs, two of the results, packed rows, what is pending
             b.store(element(b, self.w.scalar, scratch, b.mul(scratch_size, lanes)), next_tile)
@@ -142,7 +143,6 @@ class Driver:
             own = element(b, self.w.scalar, b.load(spare, typ=PTR), b.mul(results, lanes))
             buffer = element(b, self.w.scalar, own, b.mul(results, lanes))
             pending = element(b, self.w.scalar, buffer, b.mul(largest, lanes))
-            count = b.sub(operands, inputs)
             b.call(self.streams.open, [pending, count])
             for tile in (b.load(spare, typ=PTR), own):
                 store(b, tile, pointers, inputs)

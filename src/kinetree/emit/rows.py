@@ -1,0 +1,382 @@
+"""Writing the rows of one operand past the caches, a few blocks at a time, as LLVM IR.
+
+Streaming wants whole aligned vectors. Rows are cut into blocks of columns from an *origin* on, and
+each row has a *shift*, the columns from there to its first aligned one. If rows lie whole vectors
+apart, the origin is chosen such that there is no shift. If they lie half vectors apart, every other
+row is shifted by half a block. Else a vector is made of two blocks, the one before and the one at
+hand. If rows follow one another, the vector across the end of one and the start of the next is made
+of both, also if that is the next tile's; what belongs to no whole vector is written the usual way.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.emit.building import (
+    I32,
+    I64,
+    PTR,
+    Writer,
+    element,
+    entry_alloca,
+    external,
+    integer,
+    load,
+    loop,
+    offset,
+    store,
+)
+from kinetree.emit.tiles import Tiles
+
+
+class Record(IntEnum):
+    """One operand of a tile, in 64-bit fields; its vectors follow."""
+
+    ROWS = 0  # the first row, at the origin
+    STEP = 1  # bytes from row to row
+    TILE = 2
+    INDEX = 3  # from the origin on
+    COLUMNS = 4  # from the origin on
+    ORIGIN = 5  # columns before the origin
+    SHIFTS = 6
+    DENSE = 7  # whether rows follow one another
+    NEXT = 8  # the block to be written next
+    BLOCKS = 9  # blocks until the last one, which is written by itself
+    LEFT = 10  # where the vector goes that the tile before began, or zero
+    COUNT = 11  # the elements that it has
+
+
+class Shifts(IntEnum):
+    """Which rows are shifted."""
+
+    NONE = 0
+    ODD = 1  # by half a block
+    EVEN = 2
+    ANY = 3
+
+
+class Group(IntEnum):
+    """What a record keeps for each row: a vector."""
+
+    FIRST = 0  # its first columns
+    LAST = 1  # its last block read
+    INDICES = 2  # of the columns of a vector in two blocks
+    PLACES = 3  # where its first whole vector goes: these are addresses
+
+
+class Rows:
+    """The functions that stream an operand of one type; `size` is that of a record, in bytes.
+
+    open(record) before the first tile; begin(record, rows, step, tile, index, columns) when a tile
+    is computed; blocks[its shifts](record, start, stop) until all its blocks are written, then
+    end(record); close(record) behind the last tile.
+    """
+
+    def __init__(self, writer: Writer, tiles: Tiles) -> None:
+        self.w, self.tiles = writer, tiles
+        vector = writer.vector_size
+        self.vectors = -(-8 * len(Record) // vector)  # where a record's vectors begin
+        self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
+        self.size = vector * (self.left + 2)  # one is written beyond
+        # rows p and p + half are written together: they must both be even or both odd
+        self.halving = writer.lanes >= 4
+        self.start = self._define_start()
+        self.begin = self._define_begin()
+        self.blocks = {Shifts.NONE: self._define_blocks(), Shifts.ANY: self._define_blocks_of_any()}
+        if self.halving:
+            for shifted in (Shifts.ODD, Shifts.EVEN):
+                self.blocks[shifted] = self._define_blocks_of_halves(shifted)
+        self.end = self._define_end()
+
+    def open(self, b: ir.IRBuilder, record: Any) -> None:
+        store(b, integer(0), record, Record.LEFT)
+
+    def close(self, b: ir.IRBuilder, record: Any) -> None:
+        """Write what the last tile left."""
+        place, count = load(b, PTR, record, Record.LEFT), load(b, I64, record, Record.COUNT)
+        with b.if_then(b.icmp_unsigned("!=", b.ptrtoint(place, I64), integer(0))):
+            left = self._left(b, record)
+            with loop(b, 0, count) as at:
+                store(b, load(b, self.w.scalar, left, at), place, at)
+
+    def _at(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
+        """Where a record keeps a row's vector."""
+        start = self.w.vector_size * (self.vectors + group * self.w.lanes)
+        return element(b, self.w.vector, offset(b, record, integer(start)), lane)
+
+    def _kept(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
+        at = self._at(b, record, group, lane)
+        return b.load(at, typ=self.w.vector, align=self.w.vector_size)
+
+    def _keep(self, b: ir.IRBuilder, value: Any, record: Any, group: Group, lane: Any) -> None:
+        b.store(value, self._at(b, record, group, lane), align=self.w.vector_size)
+
+    def _left(self, b: ir.IRBuilder, record: Any) -> Any:
+        """Where the vector is kept that the tile before began."""
+        return offset(b, record, integer(self.w.vector_size * self.left))
+
+    def _define_begin(self) -> ir.Function:
+        """Make a record; what is to be written at the start of rows is written."""
+        f, b = self.w.internal("begin", [PTR, PTR, I64, PTR, PTR, I64])
+        f.attributes.add("noinline")
+        record, rows, step, tile, index, columns = f.args
+        size, lanes, item = self.w.vector_size, self.w.lanes, self.w.item
+        apart = b.and_(step, integer(size - 1))
+        own = b.udiv(self._beyond(b, rows), integer(item))
+        in_half = b.and_(own, integer(lanes // 2 - 1))
+        none = b.icmp_signed("==", apart, integer(0))
+        halves = b.icmp_signed("==", apart, integer(size // 2 if self.halving else size))
+        odd = b.icmp_signed("==", own, in_half)
+        shifts, origin = (
+            b.select(none, if_none, b.select(halves, if_halves, if_any))
+            for if_none, if_halves, if_any in (
+                (
+                    integer(Shifts.NONE),
+                    b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN)),
+                    integer(Shifts.ANY),
+                ),
+                (own, in_half, integer(0)),
+            )
+        )
+        left = b.sub(columns, origin)
+        blocks = b.udiv(b.sub(left, integer(1)), integer(lanes))
+        dense = b.icmp_signed("==", step, b.mul(columns, integer(item)))
+        for field, value in (
+            (Record.ROWS, element(b, self.w.scalar, rows, origin)),
+            (Record.STEP, step),
+            (Record.TILE, tile),
+            (Record.INDEX, element(b, I32, index, origin)),
+            (Record.COLUMNS, left),
+            (Record.ORIGIN, origin),
+            (Record.SHIFTS, shifts),
+            (Record.DENSE, b.zext(dense, I64)),
+            (Record.NEXT, integer(0)),
+            (Record.BLOCKS, blocks),
+        ):
+            store(b, value, record, field)
+        b.call(self.start, [record])
+        b.ret_void()
+        return f
+
+    def _define_start(self) -> ir.Function:
+        """Find the shift of each row; write the columns before it that no other row completes."""
+        f, b = self.w.internal("start", [PTR])
+        (record,) = f.args
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
+        before = b.sub(integer(0), load(b, I64, record, Record.ORIGIN))
+        first = element(b, I32, index, before)
+        for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
+            self._keep(b, values, record, Group.FIRST, lane)
+        some = b.icmp_signed("==", load(b, I64, record, Record.SHIFTS), integer(Shifts.ANY))
+        with b.if_then(some):
+            self._find_places(b, record)
+        size, lanes = integer(self.w.vector_size), integer(self.w.lanes)
+        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
+        left = load(b, I64, record, Record.LEFT)
+        place = b.sub(b.add(b.ptrtoint(rows, I64), self._beyond(b, rows)), size)
+        with b.if_else(b.icmp_unsigned("==", left, place)) as (complete, alone):
+            with complete:
+                store(b, integer(0), record, Record.LEFT)
+                vector = self._left(b, record)
+                kept = self._kept(b, record, Group.FIRST, 0)
+                at = element(b, self.w.scalar, vector, load(b, I64, record, Record.COUNT))
+                b.store(kept, at, align=self.w.item)
+                values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
+                self._stream(b, values, b.inttoptr(place, PTR))
+            with alone, loop(b, 0, b.select(dense, integer(1), lanes)) as lane:
+                row = offset(b, rows, b.mul(step, lane))
+                shift = b.udiv(self._beyond(b, row), integer(self.w.item))
+                with loop(b, before, shift) as column:
+                    values = self.tiles.place(b, tile, index, column)
+                    store(b, load(b, self.w.scalar, values, lane), row, column)
+        b.ret_void()
+        return f
+
+    def _find_places(self, b: ir.IRBuilder, record: Any) -> None:
+        """The first aligned place of each row, and its shift as indices."""
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        counts = self._counts()
+        count_up = ir.Constant(counts, list(range(self.w.lanes)))
+        every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
+        for lane in range(self.w.lanes):
+            row = offset(b, rows, b.mul(step, integer(lane)))
+            beyond = self._beyond(b, row)
+            store(b, offset(b, row, beyond), self._at(b, record, Group.PLACES, 0), lane)
+            shift = b.udiv(beyond, integer(self.w.item))
+            shift = shift if counts.element is I64 else b.trunc(shift, counts.element)
+            one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
+            indices = b.add(b.shuffle_vector(one, one, every), count_up)
+            self._keep(b, indices, record, Group.INDICES, lane)
+
+    def _counts(self) -> ir.VectorType:
+        """A vector of integers as wide as the elements."""
+        return ir.VectorType(I64 if self.w.item == 8 else I32, self.w.lanes)
+
+    def _beyond(self, b: ir.IRBuilder, place: Any) -> Any:
+        """The bytes from a place to the next aligned one."""
+        return b.and_(b.sub(integer(0), b.ptrtoint(place, I64)), integer(self.w.vector_size - 1))
+
+    def _block(self, b: ir.IRBuilder, record: Any, column: Any, width: int) -> list[Any]:
+        """A block of columns of all rows, see `Tiles.block`."""
+        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
+        return self.tiles.block(b, tile, element(b, I32, index, column), width)
+
+    def _define_blocks(self) -> ir.Function:
+        """Write blocks start..stop of rows without shifts."""
+        f, b = self.w.internal("blocks", [PTR, I64, I64])
+        f.attributes.add("noinline")
+        record, start, stop = f.args
+        lanes = self.w.lanes
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        with loop(b, start, stop) as block:
+            at = element(b, self.w.vector, rows, block)
+            values = self._block(b, record, b.mul(block, integer(lanes)), lanes)
+            for lane in range(lanes):
+                self._stream(b, values[lane], offset(b, at, b.mul(step, integer(lane))))
+        b.ret_void()
+        return f
+
+    def _define_blocks_of_halves(self, shifted: Shifts) -> ir.Function:
+        """Write blocks start..stop, of every other row those shifted by half a block."""
+        f, b = self.w.internal(f"blocks_{shifted.name.lower()}", [PTR, I64, I64])
+        f.attributes.add("noinline")
+        record, start, stop = f.args
+        lanes, half = self.w.lanes, self.w.lanes // 2
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        last = [entry_alloca(b, self.w.vector) for _ in range(lanes)]  # rows p, p + half; halves
+        for p in range(half):
+            x, y = (self._kept(b, record, Group.LAST, row) for row in (p, p + half))
+            b.store(self.tiles.halves(b, x, y, upper=False), last[p])
+            b.store(self.tiles.halves(b, x, y, upper=True), last[p + half])
+        with loop(b, start, stop) as block:
+            at = element(b, self.w.vector, rows, block)
+            column = b.mul(block, integer(lanes))
+            lower = self._block(b, record, column, half)
+            upper = self._block(b, record, b.add(column, integer(half)), half)
+            for p in range(shifted == Shifts.EVEN, half, 2):
+                self._stream_rows(b, lower[p], upper[p], at, step, p)
+            with b.if_then(b.icmp_signed(">", block, integer(0))):
+                for p in range(shifted == Shifts.ODD, half, 2):
+                    before = b.load(last[p + half], typ=self.w.vector)
+                    place = element(b, self.w.scalar, at, -half)
+                    self._stream_rows(b, before, lower[p], place, step, p)
+            for p, values in enumerate(lower + upper):
+                b.store(values, last[p])
+        for p in range(half):
+            x, y = (b.load(last[k], typ=self.w.vector) for k in (p, p + half))
+            self._keep(b, self.tiles.halves(b, x, y, upper=False), record, Group.LAST, p)
+            self._keep(b, self.tiles.halves(b, x, y, upper=True), record, Group.LAST, p + half)
+        b.ret_void()
+        return f
+
+    def _stream_rows(self, b: ir.IRBuilder, x: Any, y: Any, place: Any, step: Any, p: int) -> None:
+        """Write rows p and p + lanes / 2, the halves of x and y."""
+        half = self.w.lanes // 2
+        for row, upper in ((p, False), (p + half, True)):
+            values = self.tiles.halves(b, x, y, upper=upper)
+            self._stream(b, values, offset(b, place, b.mul(step, integer(row))))
+
+    def _define_blocks_of_any(self) -> ir.Function:
+        """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
+        f, b = self.w.internal("blocks_any", [PTR, I64, I64])
+        f.attributes.add("noinline")
+        record, start, stop = f.args
+        lanes = range(self.w.lanes)
+        last = [entry_alloca(b, self.w.vector) for _ in lanes]
+        for lane in lanes:
+            b.store(self._kept(b, record, Group.LAST, lane), last[lane])
+        with loop(b, start, stop) as block:
+            column = b.mul(block, integer(self.w.lanes))
+            values = self._block(b, record, column, self.w.lanes)
+            with b.if_then(b.icmp_signed(">", block, integer(0))):
+                for lane in lanes:
+                    place = load(b, PTR, self._at(b, record, Group.PLACES, 0), lane)
+                    at = element(b, self.w.vector, place, b.sub(block, integer(1)))
+                    before = b.load(last[lane], typ=self.w.vector)
+                    self._stream(b, self._join(b, record, lane, before, values[lane]), at)
+            for lane in lanes:
+                b.store(values[lane], last[lane])
+        for lane in lanes:
+            self._keep(b, b.load(last[lane], typ=self.w.vector), record, Group.LAST, lane)
+        b.ret_void()
+        return f
+
+    def _join(self, b: ir.IRBuilder, record: Any, lane: int, x: Any, y: Any) -> Any:
+        """The vector that begins, a row's shift behind its start, in x and ends in y."""
+        counts = self._counts()
+        indices = self._at(b, record, Group.INDICES, lane)
+        if self.w.vector_size == 64:  # AVX-512 has an instruction for it
+            name = f"llvm.x86.avx512.vpermi2var.{'pd' if self.w.item == 8 else 'ps'}.512"
+            kinds = [self.w.vector, counts, self.w.vector]
+            permute = external(self.w.module, name, self.w.vector, kinds)
+            return b.call(permute, [x, b.load(indices, typ=counts, align=64), y])
+        both = entry_alloca(b, self.w.vector, 2)
+        store(b, x, both, 0)
+        store(b, y, both, 1)
+        at = element(b, self.w.scalar, both, load(b, counts.element, indices))
+        return b.load(at, typ=self.w.vector, align=self.w.item)
+
+    def _define_end(self) -> ir.Function:
+        """Write what is left of the rows: the last blocks, and joints between rows."""
+        f, b = self.w.internal("end", [PTR])
+        f.attributes.add("noinline")
+        (record,) = f.args
+        lanes, item = self.w.lanes, self.w.item
+        done = b.mul(load(b, I64, record, Record.BLOCKS), integer(lanes))
+        ends = entry_alloca(b, self.w.vector, lanes)
+        for lane, values in enumerate(self._block(b, record, done, lanes)):
+            store(b, values, ends, lane)
+        # in `room`: the last whole block, what is left of the row, the start of the next one
+        room = entry_alloca(b, self.w.vector, 3)
+        end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        before = load(b, I64, record, Record.ORIGIN)
+        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
+        shifts = load(b, I64, record, Record.SHIFTS)
+        written = b.icmp_signed("!=", shifts, integer(Shifts.ANY))  # where there is no shift
+        after = entry_alloca(b, I64)
+        with loop(b, 0, lanes) as lane:
+            store(b, self._kept(b, record, Group.LAST, lane), room, 0)
+            store(b, load(b, self.w.vector, ends, lane), room, 1)
+            row = offset(b, rows, b.mul(step, lane))
+            following = b.add(lane, integer(1))
+            b.store(integer(0), after)
+            with b.if_then(b.and_(dense, b.icmp_signed("<", following, integer(lanes)))):
+                start = self._kept(b, record, Group.FIRST, following)
+                b.store(start, element(b, self.w.scalar, room, end), align=item)
+                shift = b.udiv(self._beyond(b, offset(b, row, step)), integer(item))
+                b.store(b.add(before, shift), after)
+            shift = b.udiv(self._beyond(b, row), integer(item))
+            none = b.and_(written, b.icmp_signed("==", shift, integer(0)))
+            begin = b.select(none, integer(lanes), shift)
+            complete = b.sub(b.add(end, b.load(after, typ=I64)), begin)
+            stop = b.add(begin, b.and_(complete, integer(-lanes)))
+            origin = element(b, self.w.scalar, row, b.sub(done, integer(lanes)))  # of the room
+            with loop(b, begin, stop, lanes) as at:
+                place = element(b, self.w.scalar, room, at)
+                values = b.load(place, typ=self.w.vector, align=item)
+                self._stream(b, values, element(b, self.w.scalar, origin, at))
+            # of the last row, the next tile may complete it
+            last = b.icmp_signed("==", following, integer(lanes))
+            with b.if_else(b.and_(dense, last)) as (leave, write):
+                with leave:
+                    place = element(b, self.w.scalar, room, stop)
+                    values = b.load(place, typ=self.w.vector, align=item)
+                    b.store(values, self._left(b, record), align=self.w.vector_size)
+                    count = b.sub(end, stop)
+                    some = b.icmp_signed(">", count, integer(0))
+                    place = b.ptrtoint(element(b, self.w.scalar, origin, stop), I64)
+                    store(b, b.select(some, place, integer(0)), record, Record.LEFT)
+                    store(b, count, record, Record.COUNT)
+                with write, loop(b, stop, end) as at:
+                    store(b, load(b, self.w.scalar, room, at), origin, at)
+        b.ret_void()
+        return f
+
+    def _stream(self, b: ir.IRBuilder, values: Any, place: Any) -> None:
+        written = b.store(values, place, align=self.w.vector_size)
+        written.set_metadata("nontemporal", self.w.module.add_metadata([I32(1)]))
