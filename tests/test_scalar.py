@@ -9,9 +9,10 @@ import pytest
 import sympy
 
 from kinetree import scalar
+from kinetree.dual import Dual
 from kinetree.errors import TraceError
 from kinetree.graph import Expression, Trace, interpret, trace
-from kinetree.scalar import atan2, cos, less, select, sin, sqrt
+from kinetree.scalar import atan2, cos, known, less, select, sin, sqrt
 from tests.tolerances import EPS, EXACT, relative_error
 
 UNARY = [(sin, math.sin), (cos, math.cos), (sqrt, math.sqrt)]
@@ -295,3 +296,24 @@ def test_a_traced_scalar_of_another_program_is_refused():
     (a,), (b,) = traced_inputs(1), traced_inputs(1)
     with pytest.raises(TraceError, match="one program was used in another"):
         atan2(a, b)
+
+
+def test_a_number_is_known_whatever_stands_for_it():
+    traced = []
+
+    def look(q):
+        traced.extend(known(x) for x in (q[0] * 0.0, q[0] * 0.0 + 1.0, q[0]))
+        return {"out": [q[0]]}
+
+    trace("look", look, {"q": (1,)})
+    assert traced == [0.0, 1.0, None]
+    assert [known(x) for x in (2, 0.5, np.float64(3.0))] == [2.0, 0.5, 3.0]
+    assert known(Dual(1.0, 0)) == 1.0
+    assert known(Dual(Dual(1.0, 0), Dual(0, 0))) == 1.0
+
+
+@pytest.mark.parametrize(
+    "scalar", [Dual(1.0, 1.0), Fraction(1), 1 + 0j, np.ones(2), sympy.Symbol("x")], ids=repr
+)
+def test_what_may_change_or_is_no_float_is_not_known(scalar):
+    assert known(scalar) is None

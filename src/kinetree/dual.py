@@ -87,9 +87,14 @@ def _select(condition: Any, a: Any, b: Any) -> Dual:
     )
 
 
+def _known(x: Dual) -> float | None:
+    return scalar.known(x.value) if scalar.known(x.rate) == 0.0 else None
+
+
 scalar.sin.register(Dual, _sin)
 scalar.cos.register(Dual, _cos)
 scalar.sqrt.register(Dual, _sqrt)
 scalar.atan2.register(Dual, _atan2)
 scalar.less.register(Dual, lambda a, b: scalar.less(lift(a).value, lift(b).value))
 scalar.register_choice(Dual, _select)
+scalar.known.register(Dual, _known)

@@ -61,6 +61,12 @@ sqrt = _unary("sqrt", "The non-negative square root of a scalar.")
 NUMBERS = (float, int, complex, Fraction, np.ndarray, np.generic)
 
 
+@singledispatch
+def known(x: Scalar) -> float | None:
+    """The number that a scalar is, whatever the state: None where that depends or is not seen."""
+    return float(x) if isinstance(x, (float, int)) else None
+
+
 class Binary:
     """A function of two scalars, dispatched on the types of both.
 

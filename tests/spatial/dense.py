@@ -180,10 +180,15 @@ def fraction_inertias() -> st.SearchStrategy[Inertia]:
 # one operation, every scalar type
 
 
+def parts(value) -> list:
+    """What a value of the algebra consists of."""
+    return [getattr(value, f.name) for f in fields(value) if f.compare]
+
+
 def leaves(value) -> list:
     """The scalars of a value, in order."""
     if is_dataclass(value):
-        return [s for f in fields(value) for s in leaves(getattr(value, f.name))]
+        return [s for part in parts(value) for s in leaves(part)]
     if isinstance(value, (tuple, list)):
         return [s for item in value for s in leaves(item)]
     return [value]
@@ -192,7 +197,9 @@ def leaves(value) -> list:
 def rebuilt(value, scalars):
     """A value of the same structure over the next scalars of an iterator."""
     if is_dataclass(value):
-        return type(value)(*(rebuilt(getattr(value, f.name), scalars) for f in fields(value)))
+        return type(value)(
+            *(rebuilt(getattr(value, f.name), scalars) for f in fields(value) if f.compare)
+        )
     if isinstance(value, (tuple, list)):
         return type(value)(rebuilt(item, scalars) for item in value)
     return next(scalars)

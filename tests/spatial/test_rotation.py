@@ -1,8 +1,10 @@
 """Rotations: the matrix exponential, quaternions and URDF's angles, on every scalar."""
 
 import math
+import operator
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -46,6 +48,14 @@ def test_a_rotation_leaves_its_axis(axis, angle):
     assert relative_error(vec(Rotation.about(axis, angle) @ axis), vec(axis)) < EXACT
 
 
+coordinate_turns = st.builds(Rotation.about, st.sampled_from((*AXES, *(-a for a in AXES))), angles)
+quarter_turn = Rotation(Vector3(1, 0, 0), Vector3(0, 0, -1), Vector3(0, 1, 0))
+next_axes = Rotation(Vector3(0, 1, 0), Vector3(0, 0, 1), Vector3(1, 0, 0))
+exchanges = st.lists(st.sampled_from((quarter_turn, next_axes)), max_size=4).map(
+    lambda turns: reduce(operator.matmul, turns, Rotation.identity())
+)
+
+
 @given(st.sampled_from((*AXES, *(-a for a in AXES))), angles)
 def test_a_coordinate_axis_leaves_exact_zeros_and_ones(axis, angle):
     R = mat3(Rotation.about(axis, angle))
@@ -69,6 +79,47 @@ def test_rotations_compose_as_their_matrices_do(R, S, v):
     assert relative_error(mat3(R @ S), mat3(R) @ mat3(S)) < EXACT
     assert relative_error(vec(R @ v), mat3(R) @ vec(v)) < EXACT
     assert relative_error(vec((R @ S) @ v), vec(R @ (S @ v))) < EXACT
+
+
+@given(
+    coordinate_turns | exchanges, coordinate_turns, rotations(), matrices(), symmetric(), vectors()
+)
+def test_two_steps_are_one_rotation(first, second, before, A, S, v):
+    R = first @ second
+    dense = mat3(first) @ mat3(second)
+    for made, expected in ((R, dense), (R.T, dense.T), (before @ R, mat3(before) @ dense)):
+        assert relative_error(mat3(made), expected) < EXACT
+        assert relative_error(vec(made @ v), expected @ vec(v)) < EXACT
+        assert relative_error(mat3(made.turn(A)), expected @ mat3(A) @ expected.T) < EXACT
+        assert relative_error(mat3(made.turn_symmetric(S)), expected @ mat3(S) @ expected.T) < EXACT
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_turn_about_a_coordinate_axis_is_known_as_one(axis):
+    R = Rotation.about(AXES[axis], 0.3)
+    assert R.axis == axis
+    assert not R.exchanges
+    other = Rotation.about(AXES[(axis + 1) % 3], 0.4)
+    assert (R @ other).axis is None
+    assert (R @ other).steps == (R, other)
+    assert (R @ R).steps is None  # is about the same axis, and one
+    assert (R @ (R @ other)).steps == (R @ R, other)
+
+
+def test_a_turn_of_another_kind_is_no_step():
+    slanted = Rotation.about(Vector3(0.6, 0.8, 0.0), 0.3)
+    assert slanted.axis is None
+    assert (slanted @ Rotation.about(AXES[2], 0.4)).steps is None
+
+
+@given(st.sampled_from(AXES), st.sampled_from((0.0, math.pi / 2, math.pi, -math.pi / 2)))
+def test_a_turned_matrix_keeps_the_digits_of_its_small_entries(axis, angle):
+    R = Rotation.about(axis, angle + 1e-9)
+    S = Symmetric3(1.0, 1e-13, 2e-13, 0.0, 0.0, 0.0)
+    exactly = Rotation(*(Vector3(*map(Fraction, row)) for row in R.rows))
+    expected = exactly.turn_symmetric(Symmetric3(*map(Fraction, S)))
+    for one, other in zip(R.turn_symmetric(S), expected, strict=True):
+        assert abs(Fraction(one) - other) <= abs(other) * Fraction(EXACT)
 
 
 @given(rotations(), matrices(), symmetric())

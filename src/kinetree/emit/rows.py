@@ -327,27 +327,28 @@ class Rows:
         (record,) = f.args
         lanes, item = self.w.lanes, self.w.item
         done = b.mul(load(b, I64, record, Record.BLOCKS), integer(lanes))
-        ends = entry_alloca(b, self.w.vector, lanes)
+        # in a row's room: its last whole block, what is left of it, the start of the next row
+        rooms = entry_alloca(b, self.w.vector, 3 * lanes)
         for lane, values in enumerate(self._block(b, record, done, lanes)):
-            store(b, values, ends, lane)
-        # in `room`: the last whole block, what is left of the row, the start of the next one
-        room = entry_alloca(b, self.w.vector, 3)
+            store(b, self._kept(b, record, Group.LAST, lane), rooms, 3 * lane)
+            store(b, values, rooms, 3 * lane + 1)
         end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         before = load(b, I64, record, Record.ORIGIN)
         dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
         shifts = load(b, I64, record, Record.SHIFTS)
         written = b.icmp_signed("!=", shifts, integer(Shifts.ANY))  # where there is no shift
+        # all rooms are filled before any is read: what is just being written is slow to read
+        for lane in range(lanes - 1):
+            start = self._kept(b, record, Group.FIRST, lane + 1)
+            b.store(start, element(b, self.w.scalar, self._room(b, rooms, lane), end), align=item)
         after = entry_alloca(b, I64)
         with loop(b, 0, lanes) as lane:
-            store(b, self._kept(b, record, Group.LAST, lane), room, 0)
-            store(b, load(b, self.w.vector, ends, lane), room, 1)
+            room = self._room(b, rooms, lane)
             row = offset(b, rows, b.mul(step, lane))
             following = b.add(lane, integer(1))
             b.store(integer(0), after)
             with b.if_then(b.and_(dense, b.icmp_signed("<", following, integer(lanes)))):
-                start = self._kept(b, record, Group.FIRST, following)
-                b.store(start, element(b, self.w.scalar, room, end), align=item)
                 shift = b.udiv(self._beyond(b, offset(b, row, step)), integer(item))
                 b.store(b.add(before, shift), after)
             shift = b.udiv(self._beyond(b, row), integer(item))
@@ -376,6 +377,10 @@ class Rows:
                     store(b, load(b, self.w.scalar, room, at), origin, at)
         b.ret_void()
         return f
+
+    def _room(self, b: ir.IRBuilder, rooms: Any, lane: Any) -> Any:
+        lane = integer(lane) if isinstance(lane, int) else lane
+        return element(b, self.w.vector, rooms, b.mul(lane, integer(3)))
 
     def _stream(self, b: ir.IRBuilder, values: Any, place: Any) -> None:
         written = b.store(values, place, align=self.w.vector_size)

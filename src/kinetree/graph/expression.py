@@ -175,6 +175,7 @@ def _register_functions() -> None:
     """Make the functions of `kinetree.scalar` record nodes when given expressions."""
     for name in ("sin", "cos", "sqrt"):
         getattr(scalar, name).register(Expression, lambda x, op=name: x.trace.node(op, x))
+    scalar.known.register(Expression, lambda x: x.value if x.op == "const" else None)
     scalar.atan2.register(Expression, lambda y, x: _trace_of(y, x).node("atan2", *_lift_all(y, x)))
     scalar.less.register(Expression, lambda a, b: _trace_of(a, b).node("less", *_lift_all(a, b)))
     scalar.choose.register(

@@ -12,11 +12,12 @@ from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 def _double_cross(u: Vector3, v: Vector3) -> Symmetric3:
     """[u][v] + [v][u] = u vT + v uT - 2 (u . v) 1, symmetric."""
-    x, y, z = u.x * v.x, u.y * v.y, u.z * v.z
+    twice = u * -2
+    x, y, z = twice.x * v.x, twice.y * v.y, twice.z * v.z
     return Symmetric3(
-        -2 * (y + z),
-        -2 * (x + z),
-        -2 * (x + y),
+        y + z,
+        x + z,
+        x + y,
         u.x * v.y + u.y * v.x,
         u.x * v.z + u.z * v.x,
         u.y * v.z + u.z * v.y,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
-from kinetree.scalar import Scalar, cos, sin
+from kinetree.scalar import Scalar, cos, known, sin
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """R_AB: takes the coordinates of a vector in frame B to its coordinates in frame A."""
+    """R_AB: takes the coordinates of a vector in frame B to its coordinates in frame A.
+
+    steps: two rotations it is the product of, if it takes less to do one after the other.
+    """
 
     a: Vector3
     b: Vector3
     c: Vector3
+    steps: tuple[Rotation, Rotation] | None = field(
+        default=None, kw_only=True, compare=False, repr=False
+    )
 
     @staticmethod
     def identity() -> Rotation:
@@ -69,7 +75,22 @@ class Rotation:
     @property
     def T(self) -> Rotation:
         """The inverse."""
-        return Rotation(*Matrix3(*self.rows).T.rows)
+        steps = (self.steps[1].T, self.steps[0].T) if self.steps else None
+        return Rotation(*Matrix3(*self.rows).T.rows, steps=steps)
+
+    @property
+    def axis(self) -> int | None:
+        """The coordinate axis that stays where it is: 0, 1 or 2."""
+        rows = [[known(x) for x in row] for row in self.rows]
+        for k in range(3):
+            if all(rows[k][i] == rows[i][k] == (i == k) for i in range(3)):
+                return k
+        return None
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it only exchanges coordinate axes, and turns some round."""
+        return all(known(x) in (-1.0, 0.0, 1.0) for row in self.rows for x in row)
 
     @overload
     def __matmul__(self, other: Vector3) -> Vector3: ...
@@ -80,12 +101,27 @@ class Rotation:
     def __matmul__(self, other: Vector3 | Rotation) -> Vector3 | Rotation:
         """R @ v turns a vector, R @ S composes two rotations."""
         if isinstance(other, Vector3):
+            if self.steps:
+                return self.steps[0] @ (self.steps[1] @ other)
             return Vector3(self.a.dot(other), self.b.dot(other), self.c.dot(other))
+        if other.steps:
+            return (self @ other.steps[0]) @ other.steps[1]
         columns = other.T.rows
-        return Rotation(*(Vector3(*(row.dot(column) for column in columns)) for row in self.rows))
+        rows = (Vector3(*(row.dot(column) for column in columns)) for row in self.rows)
+        return Rotation(*rows, steps=self._steps(other))
+
+    def _steps(self, other: Rotation) -> tuple[Rotation, Rotation] | None:
+        """This and another rotation, if one after the other takes less than their product."""
+        axes = self.axis, other.axis
+        simple = self.exchanges or axes[0] is not None
+        return (self, other) if simple and axes[1] is not None and axes[0] != axes[1] else None
 
     def turn(self, matrix: Matrix3) -> Matrix3:
         """R A R^T."""
+        if self.steps:
+            return self.steps[0].turn(self.steps[1].turn(matrix))
+        if self.axis is not None:
+            return self._turn_about(self.axis, matrix)
         half = tuple(self @ row for row in matrix.rows)  # rows of A R^T
         columns = Matrix3(*half).T.rows
         return Matrix3(*(self @ column for column in columns)).T
@@ -96,6 +132,29 @@ class Rotation:
         Each is a sum of its own: forms with fewer products take one diagonal entry from the
         others, and lose the digits of a small one.
         """
+        if self.steps:
+            return self.steps[0].turn_symmetric(self.steps[1].turn_symmetric(matrix))
+        if self.axis is not None:
+            return Symmetric3.of_rows(*self._turn_about(self.axis, matrix).rows)
         u, v, w = (matrix @ row for row in self.rows)  # columns of S R^T
         a, b, c = self.rows
         return Symmetric3(a.dot(u), b.dot(v), c.dot(w), a.dot(v), a.dot(w), b.dot(w))
+
+    def _turn_about(self, k: int, matrix: Matrix3 | Symmetric3) -> Matrix3:
+        """R A R^T of a rotation about a coordinate axis, of which only two others are turned."""
+        i, j = (k + 1) % 3, (k + 2) % 3
+        R, A = ([list(row) for row in x.rows] for x in (self, matrix))
+        c, s = R[i][i], R[j][i]
+        cc, ss, cs = c * c, s * s, c * s
+        level, across = cs * (A[i][i] - A[j][j]), cs * (A[i][j] + A[j][i])
+        turned = [[A[k][k]] * 3 for _ in range(3)]
+        turned[i][i] = cc * A[i][i] + (ss * A[j][j] - across)
+        turned[j][j] = ss * A[i][i] + (cc * A[j][j] + across)
+        if isinstance(matrix, Symmetric3):
+            turned[i][j] = turned[j][i] = level + (cc - ss) * A[i][j]
+        else:
+            turned[i][j] = level + (cc * A[i][j] - ss * A[j][i])
+            turned[j][i] = level + (cc * A[j][i] - ss * A[i][j])
+        turned[i][k], turned[j][k] = c * A[i][k] - s * A[j][k], s * A[i][k] + c * A[j][k]
+        turned[k][i], turned[k][j] = c * A[k][i] - s * A[k][j], s * A[k][i] + c * A[k][j]
+        return Matrix3(*(Vector3(*row) for row in turned))
