@@ -23,6 +23,7 @@ from kinetree.model.joints import (
     Screw,
 )
 from kinetree.model.model import Model
+from kinetree.model.squares import with_squares
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 TOLERANCE = 1e-14
@@ -83,5 +84,5 @@ def _inertia(inertia: Inertia) -> Inertia:
     return Inertia(
         inertia.mass,
         Vector3(*_relative(inertia.moment)),
-        Symmetric3(*_relative(inertia.rotational)),
+        with_squares(Symmetric3(*_relative(inertia.rotational))),
     )

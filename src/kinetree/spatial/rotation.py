@@ -88,6 +88,11 @@ class Rotation:
         return None
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is the same in every state."""
+        return all(known(x) is not None for row in self.rows for x in row)
+
+    @property
     def exchanges(self) -> bool:
         """Whether it only exchanges coordinate axes, and turns some round."""
         return all(known(x) in (-1.0, 0.0, 1.0) for row in self.rows for x in row)
@@ -136,6 +141,10 @@ class Rotation:
             return self.steps[0].turn_symmetric(self.steps[1].turn_symmetric(matrix))
         if self.axis is not None:
             return Symmetric3.of_rows(*self._turn_about(self.axis, matrix).rows)
+        if matrix.squares and not self.is_known:
+            d, *roots = matrix.squares
+            a, b = (self @ root for root in roots)
+            return Symmetric3.diagonal(d) + Symmetric3.outer(b, b) + Symmetric3.outer(a, a)
         u, v, w = (matrix @ row for row in self.rows)  # columns of S R^T
         a, b, c = self.rows
         return Symmetric3(a.dot(u), b.dot(v), c.dot(w), a.dot(v), a.dot(w), b.dot(w))

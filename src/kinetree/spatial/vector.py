@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kinetree.scalar import Scalar
 
@@ -83,7 +83,10 @@ class Matrix3:
 
 @dataclass(frozen=True, slots=True)
 class Symmetric3:
-    """A symmetric 3x3 matrix: six numbers."""
+    """A symmetric 3x3 matrix: six numbers.
+
+    squares: d, a and b, if it is known that it is also d 1 + a aT + b bT.
+    """
 
     xx: Scalar
     yy: Scalar
@@ -91,6 +94,9 @@ class Symmetric3:
     xy: Scalar
     xz: Scalar
     yz: Scalar
+    squares: tuple[Scalar, Vector3, Vector3] | None = field(
+        default=None, kw_only=True, compare=False, repr=False
+    )
 
     @staticmethod
     def diagonal(d: Scalar) -> Symmetric3:

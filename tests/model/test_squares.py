@@ -1,0 +1,76 @@
+"""Symmetric matrices as squares: the same matrix, and fewer products when it is turned."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinetree.graph import interpret, trace
+from kinetree.model.squares import with_squares
+from kinetree.spatial import Rotation, Symmetric3, Vector3
+from tests.random_models import AXES, rotations
+from tests.spatial.dense import mat3, symmetric, vec
+from tests.tolerances import EXACT, relative_error
+
+SLENDER = Symmetric3(1.0, 1.0, 1e-9, 0.0, 0.0, 0.0)
+
+
+def summed(matrix: Symmetric3) -> np.ndarray:
+    d, a, b = with_squares(matrix).squares
+    return d * np.eye(3) + np.outer(vec(a), vec(a)) + np.outer(vec(b), vec(b))
+
+
+@given(symmetric())
+def test_the_squares_add_up_to_the_matrix(S):
+    assert relative_error(summed(S), mat3(S)) < EXACT
+
+
+@given(symmetric())
+def test_the_last_square_has_no_first_entry(S):
+    _, _, b = with_squares(S).squares
+    assert b.x == 0.0
+
+
+@pytest.mark.parametrize("entries", [(3.0, 1.0, 2.0), (1.0, 2.0, 3.0), (-1.0, 0.0, 5.0)])
+def test_a_diagonal_matrix_leaves_zeros(entries):
+    _, a, b = with_squares(Symmetric3(*entries, 0.0, 0.0, 0.0)).squares
+    assert sum(x == 0.0 for x in (*a, *b)) == 4
+
+
+@pytest.mark.parametrize("entries", [(0.0,) * 3, (2.0,) * 3])
+def test_a_multiple_of_one_has_no_squares(entries):
+    d, a, b = with_squares(Symmetric3(*entries, 0.0, 0.0, 0.0)).squares
+    assert (d, a, b) == (entries[0], Vector3.zero(), Vector3.zero())
+
+
+def test_a_matrix_is_the_same_with_and_without():
+    assert with_squares(SLENDER) == SLENDER
+    assert repr(with_squares(SLENDER)) == repr(SLENDER)
+
+
+def turned(S: Symmetric3, R: Rotation):
+    """R S R^T by a program, and what that takes."""
+
+    def function(r):
+        rows = (Vector3(*r[k : k + 3]) for k in (0, 3, 6))
+        return {"S": list(Rotation(*rows).turn_symmetric(S))}
+
+    program = trace("turned", function, {"r": (9,)})
+    (values,) = interpret(program, mat3(R).ravel())
+    return Symmetric3(*values), program.cost
+
+
+@given(symmetric() | st.just(SLENDER), rotations())
+def test_a_matrix_is_turned_as_its_squares_are(S, R):
+    dense = mat3(R) @ mat3(S) @ mat3(R).T
+    plain, cost = turned(S, R)
+    squared, less = turned(with_squares(S), R)
+    assert relative_error(mat3(plain), dense) < EXACT
+    assert relative_error(mat3(squared), dense) < EXACT
+    assert less <= cost
+
+
+def test_a_slender_body_keeps_its_digits():
+    for axis in AXES:
+        squared, _ = turned(with_squares(SLENDER), Rotation.about(axis, 0.0))
+        assert relative_error(squared.zz, 1e-9) < EXACT
