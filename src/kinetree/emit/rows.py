@@ -62,9 +62,8 @@ class Group(IntEnum):
     """What a record keeps for each row: a vector."""
 
     FIRST = 0  # its first columns
-    LAST = 1  # its last block read
-    INDICES = 2  # of the columns of a vector in two blocks
-    PLACES = 3  # where its first whole vector goes: these are addresses
+    INDICES = 1  # of the columns of a vector in two blocks
+    PLACES = 2  # where its first whole vector goes: these are addresses
 
 
 class Rows:
@@ -81,14 +80,12 @@ class Rows:
         self.vectors = -(-8 * len(Record) // vector)  # where a record's vectors begin
         self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
         self.size = vector * (self.left + 2)  # one is written beyond
-        # rows p and p + half are written together: they must both be even or both odd
-        self.halving = writer.lanes >= 4
+        self.halving = writer.lanes >= 4  # half a vector is then whole pairs of columns
         self.start = self._define_start()
         self.begin = self._define_begin()
-        self.blocks = {Shifts.NONE: self._define_blocks(), Shifts.ANY: self._define_blocks_of_any()}
-        if self.halving:
-            for shifted in (Shifts.ODD, Shifts.EVEN):
-                self.blocks[shifted] = self._define_blocks_of_halves(shifted)
+        kinds = (Shifts.NONE, Shifts.ODD, Shifts.EVEN) if self.halving else (Shifts.NONE,)
+        self.blocks = {shifts: self._define_blocks(shifts) for shifts in kinds}
+        self.blocks[Shifts.ANY] = self._define_blocks_of_any()
         self.end = self._define_end()
 
     def open(self, b: ir.IRBuilder, record: Any) -> None:
@@ -220,65 +217,57 @@ class Rows:
         """The bytes from a place to the next aligned one."""
         return b.and_(b.sub(integer(0), b.ptrtoint(place, I64)), integer(self.w.vector_size - 1))
 
-    def _block(self, b: ir.IRBuilder, record: Any, column: Any, width: int) -> list[Any]:
-        """A block of columns of all rows, see `Tiles.block`."""
+    def _columns(
+        self, b: ir.IRBuilder, record: Any, block: Any, beyond: int = 0
+    ) -> tuple[Any, Any]:
+        """The tile, and where the columns from the start of a block on lie in it."""
         tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
-        return self.tiles.block(b, tile, element(b, I32, index, column), width)
+        column = b.add(b.mul(block, integer(self.w.lanes)), integer(beyond))
+        return tile, element(b, I32, index, column)
 
-    def _define_blocks(self) -> ir.Function:
-        """Write blocks start..stop of rows without shifts."""
-        f, b = self.w.internal("blocks", [PTR, I64, I64])
-        f.attributes.add("noinline")
-        record, start, stop = f.args
-        lanes = self.w.lanes
-        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
-        with loop(b, start, stop) as block:
-            at = element(b, self.w.vector, rows, block)
-            values = self._block(b, record, b.mul(block, integer(lanes)), lanes)
-            for lane in range(lanes):
-                self._stream(b, values[lane], offset(b, at, b.mul(step, integer(lane))))
-        b.ret_void()
-        return f
+    def _block(self, b: ir.IRBuilder, record: Any, block: Any) -> list[Any]:
+        """A block of columns of all rows, see `Tiles.block`."""
+        return self.tiles.block(b, *self._columns(b, record, block), self.w.lanes)
 
-    def _define_blocks_of_halves(self, shifted: Shifts) -> ir.Function:
-        """Write blocks start..stop, of every other row those shifted by half a block."""
-        f, b = self.w.internal(f"blocks_{shifted.name.lower()}", [PTR, I64, I64])
+    def _define_blocks(self, shifts: Shifts) -> ir.Function:
+        """Write blocks start..stop; of shifted rows, those half a block before them."""
+        f, b = self.w.internal(f"blocks_{shifts.name.lower()}", [PTR, I64, I64])
         f.attributes.add("noinline")
         record, start, stop = f.args
         lanes, half = self.w.lanes, self.w.lanes // 2
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
-        last = [entry_alloca(b, self.w.vector) for _ in range(lanes)]  # rows p, p + half; halves
-        for p in range(half):
-            x, y = (self._kept(b, record, Group.LAST, row) for row in (p, p + half))
-            b.store(self.tiles.halves(b, x, y, upper=False), last[p])
-            b.store(self.tiles.halves(b, x, y, upper=True), last[p + half])
+        before = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]  # pairs, shifted rows
+        odd = shifts == Shifts.ODD
+
+        def keep(pairs: list[Any]) -> None:
+            for values, place in zip(pairs, before, strict=True):
+                b.store(values, place)
+
+        def write(place: Any, first: int, pairs: list[Any]) -> None:
+            for row, values in enumerate(self.tiles.rows(b, pairs)):
+                self._stream(b, values, offset(b, place, b.mul(step, integer(first + 2 * row))))
+
+        if shifts != Shifts.NONE:  # before the first block there is nothing
+            block = b.select(b.icmp_signed(">", start, integer(0)), start, integer(1))
+            columns = self._columns(b, record, block, -half)
+            keep(self.tiles.pairs(b, *columns, half, odd))
         with loop(b, start, stop) as block:
-            at = element(b, self.w.vector, rows, block)
-            column = b.mul(block, integer(lanes))
-            lower = self._block(b, record, column, half)
-            upper = self._block(b, record, b.add(column, integer(half)), half)
-            for p in range(shifted == Shifts.EVEN, half, 2):
-                self._stream_rows(b, lower[p], upper[p], at, step, p)
-            with b.if_then(b.icmp_signed(">", block, integer(0))):
-                for p in range(shifted == Shifts.ODD, half, 2):
-                    before = b.load(last[p + half], typ=self.w.vector)
-                    place = element(b, self.w.scalar, at, -half)
-                    self._stream_rows(b, before, lower[p], place, step, p)
-            for p, values in enumerate(lower + upper):
-                b.store(values, last[p])
-        for p in range(half):
-            x, y = (b.load(last[k], typ=self.w.vector) for k in (p, p + half))
-            self._keep(b, self.tiles.halves(b, x, y, upper=False), record, Group.LAST, p)
-            self._keep(b, self.tiles.halves(b, x, y, upper=True), record, Group.LAST, p + half)
+            at, columns = element(b, self.w.vector, rows, block), self._columns(b, record, block)
+            even_pairs, odd_pairs = (
+                self.tiles.pairs(b, *columns, lanes, parity) for parity in (False, True)
+            )
+            if shifts != Shifts.EVEN:
+                write(at, 0, even_pairs)
+            if shifts != Shifts.ODD:
+                write(at, 1, odd_pairs)
+            if shifts != Shifts.NONE:
+                own = odd_pairs if odd else even_pairs
+                pairs = [b.load(place, typ=self.w.vector) for place in before] + own[: half // 2]
+                keep(own[half // 2 :])
+                with b.if_then(b.icmp_signed(">", block, integer(0))):
+                    write(element(b, self.w.scalar, at, -half), int(odd), pairs)
         b.ret_void()
         return f
-
-    def _stream_rows(self, b: ir.IRBuilder, x: Any, y: Any, place: Any, step: Any, p: int) -> None:
-        """Write rows p and p + lanes / 2, the halves of x and y."""
-        half = self.w.lanes // 2
-        for row, upper in ((p, False), (p + half, True)):
-            values = self.tiles.halves(b, x, y, upper=upper)
-            self._stream(b, values, offset(b, place, b.mul(step, integer(row))))
 
     def _define_blocks_of_any(self) -> ir.Function:
         """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
@@ -287,21 +276,19 @@ class Rows:
         record, start, stop = f.args
         lanes = range(self.w.lanes)
         last = [entry_alloca(b, self.w.vector) for _ in lanes]
-        for lane in lanes:
-            b.store(self._kept(b, record, Group.LAST, lane), last[lane])
+        before = b.select(b.icmp_signed(">", start, integer(0)), b.sub(start, integer(1)), start)
+        for lane, values in enumerate(self._block(b, record, before)):
+            b.store(values, last[lane])
         with loop(b, start, stop) as block:
-            column = b.mul(block, integer(self.w.lanes))
-            values = self._block(b, record, column, self.w.lanes)
+            values = self._block(b, record, block)
             with b.if_then(b.icmp_signed(">", block, integer(0))):
                 for lane in lanes:
                     place = load(b, PTR, self._at(b, record, Group.PLACES, 0), lane)
                     at = element(b, self.w.vector, place, b.sub(block, integer(1)))
-                    before = b.load(last[lane], typ=self.w.vector)
-                    self._stream(b, self._join(b, record, lane, before, values[lane]), at)
+                    one = b.load(last[lane], typ=self.w.vector)
+                    self._stream(b, self._join(b, record, lane, one, values[lane]), at)
             for lane in lanes:
                 b.store(values[lane], last[lane])
-        for lane in lanes:
-            self._keep(b, b.load(last[lane], typ=self.w.vector), record, Group.LAST, lane)
         b.ret_void()
         return f
 
@@ -326,12 +313,13 @@ class Rows:
         f.attributes.add("noinline")
         (record,) = f.args
         lanes, item = self.w.lanes, self.w.item
-        done = b.mul(load(b, I64, record, Record.BLOCKS), integer(lanes))
+        blocks = load(b, I64, record, Record.BLOCKS)
+        done = b.mul(blocks, integer(lanes))
         # in a row's room: its last whole block, what is left of it, the start of the next row
         rooms = entry_alloca(b, self.w.vector, 3 * lanes)
-        for lane, values in enumerate(self._block(b, record, done, lanes)):
-            store(b, self._kept(b, record, Group.LAST, lane), rooms, 3 * lane)
-            store(b, values, rooms, 3 * lane + 1)
+        for k, block in enumerate((b.sub(blocks, integer(1)), blocks)):
+            for lane, values in enumerate(self._block(b, record, block)):
+                store(b, values, rooms, 3 * lane + k)
         end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         before = load(b, I64, record, Record.ORIGIN)

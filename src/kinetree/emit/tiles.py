@@ -98,6 +98,33 @@ class Tiles:
             parts.append(b.load(place, typ=self.w.vector, align=self.w.vector_size))
         return self._transpose(b, parts, width)
 
+    def pairs(self, b: ir.IRBuilder, tile: Any, index: Any, count: int, odd: bool) -> list[Any]:
+        """Some columns of a tile, two and two: of every other row, what it has in both."""
+        kind, align = self.w.vector, self.w.vector_size
+        places = [self.place(b, tile, index, j) for j in range(count)]
+        columns = [b.load(place, typ=kind, align=align) for place in places]
+        both = zip(columns[::2], columns[1::2], strict=True)
+        return [self._shuffle(b, x, y, 1, upper=odd) for x, y in both]
+
+    def rows(self, b: ir.IRBuilder, pairs: list[Any]) -> list[Any]:
+        """Every other row, from its pairs of as many columns as a tile has lanes.
+
+        Each step takes, of two vectors, every other stretch of lanes: the first half of both and
+        the second, then their quarters, down to pairs.
+        """
+        groups, stretch = [pairs], self.w.lanes // 2
+        while stretch > 1:
+            groups = [
+                [
+                    self._every_other(b, *two, stretch, upper)
+                    for two in zip(g[::2], g[1::2], strict=True)
+                ]
+                for g in groups
+                for upper in (False, True)
+            ]
+            stretch //= 2
+        return [row for (row,) in groups]
+
     def _transpose(self, b: ir.IRBuilder, parts: list[Any], width: int) -> list[Any]:
         """Transpose each width x width block of `width` vectors of all lanes."""
         distance = width // 2
@@ -123,6 +150,11 @@ class Tiles:
                 mask.append(n + k - distance if k & distance else k)
         return self._pick(b, x, y, mask)
 
+    def _every_other(self, b: ir.IRBuilder, x: Any, y: Any, stretch: int, upper: bool) -> Any:
+        """Of x and then y, every other stretch of lanes."""
+        mask = [k for k in range(2 * self.w.lanes) if bool(k & stretch) == upper]
+        return self._pick(b, x, y, mask)
+
     def _join(self, b: ir.IRBuilder, vectors: list[Any]) -> Any:
         """Vectors one after the other."""
         while len(vectors) > 1:
@@ -130,13 +162,6 @@ class Tiles:
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
             vectors = [self._pick(b, x, y, mask) for x, y in pairs]
         return vectors[0]
-
-    def halves(self, b: ir.IRBuilder, x: Any, y: Any, upper: bool) -> Any:
-        """One half of x, then the same half of y."""
-        n = self.w.lanes
-        start = n // 2 if upper else 0
-        own = list(range(start, start + n // 2))
-        return self._pick(b, x, y, own + [n + k for k in own])
 
     def _pick(self, b: ir.IRBuilder, x: Any, y: Any, mask: list[int]) -> Any:
         return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(mask)), mask))
