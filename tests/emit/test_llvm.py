@@ -374,6 +374,24 @@ def test_fused_operations_are_called_only_where_the_target_has_them(target):
         assert text.count("@llvm.fma.") == (fused if target.fma else 0)
 
 
+@pytest.mark.parametrize(
+    ("before", "results", "tiles"),
+    [(2000, 600, 1), (2000, 100, 2), (300, 600, 2)],
+    ids=["many late", "few", "early"],
+)
+def test_results_that_come_late_need_one_tile(before, results, tiles):
+    def work(x):
+        y = x[0]
+        for _ in range(before):
+            y = y * 0.5 + x[1]
+        return {"out": [x[0] * x[1], *(y * (i + 1.5) for i in range(results))]}
+
+    program = fuse(trace("work", work, {"x": (2,)}))
+    target = Target("double", 4, True)
+    assert emit_body(program, "wide", target, 4).tiles == tiles
+    assert emit_body(program, "one", target, 1).tiles == 2  # of which there is no tile before
+
+
 def test_a_body_is_cut_into_chunks_of_the_size_asked_for(chunks_of):
     program = fuse(random_program(0))
     target = Target("double", 4, True)

@@ -233,6 +233,29 @@ states = robot.random(0, 41), *np.random.default_rng(0).standard_normal((2, 41, 
 single = [robot.forward_dynamics_derivatives(*(x[i] for x in states)) for i in range(41)]
 for k, found in enumerate(robot.forward_dynamics_derivatives(*states)):  # several at once
     assert (found == [results[k] for results in single]).all()
+
+from kinetree.emit.llvm import emit_body
+from kinetree.graph import trace
+from kinetree.graph.fuse import fuse
+from kinetree.runtime.host import host
+from kinetree.runtime.kernel import Kernel
+
+def late(x):
+    y = list(x)
+    for _ in range(200):
+        y = [a * 0.5 + b * c for a, b, c in zip(y, x, y[1:] + y[:1])]
+    results = [[y[i % 12] * x[i % 11] + i for i in range(k, 300 + k)] for k in (0, 300)]
+    return {"one": [x[0] * x[1], *results[0]], "two": [*results[1], x[2] * x[3]]}
+
+program = trace("late", late, {"x": (12,)})
+target = host().target("double")
+assert emit_body(fuse(program), "wide", target, target.lanes).tiles == 1  # what is early waits
+kernel = Kernel(None, lambda: program)
+for n in (8, 41, 400):
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (n, 12))
+    single = [kernel(row) for row in x]
+    for k, found in enumerate(kernel(x)):
+        assert (found == [results[k] for results in single]).all()
 print("survived")
 """
 )

@@ -112,7 +112,7 @@ class Driver:
         """
         f, b = self.w.internal("tiles", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
         description, args, steps, modes, strides, begin, end, n = f.args
-        inputs, operands, scratch_size, elements, results, largest = (
+        inputs, operands, scratch_size, elements, results, tiles, largest = (
             load(b, I64, description, k)
             for k in (
                 Field.INPUTS,
@@ -120,18 +120,18 @@ class Driver:
                 Field.WIDE_SCRATCH,
                 Field.INPUT_ELEMENTS,
                 Field.RESULTS,
+                Field.TILES,
                 Field.LARGEST,
             )
         )
         lanes = integer(self.w.lanes)
         pointers = b.alloca(PTR, b.add(inputs, integer(1)))
         next_tile, first = entry_alloca(b, PTR), entry_alloca(b, I64)
-        twice = b.mul(results, integer(2))
-        total = b.add(b.add(scratch_size, elements), b.add(twice, largest))
+        total = b.add(b.add(scratch_size, elements), b.add(b.mul(results, tiles), largest))
         count = b.sub(operands, inputs)
         streams = self.streams.room(b, count)
         with self._memory(b, b.add(b.mul(total, lanes), streams)) as scratch:
-            # scratch, the tiles of the inputs, two of the results, packed rows, what is pending
+            # scratch, tiles of the inputs, of the results, packed rows, what is pending
             b.store(element(b, self.w.scalar, scratch, b.mul(scratch_size, lanes)), next_tile)
             with loop(b, 0, inputs) as k:
                 tile = b.load(next_tile, typ=PTR)
@@ -140,8 +140,10 @@ class Driver:
                 b.store(element(b, self.w.scalar, tile, b.mul(size, lanes)), next_tile)
             spare = entry_alloca(b, PTR)
             b.store(b.load(next_tile, typ=PTR), spare)
-            own = element(b, self.w.scalar, b.load(spare, typ=PTR), b.mul(results, lanes))
-            buffer = element(b, self.w.scalar, own, b.mul(results, lanes))
+            tile_size = b.mul(results, lanes)
+            beyond = b.mul(tile_size, b.sub(tiles, integer(1)))  # if there is one, it is the other
+            own = element(b, self.w.scalar, b.load(spare, typ=PTR), beyond)
+            buffer = element(b, self.w.scalar, own, tile_size)
             pending = element(b, self.w.scalar, buffer, b.mul(largest, lanes))
             b.call(self.streams.open, [pending, count])
             for tile in (b.load(spare, typ=PTR), own):

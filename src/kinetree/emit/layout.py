@@ -35,4 +35,5 @@ class Field(IntEnum):
     ARRAY_TYPE = 14  # address of numpy.ndarray
     DTYPE = 15  # address of the arrays' dtype
     NOT_IMPLEMENTED = 16  # address of NotImplemented
-    HEAD = 17
+    TILES = 17  # of results: of a tile, or of it and the one before
+    HEAD = 18

@@ -22,7 +22,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kinetree.emit.layout import ADVANCE, ALL
-from kinetree.emit.scratch import Slots
+from kinetree.emit.scratch import Slots, waiting
 from kinetree.errors import DtypeError
 from kinetree.graph.program import Program
 from kinetree.graph.schedule import (
@@ -66,11 +66,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Body:
-    """The text of a body, and for each lane: its elements of scratch, its distinct results."""
+    """The text of a body.
+
+    scratch, results: its elements of scratch and its distinct results, for each lane.
+    tiles: how many tiles of results it needs, one after the other.
+    """
 
     text: str
     scratch: int
     results: int
+    tiles: int
 
 
 TEMPLATES = {
@@ -124,7 +129,11 @@ class _Emitter:
         self.steps = schedule(program, CHUNK_SIZE)
         self.columns = [n for output in program.outputs for n in output.nodes]
         self.stores = self._stores()
-        self.slots = Slots(program, self.steps, target.lanes // lanes, self.stores)
+        found = waiting(self.steps, self.stores) if lanes > 1 else None
+        self.tiles = 1 if found else 2
+        self.until, self.late = found or (len(self.steps), set())
+        places = self.stores.keys() - self.late
+        self.slots = Slots(program, self.steps, target.lanes // lanes, places, self.late)
         self.operand_count = 1 + max(k for places in self.stores.values() for k, _ in places)
         self.addresses = 0
 
@@ -163,11 +172,11 @@ class _Emitter:
                 calls.append(f"  call void @{self.name}.{k}(ptr %operands, ptr %scratch)")
                 calls += self._call(step, k)
             if self.lanes > 1:
-                share = ALL * (k + 1) // len(self.steps)
+                share = ALL * min(k + 1, self.until) // self.until
                 advance = self.target.routine(ADVANCE)
                 calls.append(f"  call void @{advance}(ptr %pending, i64 {share})")
         chunked = {n for step in self.steps if isinstance(step, Chunk) for n in step.nodes}
-        leaves = [n for n in self.stores if n not in chunked]
+        leaves = [n for n in self.stores if n not in chunked or n in self.late]
         constants = [n for n in leaves if self.program.nodes[n].op == "const"]
         others = [n for n in leaves if self.program.nodes[n].op != "const"]
         functions.append(self._leaf_stores(f"{self.name}.leaves", others))
@@ -186,7 +195,7 @@ class _Emitter:
                 self._index(),
             ]
         )
-        return Body(text, self.slots.count, len(self.stores))
+        return Body(text, self.slots.count, len(self.stores), self.tiles)
 
     def _function(self, name: str, lines: list[str]) -> str:
         head = f"define internal void @{name}(ptr noalias %operands, ptr noalias %scratch) #0 {{"
@@ -211,7 +220,7 @@ class _Emitter:
             args = [self._value(a, known, lines) for a in node.args]
             self._instruction(n, node.op, args, lines)
             known[n], used[n] = f"%v{n}", now
-            for operand, element in self.stores.get(n, ()):
+            for operand, element in self.stores.get(n, ()) if n not in self.late else ():
                 self._store(f"%v{n}", f"%o{operand}", element, lines)
             if n in self.slots.of:
                 self._store(f"%v{n}", "%scratch", self.slots.of[n], lines)
@@ -254,7 +263,7 @@ class _Emitter:
         ]
 
     def _leaf_stores(self, name: str, leaves: list[int]) -> str:
-        """Write results that no chunk computes: numbers, arguments, results of routines."""
+        """Write results that no chunk writes: arguments, results of routines, what waited."""
         lines: list[str] = []
         known: dict[int, str] = {}
         for n in leaves:

@@ -1,12 +1,40 @@
-"""Where a body keeps what its chunks hand on: places in its scratch, used again when free."""
+"""Where a body keeps what its chunks hand on: places in its scratch, used again when free.
+
+And whether its results need a second place. Those of the tile before lie there until they are
+written; if most of a body's results come late, there is time for that, and the few that come early
+can wait in scratch. One tile of results less is in the way of everything else in the caches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from kinetree.graph.program import Program
 from kinetree.graph.schedule import RESULTS, Batch, Chunk, number_arguments
+
+MANY = 512  # results: fewer are little beside the caches
+FEW = 0.05  # of them may wait,
+LATE = 0.4  # if the others come after this part of the steps
+
+
+def waiting(steps: list[Chunk | Batch], results: Container[int]) -> tuple[int, set[int]] | None:
+    """The number of steps before any result is written, and those that wait till the end.
+
+    None if there are none such.
+    """
+    of_step = [
+        {n for n in s.nodes if n in results} if isinstance(s, Chunk) else set() for s in steps
+    ]
+    count = sum(map(len, of_step))
+    few, late = FEW * count, set[int]()
+    if count < MANY:
+        return None
+    for until, own in enumerate(of_step):
+        if len(late) + len(own) > few:
+            return (until, late) if until > LATE * len(steps) else None
+        late |= own
+    return None
 
 
 @dataclass(frozen=True)
@@ -29,6 +57,7 @@ class Slots:
 
     whole: how many slots fill a vector, of which routines take whole ones.
     elsewhere: what has a place already when it is computed.
+    late: what is kept until the end.
     """
 
     def __init__(
@@ -37,6 +66,7 @@ class Slots:
         steps: list[Chunk | Batch],
         whole: int,
         elsewhere: Container[int],
+        late: Iterable[int] = (),
     ) -> None:
         self.of: dict[int, int] = {}
         self.areas: dict[int, Area] = {}
@@ -53,6 +83,7 @@ class Slots:
             else:
                 used = (a for arguments in step.arguments for a in arguments)
             self._dies.update(dict.fromkeys(used, k))
+        self._dies.update(dict.fromkeys(late, len(steps)))
         self._add_crossings(len(steps), elsewhere)
 
     def _add_area(self, step: Batch, whole: int) -> None:
@@ -68,7 +99,7 @@ class Slots:
     def _add_crossings(self, steps: int, elsewhere: Container[int]) -> None:
         """Give each value that a later step uses a slot, reusing those of dead ones."""
         free: list[int] = []
-        dying: list[list[int]] = [[] for _ in range(steps)]
+        dying: list[list[int]] = [[] for _ in range(steps + 1)]
         by_birth: list[list[int]] = [[] for _ in range(steps)]
         for n, k in self._born.items():
             by_birth[k].append(n)

@@ -32,9 +32,10 @@ class Counts(NamedTuple):
     wide_scratch: int
     one_scratch: int
     results: int
+    tiles: int
 
 
-_COUNTS = "<3q"
+_COUNTS = "<4q"
 
 
 def compiled(
@@ -87,7 +88,7 @@ def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
     for lanes in (1, target.lanes):
         head += declarations(target, lanes)
     text = head + wide.text + one.text
-    return h.compile(text), Counts(wide.scratch, one.scratch, wide.results)
+    return h.compile(text), Counts(wide.scratch, one.scratch, wide.results, wide.tiles)
 
 
 def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> Any:
@@ -107,6 +108,7 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
         Field.WIDE_SCRATCH: counts.wide_scratch,
         Field.ONE_SCRATCH: counts.one_scratch,
         Field.RESULTS: counts.results,
+        Field.TILES: counts.tiles,
         Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),
