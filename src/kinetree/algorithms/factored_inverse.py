@@ -86,13 +86,21 @@ def _blocks(count: int) -> list[range]:
 
 def inverted(f: Factor) -> Inverse:
     """K, row by row."""
-    K: list[Row] = []
-    for i, entries in enumerate(f.L):
-        row: Row = {i: 1}
-        for j, entry in entries.items():
+    K: list[Row] = [{i: 1} for i in range(len(f.L))]
+
+    def take(i: int, j: int) -> None:
+        """What row i takes from row j, which is done."""
+        if j in f.L[i]:
             for k, value in K[j].items():
-                row[k] = row.get(k, 0) - entry * value
-        K.append(row)
+                K[i][k] = K[i].get(k, 0) - f.L[i][j] * value
+
+    for some in _blocks(len(K)):
+        for j in range(some[0]):
+            for i in some:
+                take(i, j)
+        for i in some:
+            for j in range(some[0], i):
+                take(i, j)
     return Inverse(K, f.D_inv, f.order)
 
 

@@ -160,18 +160,19 @@ def _sincos(b: ir.IRBuilder, target: Target, v: _Vectors, x: Any) -> tuple[Any, 
     shifted = wide.fma(y, wide.number(2.0 / math.pi), wide.number(MAGIC))
     k = b.fsub(shifted, wide.number(MAGIC))
     quadrant = b.bitcast(shifted, wide.bits)
-    r, rest = wide.fma(k, wide.number(-HALF_PI[0]), y), v.number(0.0)
+    r = wide.fma(k, wide.number(-HALF_PI[0]), y)
     if target.type == "float":
         for part in HALF_PI[1:3]:
             r = wide.fma(k, wide.number(-part), r)
-        r, quadrant = b.fptrunc(r, v.type), b.trunc(quadrant, v.bits)
+        r, quadrant, rest = b.fptrunc(r, v.type), b.trunc(quadrant, v.bits), v.number(0.0)
     else:  # y - k pi/2 = r + rest: what the subtractions lose is kept
+        lost = []
         for part in HALF_PI[1:3]:
             product = b.fmul(k, wide.number(part))
             less = b.fsub(r, product)
-            rest = b.fadd(rest, b.fsub(b.fsub(r, less), product))
+            lost.append(b.fsub(b.fsub(r, less), product))
             r = less
-        rest = wide.fma(k, wide.number(-HALF_PI[3]), rest)
+        rest = wide.fma(k, wide.number(-HALF_PI[3]), b.fadd(*lost))
     z = b.fmul(r, r)
     s = b.fadd(r, v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), rest))
     half = v.fma(z, v.number(-0.5), v.number(1.0))
