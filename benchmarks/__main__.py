@@ -65,9 +65,9 @@ def machine() -> dict[str, str]:
 def comparison_table(measured: list[Row]) -> Table:
     table = Table(
         title=f"time a state; batches of {BATCH:,} with out= given; ratios: Pinocchio / Kinetree",
-        caption="bound: what limits the batch on one thread; memory: the fraction of the time that "
-        "writing the results alone takes at the bandwidth measured in this run; writing alone: a "
-        "kernel with the same results and no arithmetic",
+        caption="arithmetic alone: the same program, its results added up and not written; writing "
+        "alone: a kernel with the same results and no arithmetic; memory: the fraction of the "
+        "batch's time that writing its results takes at the bandwidth measured in this run",
     )
     for head in ("robot", "quantity", "Pinocchio: what was called"):
         table.add_column(head, no_wrap=True)
@@ -81,12 +81,12 @@ def comparison_table(measured: list[Row]) -> Table:
         "ratio",
         "2 threads",
         "gain",
+        "arithmetic alone",
         "writing alone",
-        "bound",
+        "memory",
     ):
         table.add_column(head, justify="right", no_wrap=True)
     for r in measured:
-        bound = r.bound if r.bound == "arithmetic" else f"memory {r.write_fraction:.0%}"
         table.add_row(
             r.robot,
             r.quantity,
@@ -100,8 +100,9 @@ def comparison_table(measured: list[Row]) -> Table:
             f"{r.batch_ratio:.0f} ×",
             f"{r.two_threads * 1e9:.0f} ns",
             f"{r.thread_ratio:.2f} ×",
+            f"{r.arithmetic * 1e9:.0f} ns",
             f"{r.writing * 1e9:.0f} ns",
-            bound,
+            f"{r.write_fraction:.0%}",
         )
     return table
 

@@ -14,7 +14,8 @@ import pinocchio as pin
 
 import kinetree as kt
 from benchmarks.timing import on_the_quietest, seconds_in_turn, write_bandwidth
-from kinetree.graph import trace
+from kinetree.graph import Program, trace
+from kinetree.graph.program import Node, Output
 from kinetree.model.model import Limits
 from kinetree.model.write_urdf import write_urdf
 from kinetree.runtime.kernel import Kernel
@@ -23,7 +24,7 @@ ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-ro
 BATCH = 10_000
 AGREEMENT = 1e-10
 TALOS_HAND = "gripper_left_base_link"
-MEMORY_BOUND = 0.5  # of the time, from which on writing the results is what binds
+SUMS = 8  # in which results are added up where they are not written
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ class Row:
     batch: float
     two_threads: float
     peer_loop: float
-    bound: str
     write_fraction: float
+    arithmetic: float
+    """Of the same program with its results added up and not written."""
     writing: float
     """Of a kernel with results of the same shapes and next to no arithmetic."""
 
@@ -217,8 +219,9 @@ def _row(case: Case, comparison: Comparison) -> Row:
     states["v"], states["a"] = rng.standard_normal((2, BATCH, robot.nv))
     arrays = [states[name] for name in comparison.arguments.split()]
     method, call = getattr(robot, comparison.quantity), comparison.peer
-    if comparison.quantity == "jacobian":
-        method = partial(method, frame=case.frame)
+    settings = {"frame": case.frame} if comparison.quantity == "jacobian" else {}
+    if settings:
+        method = partial(method, **settings)
         call = partial(call, frame=model.getFrameId(case.frame))
     error = _disagreement(method, call, comparison.quantity, model, data, arrays)
     if not error < AGREEMENT:
@@ -241,7 +244,8 @@ def _row(case: Case, comparison: Comparison) -> Row:
         )
         batch, loop = seconds_in_turn([lambda: method(*arrays, out=out), peer_loop])
         fraction = size / write_bandwidth(size) / batch
-        writing = _writing(arrays[0], outs) / BATCH
+        arithmetic = _arithmetic(robot.kernel(comparison.quantity, **settings).program, arrays)
+        writing = _writing(arrays[0], outs)
     two_threads, alone = _threads(lambda: method(*arrays, out=out))
     return Row(
         robot=case.name,
@@ -253,9 +257,36 @@ def _row(case: Case, comparison: Comparison) -> Row:
         batch=batch / BATCH,
         two_threads=batch * two_threads / alone / BATCH,
         peer_loop=loop / BATCH,
-        bound="memory" if fraction > MEMORY_BOUND else "arithmetic",
         write_fraction=fraction,
-        writing=writing,
+        arithmetic=arithmetic / BATCH,
+        writing=writing / BATCH,
+    )
+
+
+def _arithmetic(program: Program, arrays: list[np.ndarray]) -> float:
+    """The time to compute a program's results when they are not written."""
+    kernel = Kernel(None, lambda: _added_up(program))
+    out = kernel(*arrays)
+    (seconds,) = seconds_in_turn([lambda: kernel(*arrays, out=out)])
+    return seconds
+
+
+def _added_up(program: Program) -> Program:
+    """A program with a few sums of its results for results, each added as it comes."""
+    results = {n for output in program.outputs for n in output.nodes}
+    nodes: list[Node] = []
+    at: list[int] = []  # where a node of the program is now
+    sums: list[int] = []
+    for n, node in enumerate(program.nodes):
+        at.append(len(nodes))
+        nodes.append(node._replace(args=tuple(at[a] for a in node.args)))
+        if n in results:
+            sums.append(at[n])
+            if len(sums) > SUMS:
+                nodes.append(Node("add", (sums.pop(0), sums.pop())))
+                sums.append(len(nodes) - 1)
+    return replace(
+        program, outputs=(Output("sums", (len(sums),), tuple(sums)),), nodes=tuple(nodes)
     )
 
 
