@@ -196,18 +196,21 @@ class Rows:
     def _find_places(self, b: ir.IRBuilder, record: Any) -> None:
         """The first aligned place of each row, and its shift as indices."""
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
-        counts = self._counts()
-        count_up = ir.Constant(counts, list(range(self.w.lanes)))
-        every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
         for lane in range(self.w.lanes):
             row = offset(b, rows, b.mul(step, integer(lane)))
             beyond = self._beyond(b, row)
             store(b, offset(b, row, beyond), self._at(b, record, Group.PLACES, 0), lane)
-            shift = b.udiv(beyond, integer(self.w.item))
-            shift = shift if counts.element is I64 else b.trunc(shift, counts.element)
-            one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
-            indices = b.add(b.shuffle_vector(one, one, every), count_up)
-            self._keep(b, indices, record, Group.INDICES, lane)
+            self._keep_shift(b, b.udiv(beyond, integer(self.w.item)), record, lane)
+
+    def _keep_shift(self, b: ir.IRBuilder, shift: Any, record: Any, lane: int) -> None:
+        """Keep a row's shift as the indices that `_join` takes."""
+        counts = self._counts()
+        count_up = ir.Constant(counts, list(range(self.w.lanes)))
+        every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
+        shift = shift if counts.element is I64 else b.trunc(shift, counts.element)
+        one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
+        indices = b.add(b.shuffle_vector(one, one, every), count_up)
+        self._keep(b, indices, record, Group.INDICES, lane)
 
     def _counts(self) -> ir.VectorType:
         """A vector of integers as wide as the elements."""
@@ -313,6 +316,11 @@ class Rows:
         f.attributes.add("noinline")
         (record,) = f.args
         lanes, item = self.w.lanes, self.w.item
+        none = b.icmp_signed("==", load(b, I64, record, Record.SHIFTS), integer(Shifts.NONE))
+        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
+        with b.if_then(b.and_(none, dense)):
+            self._end_whole(b, record)
+            b.ret_void()
         blocks = load(b, I64, record, Record.BLOCKS)
         done = b.mul(blocks, integer(lanes))
         # in a row's room: its last whole block, what is left of it, the start of the next row
@@ -323,7 +331,6 @@ class Rows:
         end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         before = load(b, I64, record, Record.ORIGIN)
-        dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
         shifts = load(b, I64, record, Record.SHIFTS)
         written = b.icmp_signed("!=", shifts, integer(Shifts.ANY))  # where there is no shift
         # all rooms are filled before any is read: what is just being written is slow to read
@@ -365,6 +372,30 @@ class Rows:
                     store(b, load(b, self.w.scalar, room, at), origin, at)
         b.ret_void()
         return f
+
+    def _end_whole(self, b: ir.IRBuilder, record: Any) -> None:
+        """The joints of rows that follow one another and are whole vectors long."""
+        origin, columns = (load(b, I64, record, k) for k in (Record.ORIGIN, Record.COLUMNS))
+        rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
+        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
+        begin = b.sub(columns, integer(self.w.lanes))
+        ends = self.tiles.block(b, tile, element(b, I32, index, begin), self.w.lanes)
+        self._keep_shift(b, origin, record, 0)
+        at = element(b, self.w.scalar, rows, b.add(begin, origin))
+        for lane, values in enumerate(ends[:-1]):
+            start = self._kept(b, record, Group.FIRST, lane + 1)
+            place = offset(b, at, b.mul(step, integer(lane)))
+            self._stream(b, self._join(b, record, 0, values, start), place)
+        place = offset(b, at, b.mul(step, integer(self.w.lanes - 1)))
+        values = self._join(b, record, 0, ends[-1], ends[-1])
+        with b.if_else(b.icmp_signed("==", origin, integer(0))) as (whole, leave):
+            with whole:
+                self._stream(b, values, place)
+                store(b, integer(0), record, Record.LEFT)
+            with leave:  # the next tile may complete it
+                b.store(values, self._left(b, record), align=self.w.vector_size)
+                store(b, b.ptrtoint(place, I64), record, Record.LEFT)
+                store(b, b.sub(integer(self.w.lanes), origin), record, Record.COUNT)
 
     def _room(self, b: ir.IRBuilder, rooms: Any, lane: Any) -> Any:
         lane = integer(lane) if isinstance(lane, int) else lane
