@@ -213,20 +213,24 @@ def placed(expected, shift, gap):
         rest[shift + i * (size + gap) :][:size] = False
     return out, room, rest
 
-for robot in map(kt.robots.chain, (12, 13, 14, 20, 21)):  # whole vectors apart, half ones, any
+# rows whole vectors apart, half ones, any; 28 and 23 are half ones for sixteen lanes and for four
+cases = [(joints, "mass_matrix") for joints in (12, 13, 14, 20, 21)]
+for joints, quantity in (*cases, (28, "momentum_matrix"), (23, "momentum_matrix")):
+    robot = kt.robots.chain(joints)
+    call = getattr(robot, quantity)
     for dtype in (np.float64, np.float32):
         for n in (8, 41):
             q = robot.random(0, n).astype(dtype)
-            expected = np.array([robot.mass_matrix(x) for x in q])
+            expected = np.array([call(x) for x in q])
             for shift in range(17):
                 for gap in (0, 1, 4):
                     out, room, rest = placed(expected, shift, gap)
-                    robot.mass_matrix(q, out=out)
+                    call(q, out=out)
                     assert (out == expected).all()
                     assert np.isnan(room[rest]).all()
             for at_end in (False, True):
                 out = guarded(expected.shape, dtype, at_end)
-                robot.mass_matrix(q, out=out)
+                call(q, out=out)
                 assert (out == expected).all()
 robot = kt.robots.chain(12)
 states = robot.random(0, 41), *np.random.default_rng(0).standard_normal((2, 41, 12))

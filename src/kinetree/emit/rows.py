@@ -316,10 +316,11 @@ class Rows:
         f.attributes.add("noinline")
         (record,) = f.args
         lanes, item = self.w.lanes, self.w.item
-        none = b.icmp_signed("==", load(b, I64, record, Record.SHIFTS), integer(Shifts.NONE))
+        shifts = load(b, I64, record, Record.SHIFTS)
+        some = b.icmp_signed("!=", shifts, integer(Shifts.ANY))
         dense = b.icmp_signed("!=", load(b, I64, record, Record.DENSE), integer(0))
-        with b.if_then(b.and_(none, dense)):
-            self._end_whole(b, record)
+        with b.if_then(b.and_(some, dense)):
+            self._end_dense(b, record, shifts)
             b.ret_void()
         blocks = load(b, I64, record, Record.BLOCKS)
         done = b.mul(blocks, integer(lanes))
@@ -331,8 +332,6 @@ class Rows:
         end = b.sub(b.add(load(b, I64, record, Record.COLUMNS), integer(lanes)), done)
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         before = load(b, I64, record, Record.ORIGIN)
-        shifts = load(b, I64, record, Record.SHIFTS)
-        written = b.icmp_signed("!=", shifts, integer(Shifts.ANY))  # where there is no shift
         # all rooms are filled before any is read: what is just being written is slow to read
         for lane in range(lanes - 1):
             start = self._kept(b, record, Group.FIRST, lane + 1)
@@ -347,7 +346,7 @@ class Rows:
                 shift = b.udiv(self._beyond(b, offset(b, row, step)), integer(item))
                 b.store(b.add(before, shift), after)
             shift = b.udiv(self._beyond(b, row), integer(item))
-            none = b.and_(written, b.icmp_signed("==", shift, integer(0)))
+            none = b.and_(some, b.icmp_signed("==", shift, integer(0)))
             begin = b.select(none, integer(lanes), shift)
             complete = b.sub(b.add(end, b.load(after, typ=I64)), begin)
             stop = b.add(begin, b.and_(complete, integer(-lanes)))
@@ -373,29 +372,40 @@ class Rows:
         b.ret_void()
         return f
 
-    def _end_whole(self, b: ir.IRBuilder, record: Any) -> None:
-        """The joints of rows that follow one another and are whole vectors long."""
+    def _end_dense(self, b: ir.IRBuilder, record: Any, shifts: Any) -> None:
+        """Write the vectors across the ends of rows that follow one another: one for each.
+
+        Of a row's last block it takes what is left of the row, which begins where the row before
+        it began, and the start of the next row.
+        """
+        lanes, half = self.w.lanes, integer(self.w.lanes // 2)
         origin, columns = (load(b, I64, record, k) for k in (Record.ORIGIN, Record.COLUMNS))
         rows, step = load(b, PTR, record, Record.ROWS), load(b, I64, record, Record.STEP)
         tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
-        begin = b.sub(columns, integer(self.w.lanes))
-        ends = self.tiles.block(b, tile, element(b, I32, index, begin), self.w.lanes)
-        self._keep_shift(b, origin, record, 0)
-        at = element(b, self.w.scalar, rows, b.add(begin, origin))
+        begin = b.sub(columns, integer(lanes))
+        ends = self.tiles.block(b, tile, element(b, I32, index, begin), lanes)
+        used = []  # columns of the last block that are written, of even and of odd rows
+        for parity, other in enumerate((Shifts.ODD, Shifts.EVEN)):
+            beyond = b.select(b.icmp_signed("==", shifts, integer(other)), half, integer(0))
+            used.append(b.add(origin, beyond))
+            self._keep_shift(b, used[parity], record, parity)
+
+        def place(lane: int) -> Any:
+            row = offset(b, rows, b.mul(step, integer(lane)))
+            return element(b, self.w.scalar, row, b.add(begin, used[lane % 2]))
+
         for lane, values in enumerate(ends[:-1]):
             start = self._kept(b, record, Group.FIRST, lane + 1)
-            place = offset(b, at, b.mul(step, integer(lane)))
-            self._stream(b, self._join(b, record, 0, values, start), place)
-        place = offset(b, at, b.mul(step, integer(self.w.lanes - 1)))
-        values = self._join(b, record, 0, ends[-1], ends[-1])
-        with b.if_else(b.icmp_signed("==", origin, integer(0))) as (whole, leave):
+            self._stream(b, self._join(b, record, lane % 2, values, start), place(lane))
+        values = self._join(b, record, 1, ends[-1], ends[-1])
+        with b.if_else(b.icmp_signed("==", used[1], integer(0))) as (whole, leave):
             with whole:
-                self._stream(b, values, place)
+                self._stream(b, values, place(lanes - 1))
                 store(b, integer(0), record, Record.LEFT)
             with leave:  # the next tile may complete it
                 b.store(values, self._left(b, record), align=self.w.vector_size)
-                store(b, b.ptrtoint(place, I64), record, Record.LEFT)
-                store(b, b.sub(integer(self.w.lanes), origin), record, Record.COUNT)
+                store(b, b.ptrtoint(place(lanes - 1), I64), record, Record.LEFT)
+                store(b, b.sub(integer(lanes), used[1]), record, Record.COUNT)
 
     def _room(self, b: ir.IRBuilder, rooms: Any, lane: Any) -> Any:
         lane = integer(lane) if isinstance(lane, int) else lane
