@@ -211,15 +211,15 @@ class _Emitter:
         lines: list[str] = []
         known: dict[int, str] = {}
         used: dict[int, int] = {}
-        for now, n in enumerate(step.nodes):
+        for time, n in enumerate(step.nodes):
             node = self.program.nodes[n]
             for a in number_arguments(self.program, n):
-                if now - used.get(a, now) > KEEP and self._place(a):
+                if time - used.get(a, time) > KEEP and self._place(a):
                     known.pop(a, None)
-                used[a] = now
+                used[a] = time
             args = [self._value(a, known, lines) for a in node.args]
             self._instruction(n, node.op, args, lines)
-            known[n], used[n] = f"%v{n}", now
+            known[n], used[n] = f"%v{n}", time
             for operand, element in self.stores.get(n, ()) if n not in self.late else ():
                 self._store(f"%v{n}", f"%o{operand}", element, lines)
             if n in self.slots.of:

@@ -10,7 +10,6 @@ of both, also if that is the next tile's; what belongs to no whole vector is wri
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any
 
 from llvmlite import ir
@@ -22,52 +21,18 @@ from kinetree.emit.building import (
     Writer,
     element,
     entry_alloca,
-    external,
     integer,
     load,
     loop,
     offset,
     store,
 )
+from kinetree.emit.records import Group, Record, Records, Shifts
 from kinetree.emit.tiles import Tiles
 
 
-class Record(IntEnum):
-    """One operand of a tile, in 64-bit fields; its vectors follow."""
-
-    ROWS = 0  # the first row, at the origin
-    STEP = 1  # bytes from row to row
-    TILE = 2
-    INDEX = 3  # from the origin on
-    COLUMNS = 4  # from the origin on
-    ORIGIN = 5  # columns before the origin
-    SHIFTS = 6
-    DENSE = 7  # whether rows follow one another
-    NEXT = 8  # the block to be written next
-    BLOCKS = 9  # blocks until the last one, which is written by itself
-    LEFT = 10  # where the vector goes that the tile before began, or zero
-    COUNT = 11  # the elements that it has
-
-
-class Shifts(IntEnum):
-    """Which rows are shifted."""
-
-    NONE = 0
-    ODD = 1  # by half a block
-    EVEN = 2
-    ANY = 3
-
-
-class Group(IntEnum):
-    """What a record keeps for each row: a vector."""
-
-    FIRST = 0  # its first columns
-    INDICES = 1  # of the columns of a vector in two blocks
-    PLACES = 2  # where its first whole vector goes: these are addresses
-
-
-class Rows:
-    """The functions that stream an operand of one type; `size` is that of a record, in bytes.
+class Rows(Records):
+    """The functions that stream an operand of one type.
 
     open(record) before the first tile; begin(record, rows, step, tile, index, columns) when a tile
     is computed; blocks[its shifts](record, start, stop) until all its blocks are written, then
@@ -75,11 +40,7 @@ class Rows:
     """
 
     def __init__(self, writer: Writer, tiles: Tiles) -> None:
-        self.w, self.tiles = writer, tiles
-        vector = writer.vector_size
-        self.vectors = -(-8 * len(Record) // vector)  # where a record's vectors begin
-        self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
-        self.size = vector * (self.left + 2)  # one is written beyond
+        super().__init__(writer, tiles)
         self.halving = writer.lanes >= 4  # half a vector is then whole pairs of columns
         self.start = self._define_start()
         self.begin = self._define_begin()
@@ -98,22 +59,6 @@ class Rows:
             left = self._left(b, record)
             with loop(b, 0, count) as at:
                 store(b, load(b, self.w.scalar, left, at), place, at)
-
-    def _at(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
-        """Where a record keeps a row's vector."""
-        start = self.w.vector_size * (self.vectors + group * self.w.lanes)
-        return element(b, self.w.vector, offset(b, record, integer(start)), lane)
-
-    def _kept(self, b: ir.IRBuilder, record: Any, group: Group, lane: Any) -> Any:
-        at = self._at(b, record, group, lane)
-        return b.load(at, typ=self.w.vector, align=self.w.vector_size)
-
-    def _keep(self, b: ir.IRBuilder, value: Any, record: Any, group: Group, lane: Any) -> None:
-        b.store(value, self._at(b, record, group, lane), align=self.w.vector_size)
-
-    def _left(self, b: ir.IRBuilder, record: Any) -> Any:
-        """Where the vector is kept that the tile before began."""
-        return offset(b, record, integer(self.w.vector_size * self.left))
 
     def _define_begin(self) -> ir.Function:
         """Make a record; what is to be written at the start of rows is written."""
@@ -202,36 +147,6 @@ class Rows:
             store(b, offset(b, row, beyond), self._at(b, record, Group.PLACES, 0), lane)
             self._keep_shift(b, b.udiv(beyond, integer(self.w.item)), record, lane)
 
-    def _keep_shift(self, b: ir.IRBuilder, shift: Any, record: Any, lane: int) -> None:
-        """Keep a row's shift as the indices that `_join` takes."""
-        counts = self._counts()
-        count_up = ir.Constant(counts, list(range(self.w.lanes)))
-        every = ir.Constant(ir.VectorType(I32, self.w.lanes), [0] * self.w.lanes)
-        shift = shift if counts.element is I64 else b.trunc(shift, counts.element)
-        one = b.insert_element(ir.Constant(counts, ir.Undefined), shift, I32(0))
-        indices = b.add(b.shuffle_vector(one, one, every), count_up)
-        self._keep(b, indices, record, Group.INDICES, lane)
-
-    def _counts(self) -> ir.VectorType:
-        """A vector of integers as wide as the elements."""
-        return ir.VectorType(I64 if self.w.item == 8 else I32, self.w.lanes)
-
-    def _beyond(self, b: ir.IRBuilder, place: Any) -> Any:
-        """The bytes from a place to the next aligned one."""
-        return b.and_(b.sub(integer(0), b.ptrtoint(place, I64)), integer(self.w.vector_size - 1))
-
-    def _columns(
-        self, b: ir.IRBuilder, record: Any, block: Any, beyond: int = 0
-    ) -> tuple[Any, Any]:
-        """The tile, and where the columns from the start of a block on lie in it."""
-        tile, index = load(b, PTR, record, Record.TILE), load(b, PTR, record, Record.INDEX)
-        column = b.add(b.mul(block, integer(self.w.lanes)), integer(beyond))
-        return tile, element(b, I32, index, column)
-
-    def _block(self, b: ir.IRBuilder, record: Any, block: Any) -> list[Any]:
-        """A block of columns of all rows, see `Tiles.block`."""
-        return self.tiles.block(b, *self._columns(b, record, block), self.w.lanes)
-
     def _define_blocks(self, shifts: Shifts) -> ir.Function:
         """Write blocks start..stop; of shifted rows, those half a block before them."""
         f, b = self.w.internal(f"blocks_{shifts.name.lower()}", [PTR, I64, I64])
@@ -294,21 +209,6 @@ class Rows:
                 b.store(values[lane], last[lane])
         b.ret_void()
         return f
-
-    def _join(self, b: ir.IRBuilder, record: Any, lane: int, x: Any, y: Any) -> Any:
-        """The vector that begins, a row's shift behind its start, in x and ends in y."""
-        counts = self._counts()
-        indices = self._at(b, record, Group.INDICES, lane)
-        if self.w.vector_size == 64:  # AVX-512 has an instruction for it
-            name = f"llvm.x86.avx512.vpermi2var.{'pd' if self.w.item == 8 else 'ps'}.512"
-            kinds = [self.w.vector, counts, self.w.vector]
-            permute = external(self.w.module, name, self.w.vector, kinds)
-            return b.call(permute, [x, b.load(indices, typ=counts, align=64), y])
-        both = entry_alloca(b, self.w.vector, 2)
-        store(b, x, both, 0)
-        store(b, y, both, 1)
-        at = element(b, self.w.scalar, both, load(b, counts.element, indices))
-        return b.load(at, typ=self.w.vector, align=self.w.item)
 
     def _define_end(self) -> ir.Function:
         """Write what is left of the rows: the last blocks, and joints between rows."""
@@ -410,7 +310,3 @@ class Rows:
     def _room(self, b: ir.IRBuilder, rooms: Any, lane: Any) -> Any:
         lane = integer(lane) if isinstance(lane, int) else lane
         return element(b, self.w.vector, rooms, b.mul(lane, integer(3)))
-
-    def _stream(self, b: ir.IRBuilder, values: Any, place: Any) -> None:
-        written = b.store(values, place, align=self.w.vector_size)
-        written.set_metadata("nontemporal", self.w.module.add_metadata([I32(1)]))

@@ -29,7 +29,8 @@ from kinetree.emit.building import (
     store,
 )
 from kinetree.emit.layout import ALL
-from kinetree.emit.rows import Record, Rows
+from kinetree.emit.records import Record
+from kinetree.emit.rows import Rows
 from kinetree.emit.tiles import Tiles
 
 
