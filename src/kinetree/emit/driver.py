@@ -141,7 +141,7 @@ class Driver:
             spare = entry_alloca(b, PTR)
             b.store(b.load(next_tile, typ=PTR), spare)
             tile_size = b.mul(results, lanes)
-            beyond = b.mul(tile_size, b.sub(tiles, integer(1)))  # if there is one, it is the other
+            beyond = b.mul(tile_size, b.sub(tiles, integer(1)))  # nothing, if there is but one
             own = element(b, self.w.scalar, b.load(spare, typ=PTR), beyond)
             buffer = element(b, self.w.scalar, own, tile_size)
             pending = element(b, self.w.scalar, buffer, b.mul(largest, lanes))

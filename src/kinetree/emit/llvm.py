@@ -220,8 +220,9 @@ class _Emitter:
             args = [self._value(a, known, lines) for a in node.args]
             self._instruction(n, node.op, args, lines)
             known[n], used[n] = f"%v{n}", time
-            for operand, element in self.stores.get(n, ()) if n not in self.late else ():
-                self._store(f"%v{n}", f"%o{operand}", element, lines)
+            if n not in self.late:
+                for operand, element in self.stores.get(n, ()):
+                    self._store(f"%v{n}", f"%o{operand}", element, lines)
             if n in self.slots.of:
                 self._store(f"%v{n}", "%scratch", self.slots.of[n], lines)
         return self._function(name, lines)

@@ -275,8 +275,8 @@ class Rows(Records):
     def _end_dense(self, b: ir.IRBuilder, record: Any, shifts: Any) -> None:
         """Write the vectors across the ends of rows that follow one another: one for each.
 
-        Of a row's last block it takes what is left of the row, which begins where the row before
-        it began, and the start of the next row.
+        Such a vector has what is left of the row, the end of its last block, and the start of the
+        next row.
         """
         lanes, half = self.w.lanes, integer(self.w.lanes // 2)
         origin, columns = (load(b, I64, record, k) for k in (Record.ORIGIN, Record.COLUMNS))

@@ -1,8 +1,8 @@
 """Where a body keeps what its chunks hand on: places in its scratch, used again when free.
 
-And whether its results need a second place. Those of the tile before lie there until they are
-written; if most of a body's results come late, there is time for that, and the few that come early
-can wait in scratch. One tile of results less is in the way of everything else in the caches.
+And whether two tiles of results are needed or one. The results of the tile before lie in theirs
+until they are written. If most of a body's own come late, there is time for that, and they may
+take the same place; the few that come early wait in scratch. That leaves the caches to the rest.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ LATE = 0.4  # if the others come after this part of the steps
 
 
 def waiting(steps: list[Chunk | Batch], results: Container[int]) -> tuple[int, set[int]] | None:
-    """The number of steps before any result is written, and those that wait till the end.
+    """How many steps pass before results are written, and which results wait till the end.
 
-    None if there are none such.
+    None if they need a tile of their own.
     """
     of_step = [
         {n for n in s.nodes if n in results} if isinstance(s, Chunk) else set() for s in steps
     ]
     count = sum(map(len, of_step))
-    few, late = FEW * count, set[int]()
     if count < MANY:
         return None
+    few, late = FEW * count, set[int]()
     for until, own in enumerate(of_step):
         if len(late) + len(own) > few:
             return (until, late) if until > LATE * len(steps) else None
