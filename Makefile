@@ -1,6 +1,8 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
+# make test-pythons   the tiny suite on the other Python versions that are installed
 # make paper   the tables and figures of a paper again, into docs/paper
+# make test-memory    a part of the suite with freed memory overwritten
 # make bench   Kinetree beside Pinocchio, as a table and as benchmarks/results.json
 
 PYTHON ?= python3
@@ -8,13 +10,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test bench paper lint types format clean
+.PHONY: demo test test-pythons test-memory bench paper lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
 
 test: lint types
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+test-pythons:
+	tools/test_pythons.sh 3.10 3.12 3.13
+
+test-memory: $(VENV)/.test
+	PYTHONMALLOC=malloc MALLOC_PERTURB_=255 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
+	$(BIN)/pytest -n $(WORKERS) tests/test_tiny.py tests/runtime tests/adversarial/test_memory.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -45,4 +54,4 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.cli
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV)* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.algorithms import coordinates as algorithms
 from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
+from kinetree.lazy import cached_property
 from kinetree.runtime.kernel import Kernel
 
 Array = Any

@@ -18,6 +18,10 @@ class ModelWarning(UserWarning):
     """A robot's description is doubtful or unphysical, and was taken as it is."""
 
 
+class CacheWarning(UserWarning):
+    """The disk cache is not used, and code is compiled in every process; the message says why."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree import algorithms
-from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
+from kinetree.errors import (
+    KinetreeError,
+    ShapeError,
+    SingularChartError,
+    SingularModelError,
+    unknown,
+)
 from kinetree.graph import Program, TooLongError, trace
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
@@ -46,6 +52,8 @@ class Point:
     frame: str
 
 
+SINGULAR = 1e-13
+"""Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
 WASTE = 1.3
 """How many nodes may be traced for each operation of the cheapest program so far."""
 
@@ -107,7 +115,13 @@ class Kernels(dict[Any, Kernel]):
             text = "|".join(
                 (self.model.digest, repr(self.parameters), *(repr(part) for part in full))
             )
-            self[full] = Kernel(text, lambda: self._program(full), self._charts)
+            self[full] = Kernel(
+                text,
+                lambda: self._program(full),
+                self._charts,
+                self._check_charts if row.regular and algorithms.charts(self.model) else None,
+                (_kernel, (self.model, self.parameters, full)),
+            )
         self[key] = self[full]
         return self[full]
 
@@ -165,6 +179,20 @@ class Kernels(dict[Any, Kernel]):
         if model.nv == 0:
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
+            )
+
+    def _check_charts(self, q: Any) -> None:
+        """Refuse states in which the axes of a joint are dependent, or nearly so."""
+        kernels = Kernels(self.model) if self.parameters else self
+        volumes = kernels["chart_volumes"](q)
+        if (volumes < SINGULAR).any():
+            *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
+            body = self.model.bodies[algorithms.charts(self.model)[k]]
+            where = f"state {state[0] if len(state) == 1 else tuple(state)}: " if state else ""
+            raise SingularChartError(
+                f"{where}the coordinates of joint {body.joint_name!r} are singular there, so its "
+                "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
+                "has no singular state"
             )
 
     def _check_joints(self, names: Any) -> None:
@@ -237,6 +265,10 @@ class Kernels(dict[Any, Kernel]):
             return trace(request.quantity, function, shapes, limit)
         except ZeroDivisionError:
             raise _singular(self.model, request.quantity) from None
+
+
+def _kernel(model: Model, parameters: Sequence[Parameter], request: Request) -> Kernel:
+    return Kernels(model, parameters)[request]
 
 
 def _directions(model: Model, q: Sequence[Any]) -> list[list[Any]]:

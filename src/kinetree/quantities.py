@@ -65,6 +65,7 @@ class Quantity:
     loads: whether wrenches and forces may act from outside.
     settings: what else an algorithm takes, not an array: name -> the valid values, the default
         first.
+    regular: whether it has no answer where the coordinates of a joint are singular.
 
     An algorithm takes the model, the arguments, the loads, the settings.
     """
@@ -75,6 +76,7 @@ class Quantity:
     loads: bool = False
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cheapest: bool = False
+    regular: bool = False
 
 
 def plain(value: Any) -> Any:
@@ -256,8 +258,11 @@ QUANTITIES: dict[str, Quantity] = {
         },
         ("q",),
         ("inverse",),
+        regular=True,
     ),
-    "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",)),
+    "mass_matrix_factor": Quantity(
+        _one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",), regular=True
+    ),
     # the Coriolis matrix
     "coriolis_matrix": Quantity(
         {
@@ -290,6 +295,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("a",),
         loads=True,
+        regular=True,
     ),
     "hybrid_dynamics": Quantity(
         {
@@ -300,6 +306,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("a", "tau"),
         loads=True,
         settings={"accelerated": SOME_JOINTS},
+        regular=True,
     ),
     # energy and momentum
     "kinetic_energy": Quantity(_one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",)),
@@ -355,13 +362,14 @@ QUANTITIES: dict[str, Quantity] = {
         ("dq", "dv", "dtau"),
         loads=True,
         cheapest=True,
+        regular=True,
     ),
     "gravity_forces_derivatives": Quantity(
         _one(algorithms.gravity_derivatives, ALWAYS), ("q",), ("dq",), loads=True
     ),
     "mass_matrix_derivatives": Quantity(_one(algorithms.mass_derivatives, ALWAYS), ("q",), ("dq",)),
     "mass_matrix_inverse_derivatives": Quantity(
-        _one(algorithms.mass_inverse_derivatives), ("q",), ("dq",)
+        _one(algorithms.mass_inverse_derivatives), ("q",), ("dq",), regular=True
     ),
     "velocity_derivatives": Quantity(
         {"graph": _jacobian("velocity", "velocity", ("q", "v"))},
@@ -398,6 +406,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau", "weights"),
         ("qq", "qv", "vv", "qu"),
         loads=True,
+        regular=True,
     ),
     "inverse_dynamics_second_derivatives": Quantity(
         _all_second("inverse_dynamics_derivatives", "a"),
@@ -410,5 +419,6 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("qq", "qv", "vv", "qu"),
         loads=True,
+        regular=True,
     ),
 }

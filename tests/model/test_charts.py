@@ -225,8 +225,9 @@ def test_a_chart_can_be_asked_for_when_loading():
 
 def test_robots_without_such_charts_pay_nothing():
     for robot in (HUMAN, kt.robots.arm(), kt.robots.quadruped(), kt.robots.cart_pole()):
-        assert robot._charts == []
-    assert HUMAN.rechart("exponential")._charts != []
+        assert robot.kernel("forward_dynamics")._guard is None
+    assert HUMAN.rechart("exponential").kernel("forward_dynamics")._guard is not None
+    assert HUMAN.rechart("exponential").kernel("inverse_dynamics")._guard is None
 
 
 # where there is no answer

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import CacheWarning
 from kinetree.runtime import cache
 
 
@@ -58,11 +59,56 @@ def test_the_folder_is_private(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_folder_others_may_write_to_is_not_used(folder):
-    folder.mkdir()
-    folder.chmod(0o777)
+    for mode in (0o777, 0o775):  # the second is what umask 002 leaves
+        folder.mkdir(exist_ok=True)
+        folder.chmod(mode)
+        cache._warn.cache_clear()
+        with pytest.warns(CacheWarning, match=r"others may write to it; 'chmod go-w'"):
+            cache.save("x", b"content")
+        assert cache.load("x") is None  # and no second warning
+        assert not list(folder.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_an_entry_others_may_write_to_is_not_used(folder):
     cache.save("x", b"content")
+    (folder / "x").chmod(0o666)
     assert cache.load("x") is None
-    assert not list(folder.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
+def test_an_entry_of_another_user_is_not_used(folder, monkeypatch):
+    cache.save("x", b"content")
+    assert cache.load("x") == b"content"
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    monkeypatch.setattr(cache, "folder", lambda: folder)
+    assert cache.load("x") is None
+
+
+def test_an_entry_under_the_name_of_another_is_found_out(folder):
+    cache.save("x", b"content")
+    (folder / "y").write_bytes((folder / "x").read_bytes())
+    assert cache.load("y") is None
+
+
+def test_exchanged_kernels_are_compiled_again(folder):
+    first = run(CALL, folder)
+    entries = sorted(folder.iterdir())
+    contents = [path.read_bytes() for path in entries]
+    for path, content in zip(entries, contents[1:] + contents[:1], strict=True):
+        path.write_bytes(content)
+    assert run(CALL, folder) == first
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the home directory of POSIX")
+def test_without_a_home_directory_there_is_a_warning_and_no_cache(monkeypatch):
+    for name in ("KINETREE_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}["no entry"])
+    cache._warn.cache_clear()
+    with pytest.warns(CacheWarning, match="there is no home directory"):
+        assert cache.load("x") is None
 
 
 def test_an_empty_setting_turns_the_cache_off(monkeypatch):
@@ -74,7 +120,9 @@ def test_an_empty_setting_turns_the_cache_off(monkeypatch):
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "file" / "cache"))
-    cache.save("x", b"content")
+    cache._warn.cache_clear()
+    with pytest.warns(CacheWarning, match="every process compiles anew"):
+        cache.save("x", b"content")
     assert cache.load("x") is None
 
 

@@ -1,5 +1,6 @@
 """Kernels as NumPy functions: broadcasting, layouts, memory, errors, determinism."""
 
+import pickle
 import subprocess
 import sys
 import threading
@@ -411,6 +412,58 @@ def test_a_read_only_out_is_refused(arm):
 def test_a_missing_argument_is_an_error_of_ours(arm):
     with pytest.raises(kt.errors.KinetreeError, match="takes q, v, a"):
         arm.kernel("inverse_dynamics")(np.zeros(7))
+
+
+def of_forward_dynamics():
+    return kt.robots.chain(2, base="floating").kernel("forward_dynamics")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        of_forward_dynamics,
+        lambda: of_forward_dynamics().jvp(),
+        lambda: of_forward_dynamics().vjp("q").jacobian(("v", "tau")),
+        lambda: kt.robots.double_pendulum().in_coordinates(lambda y: [2.0 * y[0], y[1]], 2)._mass,
+        lambda: (
+            kt.robots.double_pendulum()
+            .with_parameters([kt.Inertial("upper")])
+            .kernel("mass_matrix")
+        ),
+    ],
+)
+def test_kernels_pickle(make):
+    kernel = make()
+    copy = pickle.loads(pickle.dumps(kernel))
+    assert repr(copy) == repr(kernel)
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((4, *shape)) for _, shape in kernel.interface.inputs]
+    one, other = kernel(*arrays), copy(*arrays)
+    pairs = zip(one, other, strict=True) if isinstance(one, tuple) else [(one, other)]
+    for expected, found in pairs:
+        assert (found == expected).all()
+
+
+def test_a_kernel_says_what_it_is(arm):
+    assert repr(arm.kernel("mass_matrix", "crba")).startswith(
+        "<Kernel mass_matrix by crba: q (7) -> M (7, 7), "
+    )
+
+
+def test_a_kernel_refuses_singular_states_as_its_method_does():
+    robot = kt.robots.chain(2, base="floating").rechart("zyx")
+    q, v = np.zeros((5, 8)), np.zeros(8)
+    q[3, 4] = np.pi / 2
+    kernel = robot.kernel("forward_dynamics")
+    wide = robot.with_parameters([kt.Inertial("link1")])
+    for call in (
+        lambda: kernel(q, v, v),
+        lambda: kernel.jvp()(q, v, v, v, v, v),
+        lambda: wide.forward_dynamics(q, v, v, wide.parameters),
+        lambda: robot.forward_dynamics(q.tolist(), v, v),
+    ):
+        with pytest.raises(kt.errors.SingularChartError, match=r"state 3: .*'root_joint'"):
+            call()
 
 
 def test_the_kernel_is_a_gufunc_with_its_shapes_in_the_signature(arm):

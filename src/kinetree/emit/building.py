@@ -16,7 +16,8 @@ VOID = ir.VoidType()
 
 
 def integer(value: int) -> ir.Constant:
-    return ir.Constant(I64, value)
+    """A 64-bit constant; int() because Python 3.10 prints members of enumerations by name."""
+    return ir.Constant(I64, int(value))
 
 
 def function(

@@ -51,6 +51,7 @@ from kinetree.emit.tiles import Tiles
 STACK_BYTES = 32768
 STREAM_BYTES = 1 << 23  # results larger than this are streamed,
 STREAM_COLUMNS = 128  # if a state has so many elements
+FLOAT_EXCEPTIONS = 0x1F  # invalid, zero divide, overflow and underflow of every platform's fenv.h
 
 
 # how an operand is moved
@@ -269,8 +270,16 @@ class Driver:
                     with together:
                         b.store(shared, status)
         with b.if_then(b.icmp_signed("!=", b.load(status, typ=I32), I32(0)), likely=False):
-            b.call(external(self.w.module, "kinetree_no_memory", VOID, []), [])
+            self._raise_no_memory(b)
+        # NumPy would warn of a NaN, but only in batches: a single state does not come this way
+        b.call(external(self.w.module, "feclearexcept", I32, [I32]), [I32(FLOAT_EXCEPTIONS)])
         b.ret_void()
+
+    def _raise_no_memory(self, b: ir.IRBuilder) -> None:
+        """Set Python's MemoryError; NumPy has released the interpreter lock."""
+        held = b.call(external(self.w.module, "PyGILState_Ensure", I32, []), [])
+        b.call(external(self.w.module, "PyErr_NoMemory", PTR, []), [])
+        b.call(external(self.w.module, "PyGILState_Release", VOID, [I32]), [held])
 
     def _find_modes(
         self, b: ir.IRBuilder, description: Any, core_steps: Any, n: Any, modes: Any, strides: Any

@@ -2,8 +2,8 @@
 
     PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
 
-takes plain arrays of one state's shapes and gives new arrays, or NotImplemented for anything else:
-NumPy's own loop then sees to it. The capsule holds the kernel's description.
+takes plain arrays of one state's shapes, or of a batch of one, and gives new arrays. Anything else
+gives NotImplemented: NumPy's own loop sees to it. The capsule holds the kernel's description.
 """
 
 from __future__ import annotations
@@ -57,12 +57,21 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
     unless(b.icmp_signed("==", count, inputs))
     pointers = b.alloca(PTR, operands)
     modes = b.alloca(I8, operands)
+    batch_axes = entry_alloca(b, I64)  # of a batch of one: as many as the argument with most has
+    b.store(integer(0), batch_axes)
     with loop(b, 0, inputs) as k:
         array = load(b, PTR, arguments, k)
         operand = operand_at(b, description, k)
-        unless(_is_plain(b, array, description, operand))
+        unless(_is_plain(b, array, description))
+        axes = b.sext(b.load(offset(b, array, ARRAY_AXES), typ=I32), I64)
+        unless(_is_one_state(b, array, axes, operand))
+        more, most = b.sub(axes, load(b, I64, operand, 1)), b.load(batch_axes, typ=I64)
+        b.store(b.select(b.icmp_signed(">", more, most), more, most), batch_axes)
         store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
         store(b, I8(DIRECT), modes, k)
+    with loop(b, inputs, operands) as k:  # results with more axes than are described are rare
+        axes = b.add(load(b, I64, operand_at(b, description, k), 1), b.load(batch_axes, typ=I64))
+        unless(b.icmp_signed("<=", axes, integer(MAX_AXES)))
     # one result is given as it is, several in a tuple
     count = b.sub(operands, inputs)
     several = b.icmp_signed(">", count, integer(1))
@@ -71,8 +80,9 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
         b.store(b.call(external(w.module, "PyTuple_New", PTR, [I64]), [count]), answer)
         _return_if_null(b, b.load(answer, typ=PTR))
     release = external(w.module, "Py_DecRef", VOID, [PTR])
+    leading = b.load(batch_axes, typ=I64)
     with loop(b, inputs, operands) as k:
-        array = _new_array(w, b, description, operand_at(b, description, k))
+        array = _new_array(w, b, description, operand_at(b, description, k), leading)
         with b.if_then(b.and_(several, _is_null(b, array)), likely=False):
             b.call(release, [b.load(answer, typ=PTR)])
         _return_if_null(b, array)
@@ -104,8 +114,8 @@ def _return_if_null(b: ir.IRBuilder, pointer: Any) -> None:
         b.ret(pointer)
 
 
-def _is_plain(b: ir.IRBuilder, array: Any, description: Any, operand: Any) -> Any:
-    """Whether an object is an aligned array in C order of this type and one state's shape."""
+def _is_plain(b: ir.IRBuilder, array: Any, description: Any) -> Any:
+    """Whether an object is an aligned array in C order of this type."""
     verdict = entry_alloca(b, I1)
     b.store(I1(0), verdict)
     kind = b.load(offset(b, array, OBJECT_TYPE), typ=I64)
@@ -114,29 +124,34 @@ def _is_plain(b: ir.IRBuilder, array: Any, description: Any, operand: Any) -> An
         flags = b.load(offset(b, array, ARRAY_FLAGS), typ=I32)
         good = b.icmp_signed("==", dtype, load(b, I64, description, Field.DTYPE))
         wanted = b.and_(flags, I32(PLAIN_FLAGS))
-        good = b.and_(good, b.icmp_signed("==", wanted, I32(PLAIN_FLAGS)))
-        axes = b.sext(b.load(offset(b, array, ARRAY_AXES), typ=I32), I64)
-        good = b.and_(good, b.icmp_signed("==", axes, load(b, I64, operand, 1)))
-        with b.if_then(good):
-            b.store(I1(1), verdict)
-            lengths = b.load(offset(b, array, ARRAY_LENGTHS), typ=PTR)
-            wanted_lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
-            with loop(b, 0, axes) as axis:
-                length, expected = (
-                    load(b, I64, lengths, axis),
-                    load(b, I64, wanted_lengths, axis),
-                )
-                with b.if_then(b.icmp_signed("!=", length, expected)):
-                    b.store(I1(0), verdict)
+        b.store(b.and_(good, b.icmp_signed("==", wanted, I32(PLAIN_FLAGS))), verdict)
     return b.load(verdict, typ=I1)
 
 
-def _new_array(w: Writer, b: ir.IRBuilder, description: Any, operand: Any) -> Any:
-    """A new array for one state of an operand."""
+def _is_one_state(b: ir.IRBuilder, array: Any, axes: Any, operand: Any) -> Any:
+    """Whether an array has one state's shape, axes of length one before it allowed.
+
+    An operand's lengths have ones in front, up to MAX_AXES in all.
+    """
+    verdict = entry_alloca(b, I1)
+    enough = b.icmp_signed(">=", axes, load(b, I64, operand, 1))
+    b.store(b.and_(enough, b.icmp_signed("<=", axes, integer(MAX_AXES))), verdict)
+    with b.if_then(b.load(verdict, typ=I1)):
+        lengths = b.load(offset(b, array, ARRAY_LENGTHS), typ=PTR)
+        wanted_lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
+        with loop(b, 0, axes) as axis:
+            length, expected = load(b, I64, lengths, axis), load(b, I64, wanted_lengths, axis)
+            with b.if_then(b.icmp_signed("!=", length, expected)):
+                b.store(I1(0), verdict)
+    return b.load(verdict, typ=I1)
+
+
+def _new_array(w: Writer, b: ir.IRBuilder, description: Any, operand: Any, leading: Any) -> Any:
+    """A new array for one state of an operand, so many axes of length one before its own."""
     dtype = b.load(element(b, I64, description, Field.DTYPE), typ=PTR)
     b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
     kind = b.load(element(b, I64, description, Field.ARRAY_TYPE), typ=PTR)
-    axes = load(b, I64, operand, 1)
+    axes = b.add(load(b, I64, operand, 1), leading)
     lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
     nothing = ir.Constant(PTR, None)
     arguments = [kind, dtype, b.trunc(axes, I32), lengths, nothing, nothing, I32(0), nothing]

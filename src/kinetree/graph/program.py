@@ -7,11 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinetree.graph.expression import Expression, Trace
 from kinetree.graph.operations import FUNCTIONS, LEAVES
+from kinetree.lazy import cached_property
 
 
 class Node(NamedTuple):

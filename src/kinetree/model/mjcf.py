@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import FileFormatError, MissingExtraError
+from kinetree.lazy import cached_property
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved

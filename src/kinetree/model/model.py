@@ -11,11 +11,12 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown
+from kinetree.lazy import cached_property
 from kinetree.model.joints import Joint, Mimic
 from kinetree.spatial import Inertia, Transform, Vector3
 

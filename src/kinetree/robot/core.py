@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree import algorithms
 from kinetree.citations import citation
-from kinetree.errors import SingularChartError, unknown
+from kinetree.errors import unknown
 from kinetree.kernels import Kernels, Point, Request, request
+from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 
-SINGULAR = 1e-13
-"""Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
 Array = Any
 """A NumPy array, or what NumPy makes one of."""
 External = Mapping[str | Point, Array]
@@ -43,7 +40,6 @@ class Core:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
-        self._charts = algorithms.charts(model)
         self._own: dict[Any, Kernel] = {}
 
     def __repr__(self) -> str:
@@ -178,19 +174,6 @@ class Core:
             return kernel(*arrays, *loads.values(), out=out)
 
         return call
-
-    def _check_charts(self, q: Array) -> None:
-        """Refuse states in which the axes of a joint are dependent, or nearly so."""
-        volumes = self._kernels["chart_volumes"](q)
-        if (volumes < SINGULAR).any():
-            *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
-            body = self.model.bodies[self._charts[k]]
-            where = f"state {state[0] if len(state) == 1 else tuple(state)}: " if state else ""
-            raise SingularChartError(
-                f"{where}the coordinates of joint {body.joint_name!r} are singular there, so its "
-                "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
-                "has no singular state"
-            )
 
 
 def _reach(joint: Joint) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from kinetree import algorithms
 from kinetree.algorithms.coriolis import Factor
 from kinetree.coordinates import InCoordinates
+from kinetree.lazy import cached_property
 from kinetree.quantities import christoffel_pattern
 from kinetree.robot.core import Array, Core
 

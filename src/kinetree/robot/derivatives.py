@@ -95,8 +95,6 @@ class Differential(Core):
         Returns:
             dq, dv, dtau; the last is the inverse of the mass matrix.
         """
-        if self._charts:
-            self._check_charts(q)
         if external is None and not method:
             kernel = self._kernels["forward_dynamics_derivatives"]
             return ForwardDerivatives(*kernel(q, v, tau, out=out))
@@ -120,8 +118,6 @@ class Differential(Core):
 
     def mass_matrix_inverse_derivatives(self, q: Array, out: Array = None) -> Array:
         """The derivative of the mass matrix's inverse, (..., nv, nv, nv); for small robots."""
-        if self._charts:
-            self._check_charts(q)
         return self._kernels["mass_matrix_inverse_derivatives"](q, out=out)
 
     def velocity_derivatives(
@@ -204,8 +200,6 @@ class Differential(Core):
         """The second derivatives of accelerations, as `inverse_dynamics_second_derivatives` has
         those of joint forces; u is tau.
         """
-        if self._charts:
-            self._check_charts(q)
         return self._second("forward_dynamics", (q, v, tau), weights, external, out)
 
     def _second(

@@ -99,15 +99,11 @@ class Dynamics(Core):
         Arguments:
             method: "ltl" (by the sparse factors of M, the default) or "aba" (without M).
         """
-        if self._charts:
-            self._check_charts(q)
         key = ("mass_matrix_inverse", method) if method else "mass_matrix_inverse"
         return self._kernels[key](q, out=out)
 
     def mass_matrix_factor(self, q: Array, out: Array = None) -> Array:
         """L with M = L^T L, sparse as the robot branches: (..., nv, nv)."""
-        if self._charts:
-            self._check_charts(q)
         return self._kernels["mass_matrix_factor"](q, out=out)
 
     # forward dynamics
@@ -132,8 +128,6 @@ class Dynamics(Core):
         Raises:
             SingularChartError: where the coordinates of a joint are singular.
         """
-        if self._charts:
-            self._check_charts(q)
         if external is None and not method:
             return self._kernels["forward_dynamics"](q, v, tau, out=out)
         return self._loaded("forward_dynamics", method, external)(q, v, tau, out=out)
@@ -160,8 +154,6 @@ class Dynamics(Core):
         Returns:
             a, tau: both complete, (..., nv) each.
         """
-        if self._charts:
-            self._check_charts(q)
         settings = (tuple(accelerated),)
         kernel = self._loaded("hybrid_dynamics", method, external, settings)
         return kernel(q, v, a, tau, out=out)

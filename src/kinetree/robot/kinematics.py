@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from kinetree import algorithms
+from kinetree.lazy import cached_property
 from kinetree.robot.core import Array, Core
 
 

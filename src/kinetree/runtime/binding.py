@@ -8,17 +8,19 @@ broadcasts, casts, takes `out=`, and runs without the interpreter lock.
 from __future__ import annotations
 
 import ctypes
+import struct
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from kinetree.runtime.arrays import DTYPES
 
 _FROM_FUNC_AND_DATA_AND_SIGNATURE = 31  # its place in the ufunc table
 _NEW_FROM_DESCR = 94  # PyArray_NewFromDescr's place in the array table
 _NONE = -1  # PyUFunc_None: the function has no identity
 _FASTCALL = 0x80  # METH_FASTCALL
 _UFUNC_OBJ = 72  # where a ufunc keeps an object alive, in bytes after its head
-_TYPES: dict[str, Any] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
 
 
 def _table(name: str) -> Any:
@@ -52,14 +54,9 @@ def _maker() -> Any:
     return kind(_table("_UFUNC_API")[_FROM_FUNC_AND_DATA_AND_SIGNATURE])
 
 
-def dtype_of(kind: str) -> Any:
-    """The dtype of "double" or "float"."""
-    return _TYPES[kind]
-
-
 def make_gufunc(
     loop: int,
-    description: Any,
+    description: bytes,
     kind: str,
     inputs: int,
     outputs: int,
@@ -71,27 +68,25 @@ def make_gufunc(
 
     Arguments:
         loop: the address of its inner loop.
-        description: a ctypes object, whose address is passed to the loop.
+        description: the kernel's description, whose address is passed to the loop.
         kind: "double" or "float", of all operands.
         keep: what must stay alive as long as the gufunc does.
     """
-    functions = (ctypes.c_void_p * 1)(loop)
-    data = (ctypes.c_void_p * 1)(ctypes.addressof(description))
-    count = inputs + outputs
-    types = (ctypes.c_char * count)(*[bytes([_TYPES[kind].num])] * count)
-    texts = [ctypes.create_string_buffer(t.encode()) for t in (name, "", signature)]
+    functions, data = struct.pack("P", loop), struct.pack("P", address_of(description))
+    types = bytes([DTYPES[kind].num]) * (inputs + outputs)
+    texts = [text.encode() + b"\0" for text in (name, signature)]
     made = _maker()(
-        ctypes.addressof(functions),
-        ctypes.addressof(data),
-        ctypes.addressof(types),
+        address_of(functions),
+        address_of(data),
+        address_of(types),
         1,
         inputs,
         outputs,
         _NONE,
-        ctypes.cast(texts[0], ctypes.c_char_p),
-        ctypes.cast(texts[1], ctypes.c_char_p),
+        texts[0],
+        b"",
         0,
-        ctypes.cast(texts[2], ctypes.c_char_p),
+        texts[1],
     )
     # PyUFuncObject.obj: released when the gufunc is
     kept = (functions, data, types, texts, description, keep)
@@ -100,29 +95,32 @@ def make_gufunc(
     return made
 
 
-class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-def make_function(address: int, data: int, name: str) -> tuple[Any, list[Any]]:
+def make_function(address: int, description: bytes, name: str, keep: Any) -> Any:
     """A Python function from machine code: PyObject *f(PyObject *capsule, PyObject **, count).
 
-    Returns:
-        The function, and what must stay alive as long as it.
+    Arguments:
+        address: of the machine code.
+        description: the kernel's description; the capsule holds its address.
+        name: of the function.
+        keep: what must stay alive as long as the function does.
     """
     new_capsule = ctypes.pythonapi.PyCapsule_New
     new_capsule.restype = ctypes.py_object
     new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype = ctypes.py_object
-    new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    definition = _MethodDefinition(name.encode(), address, _FASTCALL, b"")
-    capsule = new_capsule(data, None, None)
-    return new_function(ctypes.addressof(definition), capsule, None), [definition, capsule]
+    new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    text = name.encode() + b"\0"
+    definition = struct.pack("PPiP", address_of(text), address, _FASTCALL, 0)  # PyMethodDef
+    capsule = new_capsule(address_of(description), None, None)
+    # the function reads its definition until it is gone: what it takes for its module keeps it
+    return new_function(address_of(definition), capsule, (text, definition, description, keep))
+
+
+def address_of(content: bytes) -> int:
+    """Where the content of a bytes object lies in memory.
+
+    Bytes, because the garbage collector frees the memory of ctypes' objects while others that
+    are released with them still read it.
+    """
+    return int(ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p).value or 0)

@@ -1,8 +1,9 @@
 """The disk cache: machine code by what it was made from.
 
 Entries are files in a private folder under the user's cache directory. An entry is written to a
-temporary name and moved into place, so a reader sees all of it or nothing, and it carries a hash
-of its content, so a damaged one is found out and made again. The cache may be deleted at any time.
+temporary name and moved into place, so a reader sees all of it or nothing. It carries a hash of its
+name and its content, so a damaged or exchanged one is found out and made again. A folder or an
+entry that another user owns or may write to is not used. The cache may be deleted at any time.
 
 KINETREE_CACHE names another folder; an empty KINETREE_CACHE turns the cache off.
 """
@@ -14,29 +15,56 @@ import hashlib
 import os
 import sys
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
 import kinetree
+from kinetree.errors import CacheWarning
 
-MAGIC = b"kinetree\x01"
+MAGIC = b"kinetree\x02"
+OTHERS_WRITE = 0o022
 
 
 def folder() -> Path | None:
-    """Where entries are kept, or None if the cache is off or the place is not to be trusted."""
+    """Where entries are kept, or None. If nobody turned the cache off, a warning says why."""
     named = os.environ.get("KINETREE_CACHE")
     if named == "":
         return None
-    path = Path(named) if named else _user_folder() / "kinetree"
     try:
+        path = Path(named) if named else _user_folder() / "kinetree"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid"):
-            status = path.stat()
-            if status.st_uid != os.getuid() or status.st_mode & 0o022:
-                return None  # others could put code there
-    except OSError:
-        return None
-    return path
+        reason = _reason_for_distrust(path.stat())
+        if not reason:
+            return path
+        _warn(f"{path}: {reason}")
+    except OSError as e:
+        _warn(str(e))
+    except RuntimeError:
+        _warn("there is no home directory")
+    return None
+
+
+def _reason_for_distrust(status: os.stat_result) -> str:
+    """Why others could have put code into a folder or file; empty if they could not."""
+    if not hasattr(os, "getuid"):
+        return ""
+    if status.st_uid != os.getuid():
+        return f"it belongs to user {status.st_uid} and not to {os.getuid()}, who runs this"
+    if status.st_mode & OTHERS_WRITE:
+        return "others may write to it; 'chmod go-w' on it makes it private"
+    return ""
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Say why there is no cache, once a process."""
+    warnings.warn(
+        f"the disk cache is not used, and every process compiles anew. {reason}. KINETREE_CACHE "
+        "names another folder, or none if it is empty",
+        CacheWarning,
+        stacklevel=2,
+    )
 
 
 def _user_folder() -> Path:
@@ -63,18 +91,19 @@ def _sources() -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The content of an entry, or None if there is none or it is damaged."""
+    """The content of an entry; None if there is none, or if it is damaged or not to be trusted."""
     where = folder()
     if where is None:
         return None
     try:
-        data = (where / name).read_bytes()
+        with (where / name).open("rb") as file:
+            if _reason_for_distrust(os.fstat(file.fileno())):
+                return None
+            data = file.read()
     except OSError:
         return None
-    digest, content = data[len(MAGIC) : len(MAGIC) + 32], data[len(MAGIC) + 32 :]
-    if not data.startswith(MAGIC) or hashlib.sha256(content).digest() != digest:
-        return None
-    return content
+    head, content = data[: len(MAGIC) + 32], data[len(MAGIC) + 32 :]
+    return content if head == _head(name, content) else None
 
 
 def save(name: str, content: bytes) -> None:
@@ -86,8 +115,13 @@ def save(name: str, content: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=where, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(content).digest() + content)
+                file.write(_head(name, content) + content)
             os.replace(temporary, where / name)
         except BaseException:
             os.unlink(temporary)
             raise
+
+
+def _head(name: str, content: bytes) -> bytes:
+    """What stands before the content of an entry."""
+    return MAGIC + hashlib.sha256(name.encode() + b"\0" + content).digest()

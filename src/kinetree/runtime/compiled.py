@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.emit.layout import MAX_AXES, OPERAND_FIELDS, Field
+from kinetree.emit.layout import MAX_AXES, Field
 from kinetree.emit.llvm import declarations, emit_body, shared_declarations
 from kinetree.graph import Program, verify
 from kinetree.graph.fuse import fuse
 from kinetree.graph.program import size
 from kinetree.runtime import cache as disk
-from kinetree.runtime.binding import dtype_of, make_function, make_gufunc
+from kinetree.runtime.arrays import DTYPES
+from kinetree.runtime.binding import make_function, make_gufunc
 from kinetree.runtime.host import COMPILING, Loaded, host
 from kinetree.runtime.kernel import Interface
 from kinetree.runtime.support import support
@@ -38,10 +38,8 @@ class Counts(NamedTuple):
 _COUNTS = "<4q"
 
 
-def compiled(
-    interface: Interface, program: Callable[[], Program], kind: str
-) -> tuple[Any, Any, list[Any]]:
-    """The gufunc of a kernel for a type, its function of one state, and what must stay alive.
+def compiled(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[Any, Any]:
+    """The gufunc of a kernel for a type, and its function of one state.
 
     Arguments:
         program: gives the kernel's program; called only if its code is not in the cache.
@@ -61,9 +59,8 @@ def compiled(
         interface.name,
         keep=loaded,
     )
-    address = ctypes.addressof(description)
-    one, alive = make_function(shared.address(f"kinetree_call_{kind}"), address, interface.name)
-    return gufunc, one, [gufunc, *alive]
+    call = shared.address(f"kinetree_call_{kind}")
+    return gufunc, make_function(call, description, interface.name, keep=loaded)
 
 
 def code(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[bytes, Counts]:
@@ -91,8 +88,8 @@ def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
     return h.compile(text), Counts(wide.scratch, one.scratch, wide.results, wide.tiles)
 
 
-def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> Any:
-    """The description that the driver reads."""
+def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> bytes:
+    """The description that the driver reads: 64-bit integers."""
     shapes = [shape for _, shape in interface.inputs + interface.outputs]
     sizes = [size(shape) for shape in shapes]
     inputs = len(interface.inputs)
@@ -114,14 +111,10 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
         Field.LARGEST: max(sizes),
         Field.BLOCK: lanes * max(_BLOCK_TILES, _BLOCK_COST // (interface.cost + 1)),
         Field.ARRAY_TYPE: id(np.ndarray),
-        Field.DTYPE: id(dtype_of(kind)),
+        Field.DTYPE: id(DTYPES[kind]),
         Field.NOT_IMPLEMENTED: id(NotImplemented),
     }
-    description = (ctypes.c_int64 * (Field.HEAD + OPERAND_FIELDS * len(sizes)))()
-    for field, value in head.items():
-        description[field] = value
-    for k, shape in enumerate(shapes):
-        lengths = (1,) * (MAX_AXES - len(shape)) + tuple(shape)
-        start = Field.HEAD + OPERAND_FIELDS * k
-        description[start : start + OPERAND_FIELDS] = [sizes[k], len(shape), *lengths]
-    return description
+    numbers = [head[field] for field in sorted(head)]
+    for shape, count in zip(shapes, sizes, strict=True):
+        numbers += [count, len(shape), *(1,) * (MAX_AXES - len(shape)), *shape]
+    return struct.pack(f"={len(numbers)}q", *numbers)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kinetree.emit.layout import MAX_AXES
-from kinetree.errors import DtypeError, ShapeError, UnknownNameError, unknown
+from kinetree.errors import ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
+from kinetree.lazy import cached_property
 from kinetree.runtime import cache as disk
+from kinetree.runtime.arrays import (
+    Shapes,
+    batch_shape,
+    kind_of_plain,
+    plain_arrays,
+    plain_results,
+)
+from kinetree.runtime.pieces import in_pieces
 
-_SINGLE = np.dtype(np.float32)
+SMALL = 10_000
+"""Elements of arguments: calls with fewer take no notable time even if they broadcast."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,9 @@ class Kernel:
             that a program known from an earlier run is not even traced. None if nothing does.
         build: makes the program.
         charts: of arguments that are points of a manifold, the directions they can move in.
+        guard: called with the first argument before each call; raises where there is no answer.
+        origin: a function and its arguments that make this kernel again, for pickling; by default
+            it is made from its program.
     """
 
     def __init__(
@@ -71,8 +85,11 @@ class Kernel:
         request: str | None,
         build: Callable[[], Program],
         charts: Mapping[str, Chart] | None = None,
+        guard: Callable[[Any], None] | None = None,
+        origin: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None,
     ) -> None:
         self._request, self._build, self._charts = request, build, dict(charts or {})
+        self._guard, self._origin = guard, origin
         self._derived: dict[tuple[str, ...], Kernel] = {}
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
@@ -90,6 +107,16 @@ class Kernel:
                 )
         self.__doc__ = f"{self.name}: {self.interface.signature}"
         self._compiled = _Compiled(self)
+        self._ones: list[Any] = []  # the functions for one state that are compiled
+
+    def __repr__(self) -> str:
+        i = self.interface
+        method = f" by {i.method}" if i.method else ""
+        shapes = f"{_listed(i.inputs)} -> {_listed(i.outputs)}"
+        return f"<Kernel {self.name}{method}: {shapes}, {sum(i.operations.values())} operations>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._origin or (_from_program, (self.program, self._charts))
 
     @cached_property
     def program(self) -> Program:
@@ -160,7 +187,8 @@ class Kernel:
         key = (what, *names)
         if key not in self._derived:
             request = None if self._request is None else f"{self._request}|{key}"
-            self._derived[key] = Kernel(request, build, self._charts)
+            origin = (_derived, (self, what, names))
+            self._derived[key] = Kernel(request, build, self._charts, self._guard, origin)
         return self._derived[key]
 
     def _arguments(self, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -185,86 +213,43 @@ class Kernel:
         """The float32 gufunc."""
         return self._compiled["float"][0]
 
-    @cached_property
-    def _one(self) -> Any:
-        """The function for one state in float64; NotImplemented for anything else."""
-        return self._compiled["double"][1]
-
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        # whoever works in float32 alone does not pay for compiling float64
-        if out is None and ("_one" in self.__dict__ or not _all_single(arrays)):
-            result = self._one(*arrays)
-            if result is not NotImplemented:
-                return result
-        call = self.gufunc_single if _all_single(arrays) else self.gufunc
-        try:
-            if out is None:
-                return call(*arrays)
-            return call(*arrays, out=tuple(out) if isinstance(out, tuple) else out)
-        except (ValueError, TypeError) as e:
-            raise self.explain(e, arrays, out) from None
+        """The results for one state or any batch; `kinetree.runtime.arrays` says what is taken.
 
-    # errors
+        Arguments:
+            arrays: one per argument, its last axes those of one state, the others broadcast.
+            out: an array, or a tuple of them, to write into.
 
-    def explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> Exception:
-        """Say what is wrong with a call that NumPy refused, in the words of this kernel."""
-        if len(arrays) != len(self.interface.inputs):
-            names = ", ".join(name for name, _ in self.interface.inputs)
-            return ShapeError(f"{self.name} takes {names}: {len(arrays)} arrays were given")
-        checked = []
-        for (name, shape), given in zip(self.interface.inputs, arrays, strict=True):
-            try:
-                array = np.asarray(given)
-            except ValueError:
-                return ShapeError(f"{self.name}: {name} is ragged: rows of one length expected")
-            if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-                return DtypeError(
-                    f"{self.name}: {name} has dtype {array.dtype}; "
-                    "float64 is expected (or float32, or integers)"
-                )
-            if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
-                return ShapeError(
-                    f"{self.name}: {name} has shape {array.shape}; "
-                    f"the last {_axes(len(shape))} must be {_shape(shape)}"
-                )
-            checked.append(array.shape[: array.ndim - len(shape)])
-        try:
-            batch = np.broadcast_shapes(*checked)
-        except ValueError:
-            listed = ", ".join(
-                f"{name} {b}" for (name, _), b in zip(self.interface.inputs, checked, strict=True)
-            )
-            return ShapeError(f"{self.name}: the batch shapes do not broadcast: {listed}")
-        return self._explain_out(error, out, batch)
+        Returns:
+            An array, or a tuple of them if there are several results.
+        """
+        if self._guard is not None and arrays:
+            self._guard(arrays[0])
+        if out is None:
+            for one in self._ones:
+                found = one(*arrays)
+                if found is not NotImplemented:
+                    return found
+        return self._call(arrays, out)
 
-    def _explain_out(self, error: Exception, out: Any, batch: tuple[int, ...]) -> Exception:
-        outs = out if isinstance(out, tuple) else (out,)
-        if out is not None and len(outs) != len(self.interface.outputs):
-            expected = len(self.interface.outputs)
-            return ShapeError(f"{self.name}: out has {len(outs)} arrays; {expected} expected")
-        for (name, shape), array in zip(self.interface.outputs, outs, strict=False):
-            if array is None:
-                continue
-            if not isinstance(array, np.ndarray):
-                return DtypeError(
-                    f"{self.name}: out for {name} is a {type(array).__name__}; an array is expected"
-                )
-            if array.shape != batch + shape:
-                return ShapeError(
-                    f"{self.name}: out for {name} has shape {array.shape}; "
-                    f"{batch + shape} is expected"
-                )
-            if array.dtype.kind != "f":
-                return DtypeError(
-                    f"{self.name}: out for {name} has dtype {array.dtype}; float64 is expected"
-                )
-            if not array.flags.writeable:
-                return ShapeError(f"{self.name}: out for {name} is read-only")
-        return error
-
-
-def _all_single(arrays: tuple[Any, ...]) -> bool:
-    return bool(arrays) and all(getattr(a, "dtype", None) == _SINGLE for a in arrays)
+    def _call(self, given: tuple[Any, ...], out: Any) -> Any:
+        """Any call but the simplest: what is given is checked and made plain first."""
+        kind = kind_of_plain(given)
+        if out is None and kind and sum(array.size for array in given) < SMALL:
+            with contextlib.suppress(ValueError, TypeError):  # what is wrong is found out below
+                return _arrays(self._compiled[kind][0](*given))
+        interface = self.interface
+        arrays = plain_arrays(self.name, interface.inputs, given)
+        batch = batch_shape(self.name, interface.inputs, arrays)
+        gufunc, one = self._compiled[kind_of_plain(arrays) or "double"]
+        results = None
+        if out is not None:
+            results = plain_results(self.name, interface.outputs, out, batch)
+        elif (found := one(*arrays)) is not NotImplemented:
+            return found
+        inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
+        found = in_pieces(gufunc, interface.cost, (inputs, outputs), batch, arrays, results)
+        return _arrays(found) if out is None else out
 
 
 class _Compiled(dict[str, tuple[Any, Any]]):
@@ -273,7 +258,6 @@ class _Compiled(dict[str, tuple[Any, Any]]):
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()
         self._kernel = kernel
-        self._alive: list[Any] = []
 
     def __missing__(self, kind: str) -> tuple[Any, Any]:
         from kinetree.runtime.compiled import COMPILING, compiled  # takes time to import
@@ -281,15 +265,26 @@ class _Compiled(dict[str, tuple[Any, Any]]):
         with COMPILING:
             if kind not in self:  # another thread may have made it meanwhile
                 kernel = self._kernel
-                gufunc, one, alive = compiled(kernel.interface, lambda: kernel.program, kind)
-                self[kind] = gufunc, one
-                self._alive += alive
+                self[kind] = compiled(kernel.interface, lambda: kernel.program, kind)
+                kernel._ones.append(self[kind][1])
             return self[kind]
 
 
-def _axes(count: int) -> str:
-    return "axis" if count == 1 else f"{count} axes"
+def _arrays(found: Any) -> Any:
+    """NumPy's results, its scalars as arrays without axes."""
+    if isinstance(found, np.ndarray):
+        return found
+    return tuple(map(np.asarray, found)) if isinstance(found, tuple) else np.asarray(found)
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return str(shape[0]) if len(shape) == 1 else str(shape)
+def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:
+    return Kernel(None, lambda: program, charts)
+
+
+def _derived(kernel: Kernel, what: str, names: tuple[str, ...]) -> Kernel:
+    return kernel.jvp() if what == "jvp" else getattr(kernel, what)(names)
+
+
+def _listed(operands: Shapes) -> str:
+    """Names with shapes, such as q (7), v (7)."""
+    return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in operands)

@@ -18,6 +18,16 @@ from kinetree.runtime.host import Loaded, host, provide
 if TYPE_CHECKING:
     from llvmlite import ir
 
+PYTHON_FUNCTIONS = (
+    "PyCapsule_GetPointer",
+    "PyErr_NoMemory",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
+    "Py_DecRef",
+    "Py_IncRef",
+)
+"""What generated code calls of Python, by the same names."""
+
 
 @cache
 def pool_code() -> Loaded:
@@ -79,15 +89,10 @@ def _provide_symbols() -> None:
     provide("kinetree_release", python.PyThread_release_lock)
     provide("kinetree_allocate", python.PyMem_RawMalloc)
     provide("kinetree_free", python.PyMem_RawFree)
-    provide("kinetree_no_memory", _no_memory)
     provide("kinetree_new_array", new_array_address())
-    for name in ("PyCapsule_GetPointer", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory"):
+    for name in PYTHON_FUNCTIONS:
         provide(name, getattr(python, name))
     library = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
     libm = ctypes.CDLL(library)
-    provide("sin", libm.sin)
-    provide("cos", libm.cos)
-
-
-# called, without the interpreter lock, by a kernel that finds no memory to work in
-_no_memory = ctypes.CFUNCTYPE(None)(lambda: ctypes.pythonapi.PyErr_NoMemory())
+    for name in ("sin", "cos", "feclearexcept"):
+        provide(name, getattr(libm, name))

@@ -1,0 +1,135 @@
+"""Which arrays a kernel takes and what it gives back: one rule for every method.
+
+- A NumPy array of float64 or float32 is taken as it is, in any layout.
+- Whatever NumPy makes an array of becomes one first: lists, numbers, integers, other byte orders,
+  memory maps, pandas' frames (their columns in order; labels mean nothing here).
+- A masked array is refused: what is masked has no meaning for a robot. So are complex numbers,
+  extended precision, text and objects.
+- Results are plain NumPy arrays, of float32 if every argument is, else of float64. A number a state
+  is an array without axes if one state was given.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import DtypeError, ShapeError
+
+Shapes = Sequence[tuple[str, tuple[int, ...]]]
+"""Names of operands and the shapes of one state's."""
+DTYPES: dict[str, np.dtype[Any]] = {
+    "double": np.dtype(np.float64),
+    "float": np.dtype(np.float32),
+}
+
+
+def kind_of_plain(arrays: Sequence[Any]) -> str | None:
+    """The kind of a kernel for plain arrays: "float" if all are of float32, else "double".
+
+    None if some are not plain.
+    """
+    double, single = DTYPES["double"], DTYPES["float"]
+    kind = "float"
+    for array in arrays:
+        if type(array) is not np.ndarray:
+            return None
+        if array.dtype is double:
+            kind = "double"
+        elif array.dtype is not single:
+            return None
+    return kind
+
+
+def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.ndarray]:
+    """The arguments of a call as plain arrays of float64 or float32.
+
+    Arguments:
+        kernel: its name, for messages.
+        inputs: the names of its arguments and the shapes of one state's.
+        given: what the caller gave.
+    """
+    if len(given) != len(inputs):
+        names = ", ".join(name for name, _ in inputs)
+        raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
+    return [_plain(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
+
+
+def _plain(what: str, given: Any) -> np.ndarray:
+    if kind_of_plain([given]):
+        return given
+    _refuse_masked(what, given)
+    try:
+        array = np.asarray(given)
+    except ValueError as e:
+        raise ShapeError(f"{what} is ragged, its rows differ in length: {e}") from None
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        raise DtypeError(
+            f"{what} has dtype {array.dtype}; float64 is expected (or float32, or integers)"
+        )
+    kind = DTYPES["float" if array.dtype.str[1:] == "f4" else "double"]
+    return array.astype(kind, copy=False).view(kind)  # the very dtype object
+
+
+def _refuse_masked(what: str, given: Any) -> None:
+    ma = sys.modules.get("numpy.ma")  # which NumPy imports only when somebody needs it
+    if ma is not None and isinstance(given, ma.MaskedArray):
+        raise DtypeError(f"{what} is a masked array; a plain one is expected, as by .filled(value)")
+
+
+def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """The shape of the batch that some arrays make together."""
+    batches = []
+    for (name, shape), array in zip(inputs, arrays, strict=True):
+        axes = array.ndim - len(shape)
+        if axes < 0 or array.shape[axes:] != shape:
+            raise ShapeError(
+                f"{kernel}: {name} has shape {array.shape}; "
+                f"the last {_axes(len(shape))} must be {_text(shape)}"
+            )
+        batches.append(array.shape[:axes])
+    if len(set(batches)) == 1:
+        return batches[0]
+    try:
+        return np.broadcast_shapes(*batches)
+    except ValueError:
+        pairs = zip(inputs, batches, strict=True)
+        listed = ", ".join(f"{name} {batch}" for (name, _), batch in pairs)
+        raise ShapeError(f"{kernel}: the batch shapes do not broadcast: {listed}") from None
+
+
+def plain_results(
+    kernel: str, outputs: Shapes, out: Any, batch: tuple[int, ...]
+) -> tuple[np.ndarray, ...]:
+    """What a caller gave to write into, as plain arrays that share its memory."""
+    given = out if isinstance(out, tuple) else (out,)
+    if len(given) != len(outputs):
+        raise ShapeError(f"{kernel}: out has {len(given)} arrays; {len(outputs)} expected")
+    pairs = zip(outputs, given, strict=True)
+    return tuple(
+        _result(f"{kernel}: out for {name}", x, batch + shape) for (name, shape), x in pairs
+    )
+
+
+def _result(what: str, array: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if not isinstance(array, np.ndarray):
+        raise DtypeError(f"{what} is a {type(array).__name__}; an array is expected")
+    _refuse_masked(what, array)
+    if array.shape != shape:
+        raise ShapeError(f"{what} has shape {array.shape}; {shape} is expected")
+    if array.dtype.kind != "f":
+        raise DtypeError(f"{what} has dtype {array.dtype}; float64 is expected")
+    if not array.flags.writeable:
+        raise ShapeError(f"{what} is read-only")
+    return np.asarray(array)
+
+
+def _axes(count: int) -> str:
+    return "axis" if count == 1 else f"{count} axes"
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return str(shape[0]) if len(shape) == 1 else str(shape)
