@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetree import scalar
-from kinetree.scalar import Scalar
+from kinetree.scalar import OPERATIONS, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +60,25 @@ def lift(x: Any) -> Dual:
     return x if isinstance(x, Dual) else Dual(x, 0)
 
 
-def _sin(x: Dual) -> Dual:
-    return Dual(scalar.sin(x.value), scalar.cos(x.value) * x.rate)
-
-
-def _cos(x: Dual) -> Dual:
-    return Dual(scalar.cos(x.value), -(scalar.sin(x.value) * x.rate))
-
-
-def _sqrt(x: Dual) -> Dual:
-    root = scalar.sqrt(x.value)
-    return Dual(root, x.rate / (root + root))
-
-
-def _atan2(y: Any, x: Any) -> Dual:
-    y, x = lift(y), lift(x)
-    square = x.value * x.value + y.value * y.value
-    rate = (x.value * y.rate - y.value * x.rate) / square
-    return Dual(scalar.atan2(y.value, x.value), rate)
-
-
-def _select(condition: Any, a: Any, b: Any) -> Dual:
-    a, b = lift(a), lift(b)
-    return Dual(
-        scalar.select(condition, a.value, b.value), scalar.select(condition, a.rate, b.rate)
-    )
+def _apply(op: str, args: tuple[Any, ...]) -> Any:
+    """A function of duals, by its row of the table of operations."""
+    row = OPERATIONS[op]
+    if row.result == "b":
+        return row.compute(*(x.value if isinstance(x, Dual) else x for x in args))
+    if op == "select":  # chosen, not weighted: what is not chosen may be infinite
+        condition, a, b = args[0], lift(args[1]), lift(args[2])
+        return Dual(*(row.compute(condition, *x) for x in ((a.value, b.value), (a.rate, b.rate))))
+    duals = [lift(x) for x in args]
+    values = [x.value for x in duals]
+    result = row.compute(*values)
+    assert row.partials is not None
+    terms = zip(row.partials(result, *values), duals, strict=True)
+    return Dual(result, sum((factor * x.rate for factor, x in terms), start=0))
 
 
 def _known(x: Dual) -> float | None:
     return scalar.known(x.value) if scalar.known(x.rate) == 0.0 else None
 
 
-scalar.sin.register(Dual, _sin)
-scalar.cos.register(Dual, _cos)
-scalar.sqrt.register(Dual, _sqrt)
-scalar.atan2.register(Dual, _atan2)
-scalar.less.register(Dual, lambda a, b: scalar.less(lift(a).value, lift(b).value))
-scalar.register_choice(Dual, _select)
+scalar.register(Dual, _apply)
 scalar.known.register(Dual, _known)

@@ -11,10 +11,29 @@ from kinetree import robots
 from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
 from kinetree.graph import interpret, trace, verify
 from kinetree.graph.fuse import fuse
-from kinetree.graph.operations import LEAVES, OPERATIONS
+from kinetree.graph.lower import lower
+from kinetree.runtime.compiled import style
 from kinetree.runtime.host import ATTRIBUTES, Host, host
 from kinetree.runtime.kernel import Kernel
-from kinetree.scalar import atan2, cos, less, select, sin, sqrt
+from kinetree.scalar import (
+    LEAVES,
+    OPERATIONS,
+    atan2,
+    cos,
+    exp,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    select,
+    sin,
+    sqrt,
+    tanh,
+)
 from tests.tolerances import EXACT, SINGLE, relative_error
 
 STATES = 40  # every remainder of every width, and whole vectors of it
@@ -34,7 +53,7 @@ def no_cache(monkeypatch):
 
 @pytest.fixture
 def chunks_of(monkeypatch):
-    return lambda size: monkeypatch.setattr("kinetree.emit.llvm.CHUNK_SIZE", size)
+    return lambda size: monkeypatch.setattr("kinetree.runtime.compiled.CHUNK", size)
 
 
 def everything(x, y):
@@ -55,6 +74,12 @@ def everything(x, y):
         "arguments": [f, f, b],
         "numbers": [0.0, 3.25],
         "routines": [s, atan2(a, b), cos(e), cos(e)],
+        "more": [exp(-s), log(c * c + 1.0), tanh(g), abs(late), minimum(s, t), maximum(s, a)],
+        "truths": [
+            select(less_equal(s, t), a, b),
+            select(logical_and(early, less(s, t)), s, t),
+            select(logical_or(early, logical_not(less_equal(t, b))), s, t),
+        ],
     }
 
 
@@ -344,63 +369,68 @@ targets = [
 ]
 
 
+def lowered(program, target, lanes):
+    return lower(program, style(target, lanes))
+
+
+def body_text(program, name, target, lanes):
+    return emit_body(lowered(program, target, lanes), name, target, lanes)
+
+
 def module_text(program, target):
     """What a kernel compiles: both bodies, and all that they call."""
-    bodies = [
-        emit_body(program, "wide", target, target.lanes),
-        emit_body(program, "one", target, 1),
-    ]
     head = ATTRIBUTES.format(bits=128) + shared_declarations(target)
     head += declarations(target, 1) + declarations(target, target.lanes)
-    return head + "".join(body.text for body in bodies)
+    wide = body_text(program, "wide", target, target.lanes)
+    return head + wide + body_text(program, "one", target, 1)
 
 
 @every_chunk_size
 @pytest.mark.parametrize("target", targets, ids=str)
 def test_the_text_is_a_module_that_llvm_takes(target, chunk_size, chunks_of):
     chunks_of(chunk_size)
-    module = llvm.parse_assembly(module_text(fuse(everything_program()), target))
+    module = llvm.parse_assembly(module_text(everything_program(), target))
     module.verify()
-    names = {f.name for f in module.functions if not f.is_declaration}
-    assert {"wide", "one"} <= names
+    names = {x.name for x in module.global_variables}
+    assert {"wide_steps", "one_steps", "wide_index"} <= names
 
 
 @pytest.mark.parametrize("target", targets, ids=str)
 def test_fused_operations_are_called_only_where_the_target_has_them(target):
-    program = fuse(everything_program())
-    fused = sum(program.operations[op] for op in FUSED)
+    program = everything_program()
+    fused = sum(fuse(program).operations[op] for op in FUSED)
     for lanes in (1, target.lanes):
-        text = emit_body(program, "body", target, lanes).text
+        text = body_text(program, "body", target, lanes)
         assert text.count("@llvm.fma.") == (fused if target.fma else 0)
 
 
 @pytest.mark.parametrize(
-    ("before", "results", "tiles"),
-    [(2000, 600, 1), (2000, 100, 2), (300, 600, 2)],
+    ("before", "results", "late"),
+    [(2000, 600, True), (2000, 100, False), (300, 600, False)],
     ids=["many late", "few", "early"],
 )
-def test_results_that_come_late_need_one_tile(before, results, tiles):
+def test_results_that_come_late_need_one_tile(before, results, late):
     def work(x):
         y = x[0]
         for _ in range(before):
             y = y * 0.5 + x[1]
         return {"out": [x[0] * x[1], *(y * (i + 1.5) for i in range(results))]}
 
-    program = fuse(trace("work", work, {"x": (2,)}))
+    program = trace("work", work, {"x": (2,)})
     target = Target("double", 4, True)
-    assert emit_body(program, "wide", target, 4).tiles == tiles
-    assert emit_body(program, "one", target, 1).tiles == 2  # of which there is no tile before
+    assert (lowered(program, target, 4).late is not None) == late
+    assert lowered(program, target, 1).late is None  # of one state there is no tile before
 
 
 def test_a_body_is_cut_into_chunks_of_the_size_asked_for(chunks_of):
-    program = fuse(random_program(0))
+    program = random_program(0)
     target = Target("double", 4, True)
     lengths = []
     for chunk_size in (1500, 10, 1):
         chunks_of(chunk_size)
-        body = emit_body(program, "body", target, 4)
-        lengths.append(body.text.count("define internal"))
-        for function in body.text.split("define internal")[1:]:
+        text = body_text(program, "body", target, 4)
+        lengths.append(text.count("define internal"))
+        for function in text.split("define internal")[1:]:
             computed = [line for line in function.splitlines() if "= f" in line or "call <" in line]
             assert len(computed) <= 2 * chunk_size + 1  # a negation or a comparison beside each
     assert lengths == sorted(set(lengths))
@@ -408,7 +438,7 @@ def test_a_body_is_cut_into_chunks_of_the_size_asked_for(chunks_of):
 
 def test_a_body_of_one_chunk_without_functions_needs_no_scratch():
     program = trace("plain", lambda x: {"y": [x[0] * x[1] + x[2], x[0] / x[1]]}, {"x": (3,)})
-    assert emit_body(fuse(program), "body", Target("double", 8, True), 8).scratch == 0
+    assert lowered(program, Target("double", 8, True), 8).scratch == 0
 
 
 def test_the_places_of_dead_values_are_used_again(chunks_of):
@@ -421,4 +451,4 @@ def test_the_places_of_dead_values_are_used_again(chunks_of):
         return {"y": a}
 
     program = trace("chain", function, {"x": (2,)})
-    assert emit_body(program, "body", Target("double", 8, True), 8).scratch <= 2
+    assert lowered(program, Target("double", 8, True), 8).scratch <= 2

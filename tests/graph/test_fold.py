@@ -2,7 +2,9 @@
 
 import math
 import operator
+import sys
 from operator import neg
+from types import FunctionType
 
 import pytest
 from hypothesis import assume, given, settings
@@ -10,15 +12,25 @@ from hypothesis import strategies as st
 
 from kinetree import scalar
 from kinetree.errors import TraceError
-from kinetree.graph import Trace, interpret, trace, verify
-from kinetree.graph.fold import FOLDS
-from kinetree.graph.operations import COMMUTATIVE
-from kinetree.scalar import atan2, cos, less, select, sin, sqrt
+from kinetree.graph import Trace, fold, interpret, trace, verify
+from kinetree.scalar import (
+    atan2,
+    cos,
+    less,
+    logical_and,
+    logical_or,
+    select,
+    sin,
+    sqrt,
+    tanh,
+)
 from tests.tolerances import EPS
 
 
 def show(e) -> str:
     """An expression in full, as op(argument, ...), with names of inputs and numbers as leaves."""
+    if isinstance(e, float):
+        return repr(e + 0.0)
     if e.op == "const":
         return repr(e.value)
     return e.value[0] if e.op == "input" else f"{e.op}({', '.join(map(show, e.args))})"
@@ -27,10 +39,10 @@ def show(e) -> str:
 def folded(expression) -> str:
     t = Trace()
     a, b, c = (t.input(name, 0) for name in "abc")
-    return show(expression(t.constant, a, b, c))
+    return show(expression(float, a, b, c))
 
 
-# (what is written, what it becomes); k makes the node of a number
+# (what is written, what it becomes); k makes a number
 RULES = {
     "add: numbers": [(lambda k, a, b, c: k(2) + k(3), "5.0")],
     "add: 0 + x = x": [
@@ -43,6 +55,7 @@ RULES = {
         (lambda k, a, b, c: -a + b, "sub(b, a)"),
         (lambda k, a, b, c: -a + -b, "neg(add(a, b))"),
         (lambda k, a, b, c: -a + a, "0.0"),
+        (lambda k, a, b, c: -a + 2.0, "sub(2.0, a)"),
         (lambda k, a, b, c: a + (-2.0) * b, "sub(a, mul(b, 2.0))"),
     ],
     "add: (c ? x : 0) + (c ? y : z) = c ? x + y : z": [
@@ -82,10 +95,13 @@ RULES = {
     "sub: (-a) - b = -(a + b)": [
         (lambda k, a, b, c: -a - b, "neg(add(a, b))"),
         (lambda k, a, b, c: -a - a, "neg(add(a, a))"),
+        (lambda k, a, b, c: -a - 2.0, "neg(add(a, 2.0))"),
+        (lambda k, a, b, c: 2.0 - -a, "add(a, 2.0)"),
     ],
     "sub: b - a = -(a - b) if a - b is there already": [
         (lambda k, a, b, c: (a - b, b - a)[1], "neg(sub(a, b))"),
         (lambda k, a, b, c: (b - a, a - b)[1], "neg(sub(b, a))"),
+        (lambda k, a, b, c: (b - 2.0, 2.0 - b)[1], "neg(sub(b, 2.0))"),
         (lambda k, a, b, c: (a - b) * (b - a), "neg(mul(sub(a, b), sub(a, b)))"),
         (lambda k, a, b, c: (a - b) + (b - a), "0.0"),
     ],
@@ -130,6 +146,7 @@ RULES = {
     "mul: (c ? 1 : 0) x = c ? x : 0": [
         (lambda k, a, b, c: select(less(a, b), 1.0, 0.0) * c, "select(less(a, b), c, 0.0)"),
         (lambda k, a, b, c: c * select(less(a, b), 0.0, 1.0), "select(less(a, b), 0.0, c)"),
+        (lambda k, a, b, c: 3.0 * select(less(a, b), 0.0, 1.0), "select(less(a, b), 0.0, 3.0)"),
         (
             lambda k, a, b, c: c * select(less(a, b), 2.0, 1.0),
             "mul(c, select(less(a, b), 2.0, 1.0))",
@@ -167,7 +184,6 @@ RULES = {
     "sqrt: numbers": [
         (lambda k, a, b, c: sqrt(k(4)), "2.0"),
         (lambda k, a, b, c: sqrt(k(0)), "0.0"),
-        (lambda k, a, b, c: sqrt(k(-4)), "sqrt(-4.0)"),
     ],
     "sin: numbers": [(lambda k, a, b, c: sin(k(2)), repr(math.sin(2.0)))],
     "sin: sin(-x) = -sin(x)": [
@@ -182,6 +198,18 @@ RULES = {
     "atan2: numbers": [
         (lambda k, a, b, c: atan2(k(1), k(-2)), repr(math.atan2(1.0, -2.0))),
         (lambda k, a, b, c: atan2(k(0), k(-1)), repr(math.pi)),
+    ],
+    "abs: abs(-x) = abs(x)": [(lambda k, a, b, c: abs(-a), "abs(a)")],
+    "tanh: tanh(-x) = -tanh(x)": [(lambda k, a, b, c: tanh(-a), "neg(tanh(a))")],
+    "select: a truth that is known": [
+        (lambda k, a, b, c: select(True, a, b), "a"),
+        (lambda k, a, b, c: select(k(1) < k(2), a, b), "a"),
+        (lambda k, a, b, c: select(logical_and(a < b, False), a, b), "b"),
+    ],
+    "and, or, not: a truth that is known": [
+        (lambda k, a, b, c: logical_and(True, a < b), "less(a, b)"),
+        (lambda k, a, b, c: logical_or(a < b, False), "less(a, b)"),
+        (lambda k, a, b, c: select(logical_or(a < b, True), a, b), "a"),
     ],
     "select: c ? x : x = x": [
         (lambda k, a, b, c: select(a < b, c, c), "c"),
@@ -200,31 +228,33 @@ def test_what_is_written_becomes_what_the_rule_says(written, expected):
     assert folded(written) == expected
 
 
-def test_every_rule_is_used_by_the_table(monkeypatch):
+def test_every_rule_is_used_by_the_table():
+    functions = [f.__code__ for f in vars(fold).values() if isinstance(f, FunctionType)]
+    lines = {(c.co_name, line) for c in functions for *_, line in c.co_lines() if line}
+    lines -= {(c.co_name, c.co_firstlineno) for c in functions}
     used = set()
 
-    def watched(op, i, rule):
-        def watch(t, *args):
-            found = rule(t, *args)
-            if found is not None:
-                used.add((op, i))
-            return found
-
+    def watch(frame, event, argument):
+        used.add((frame.f_code.co_name, frame.f_lineno))
         return watch
 
-    for op, rules in FOLDS.items():
-        monkeypatch.setitem(FOLDS, op, [watched(op, i, rule) for i, rule in enumerate(rules)])
-    for rows in RULES.values():
-        for written, _ in rows:
-            folded(written)
-    assert used == {(op, i) for op, rules in FOLDS.items() for i in range(len(rules))}
+    before = sys.gettrace()
+    sys.settrace(lambda frame, *_: watch if frame.f_code in functions else None)
+    try:
+        for rows in RULES.values():
+            for written, _ in rows:
+                folded(written)
+        with pytest.raises(ZeroDivisionError):
+            folded(lambda k, a, b, c: a / 0.0)
+    finally:
+        sys.settrace(before)
+    assert used >= lines
 
 
 def test_what_no_rule_knows_is_left_alone():
     assert folded(lambda k, a, b, c: atan2(a, b) * sqrt(a + b)) == (
         "mul(atan2(a, b), sqrt(add(a, b)))"
     )
-    assert folded(lambda k, a, b, c: select(k(1) < k(2), a, b)) == "select(less(1.0, 2.0), a, b)"
 
 
 @pytest.mark.parametrize(
@@ -240,13 +270,13 @@ def test_what_no_rule_knows_is_left_alone():
     ],
 )
 def test_a_division_by_the_constant_zero_is_refused(divide):
-    with pytest.raises(ZeroDivisionError, match="divides by the constant zero"):
+    with pytest.raises(ZeroDivisionError):
         folded(divide)
 
 
 def test_numbers_that_overflow_are_refused():
     with pytest.raises(TraceError, match="must be finite"):
-        folded(lambda k, a, b, c: k(1e200) * k(1e200))
+        folded(lambda k, a, b, c: a + k(1e200) * k(1e200))
 
 
 # what is finite at every state must not be refused because two of its numbers overflow
@@ -290,7 +320,7 @@ def test_a_long_chain_folds_in_a_number_of_nodes_linear_in_its_length(chain):
     assert len(t.nodes) <= 5 * length + 10
     for node in t.nodes:  # no rule leaves behind what it was to remove
         assert not (node.op == "neg" and node.args[0].op in ("neg", "const"))
-        assert not (node.op in COMMUTATIVE and any(x.op == "neg" for x in node.args))
+        assert not (node.op in ("add", "mul") and any(x.op == "neg" for x in node.args))
 
 
 # all rules together

@@ -8,10 +8,10 @@ import pytest
 import sympy
 
 from kinetree.graph import Input, Node, Output, Program, interpret, trace, verify
-from kinetree.graph.operations import LEAVES, OPERATIONS
-from kinetree.scalar import sin
+from kinetree.scalar import LEAVES, OPERATIONS, sin
+from tests.tolerances import EPS
 
-# operation -> its value on numbers, written without Kinetree; less is seen through a select
+# operation -> its value on numbers, written without Kinetree; truths are seen through a select
 FORMULAS = {
     "neg": lambda a: -a,
     "add": lambda a, b: a + b,
@@ -26,21 +26,41 @@ FORMULAS = {
     "sin": lambda a: math.sin(a),
     "cos": lambda a: math.cos(a),
     "atan2": lambda a, b: math.atan2(a, b),
+    "exp": lambda a: math.exp(a),
+    "log": lambda a: math.log(a),
+    "tanh": lambda a: math.tanh(a),
+    "abs": lambda a: abs(a),
+    "min": lambda a, b: min(a, b),
+    "max": lambda a, b: max(a, b),
     "less": lambda a, b: a if a < b else b,
+    "less_equal": lambda a, b: a if a <= b else b,
+    "logical_and": lambda a, b, c: a if a < b and b < c else c,
+    "logical_or": lambda a, b, c: a if a < b or b < c else c,
+    "logical_not": lambda a, b: a if not a < b else b,
     "select": lambda a, b, c: b if a < c else c,
 }
-SYMBOLIC = {"sqrt": sympy.sqrt, "sin": sympy.sin, "cos": sympy.cos, "atan2": sympy.atan2}
-EXACT = ("neg", "add", "sub", "mul", "div", "fma", "fms", "fnma", "fnms", "less", "select")
+SYMBOLIC = {
+    name: getattr(sympy, name) for name in ("sqrt", "sin", "cos", "atan2", "exp", "log", "tanh")
+}
+SYMBOLIC |= {"abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max}
+EXACT = tuple(op for op in FORMULAS if op not in SYMBOLIC)
+LOGICAL = ("less", "less_equal", "logical_and", "logical_or", "logical_not")
 VALUES = (0.75, 1.5, 2.25)
 FRACTIONS = (Fraction(3, 7), Fraction(11, 13), Fraction(9, 5))
 
 
 def single(op: str) -> Program:
     """A program of one operation, its arguments the elements of x."""
-    count = 3 if op == "select" else len(OPERATIONS[op].arguments)
+    counts = {"select": 3, "logical_and": 3, "logical_or": 3, "logical_not": 2}
+    count = counts.get(op, len(OPERATIONS[op].arguments))
     nodes = [Node("input", (), (0, i)) for i in range(count)]
-    if op == "less":
-        nodes += [Node("less", (0, 1)), Node("select", (2, 0, 1))]
+    if op in ("less", "less_equal"):
+        nodes += [Node(op, (0, 1)), Node("select", (2, 0, 1))]
+    elif op in ("logical_and", "logical_or"):
+        nodes += [Node("less", (0, 1)), Node("less", (1, 2)), Node(op, (3, 4))]
+        nodes.append(Node("select", (5, 0, 2)))
+    elif op == "logical_not":
+        nodes += [Node("less", (0, 1)), Node(op, (2,)), Node("select", (3, 0, 1))]
     elif op == "select":
         nodes += [Node("less", (0, 2)), Node("select", (3, 1, 2))]
     else:
@@ -72,7 +92,8 @@ def test_the_table_of_this_test_has_every_operation():
 def test_an_operation_on_floats_is_its_formula(op):
     count = single(op).inputs[0].shape[0]
     for values in (VALUES, VALUES[::-1], (1.5, 0.75, 2.25)):
-        assert run(op, np.array(values)) == FORMULAS[op](*values[:count])
+        expected = FORMULAS[op](*values[:count])
+        assert run(op, np.array(values)) == pytest.approx(expected, rel=2 * EPS, abs=0.0)
 
 
 @every_operation
@@ -119,7 +140,7 @@ def test_an_operation_on_symbols_gives_an_expression_in_them(op, batch):
     for result in np.ravel(results):
         assert isinstance(result, sympy.Basic)
         assert result.free_symbols == set(symbols[:count])
-        if op not in ("less", "select"):
+        if op not in (*LOGICAL, "select"):
             assert result == SYMBOLIC.get(op, FORMULAS[op])(*symbols[:count])
         value = result.subs(dict(zip(symbols, VALUES, strict=True)))
         assert float(value) == pytest.approx(FORMULAS[op](*VALUES[:count]), rel=1e-14)

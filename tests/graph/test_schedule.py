@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from kinetree import robots
 from kinetree.graph import trace
 from kinetree.graph.fuse import fuse
-from kinetree.graph.operations import FUNCTIONS, LEAVES
 from kinetree.graph.schedule import RESULTS, ROUTINES, Batch, Chunk, schedule
-from kinetree.scalar import atan2, cos, less, select, sin
+from kinetree.scalar import FUNCTIONS, LEAVES, atan2, cos, less, select, sin
 from tests.graph.test_fuse import programs
 
 

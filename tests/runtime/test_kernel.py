@@ -193,8 +193,8 @@ STREAMED = (
     """
 import os, sys
 os.environ["KINETREE_CACHE"] = ""
-import kinetree.emit.driver, kinetree.runtime.host
-kinetree.emit.driver.STREAM_BYTES = 1  # everything is large
+import kinetree.native.loop, kinetree.runtime.host
+kinetree.native.loop.STREAM_BYTES = 1  # everything is large
 if sys.argv[1] != "widest":
     kinetree.runtime.host._vector_bits = lambda *_: int(sys.argv[1])
 """
@@ -239,9 +239,9 @@ single = [robot.forward_dynamics_derivatives(*(x[i] for x in states)) for i in r
 for k, found in enumerate(robot.forward_dynamics_derivatives(*states)):  # several at once
     assert (found == [results[k] for results in single]).all()
 
-from kinetree.emit.llvm import emit_body
 from kinetree.graph import trace
-from kinetree.graph.fuse import fuse
+from kinetree.graph.lower import lower
+from kinetree.runtime.compiled import style
 from kinetree.runtime.host import host
 from kinetree.runtime.kernel import Kernel
 
@@ -254,7 +254,7 @@ def late(x):
 
 program = trace("late", late, {"x": (12,)})
 target = host().target("double")
-assert emit_body(fuse(program), "wide", target, target.lanes).tiles == 1  # what is early waits
+assert lower(program, style(target, target.lanes)).late is not None  # what is early waits
 kernel = Kernel(None, lambda: program)
 for n in (8, 41, 400):
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (n, 12))

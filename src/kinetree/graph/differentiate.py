@@ -15,41 +15,25 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from kinetree.graph.expression import Expression, Trace
+from kinetree.graph import fold
+from kinetree.graph.expression import Expression, Trace, Traced
 from kinetree.graph.program import Program, live, size, trace
+from kinetree.scalar import OPERATIONS
 
-Rule = Callable[..., tuple[Expression | None, ...]]
 Chart = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
 """From an argument's numbers to their rates along each direction: rows are directions."""
-Sparse = dict[int, Expression]
+Sparse = dict[int, Traced]
 """Node -> a number that goes with it; what is not there is zero."""
 
-PARTIALS: dict[str, Rule] = {
-    "neg": lambda t, z, a: (t.constant(-1.0),),
-    "add": lambda t, z, a, b: (t.constant(1.0), t.constant(1.0)),
-    "sub": lambda t, z, a, b: (t.constant(1.0), t.constant(-1.0)),
-    "mul": lambda t, z, a, b: (b, a),
-    "div": lambda t, z, a, b: (1.0 / b, -(z * (1.0 / b))),
-    "sqrt": lambda t, z, a: (0.5 / z,),
-    "sin": lambda t, z, a: (t.node("cos", a),),
-    "cos": lambda t, z, a: (-t.node("sin", a),),
-    "atan2": lambda t, z, y, x: (x * (1.0 / (x * x + y * y)), -(y * (1.0 / (x * x + y * y)))),
-    "less": lambda t, z, a, b: (None, None),
-    "select": lambda t, z, c, a, b: (
-        None,
-        t.node("select", c, t.constant(1.0), t.constant(0.0)),
-        t.node("select", c, t.constant(0.0), t.constant(1.0)),
-    ),
-}
-"""Operation -> the derivative of its result z by each argument; None by a truth value."""
 
-
-def partials(node: Expression) -> Iterable[tuple[Expression, Expression]]:
+def partials(node: Expression) -> Iterable[tuple[Expression, Traced]]:
     """The arguments a node changes with, each with how much."""
     if node.args:
-        for argument, factor in zip(
-            node.args, PARTIALS[node.op](node.trace, node, *node.args), strict=True
-        ):
+        rule = OPERATIONS[node.op].partials
+        assert rule is not None
+        # numbers stay floats, so that products with them fold
+        args = [x.value if x.op == "const" else x for x in node.args]
+        for argument, factor in zip(node.args, rule(node, *args), strict=True):
             if factor is not None:
                 yield argument, factor
 
@@ -87,18 +71,19 @@ def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Spar
     return found
 
 
-def _gated(factor: Expression, weight: Expression) -> Expression:
+def _gated(factor: Traced, weight: Traced) -> Traced:
     """factor * weight; where a choice makes the weight zero, whatever the factor is there."""
-    if weight.op == "select":
-        condition, a, b = weight.args
+    if type(weight) is Expression and weight.op == "select":
+        condition, *chosen = weight.args
+        a, b = (x.value if x.op == "const" else x for x in chosen)
         if _is_zero(a) or _is_zero(b):
             products = (x if _is_zero(x) else _gated(factor, x) for x in (a, b))
-            return weight.trace.node("select", condition, *products)
+            return fold.function(weight.trace, "select", condition, *products)
     return factor * weight
 
 
-def _is_zero(e: Expression) -> bool:
-    return e.op == "const" and e.value == 0.0
+def _is_zero(x: Traced) -> bool:
+    return type(x) is not Expression and x == 0.0
 
 
 def _moving(nodes: Iterable[Expression], sources: Iterable[int]) -> set[int]:
@@ -122,27 +107,27 @@ class _Replay:
             declared.name: _directions(self.t, numbers, charts.get(declared.name))
             for declared, numbers in zip(program.inputs, arguments, strict=True)
         }
-        made: list[Expression] = []
+        made: list[Traced] = []
         for op, args, value in program.nodes:
             if op == "const":
-                made.append(self.t.constant(value))
+                made.append(value)
             elif op == "input":
                 made.append(arguments[value[0]][value[1]])
             else:
-                made.append(self.t.node(op, *(made[a] for a in args)))
-        self.outputs = [[made[n] for n in output.nodes] for output in program.outputs]
+                made.append(OPERATIONS[op].compute(*[made[a] for a in args]))
+        self.outputs = [[self.t.lift(made[n]) for n in o.nodes] for o in program.outputs]
         self.nodes = live(self.t.nodes, (e for elements in self.outputs for e in elements))
 
 
 def _directions(
     t: Trace, numbers: Sequence[Expression], chart: Chart | None
-) -> list[list[tuple[Expression, Expression]]]:
+) -> list[list[tuple[Expression, Traced]]]:
     """For each direction of an argument, the numbers that change and their rates."""
     if chart is None:
-        return [[(x, t.constant(1.0))] for x in numbers]
+        return [[(x, 1.0)] for x in numbers]
     found = []
     for row in chart(numbers):
-        rates = [(x, t.lift(rate)) for x, rate in zip(numbers, row, strict=True)]
+        rates = [(x, t.operand(rate)) for x, rate in zip(numbers, row, strict=True)]
         found.append([(x, rate) for x, rate in rates if not _is_zero(rate)])
     return found
 
@@ -264,7 +249,7 @@ def _sources(replay: _Replay, wrt: Iterable[str]) -> set[int]:
     return {x.number for name in wrt for d in replay.directions[name] for x, _ in d}
 
 
-def _weight(direction: Iterable[tuple[Expression, Expression]], found: Sparse) -> Any:
+def _weight(direction: Iterable[tuple[Expression, Traced]], found: Sparse) -> Any:
     total: Any = 0
     for x, rate in direction:
         if x.number in found:
@@ -275,7 +260,7 @@ def _weight(direction: Iterable[tuple[Expression, Expression]], found: Sparse) -
 def _matrix(
     replay: _Replay,
     rows: Sequence[Expression],
-    columns: Sequence[Sequence[tuple[Expression, Expression]]],
+    columns: Sequence[Sequence[tuple[Expression, Traced]]],
 ) -> list[list[Any]]:
     """The derivatives of rows by columns: column by column or row by row, as takes fewer steps."""
     needed: dict[int, int] = {}  # node -> how many rows need it
@@ -290,11 +275,10 @@ def _matrix(
     if forward <= reverse:
         found = [push(replay.nodes, {x.number: rate for x, rate in d}) for d in columns]
         return [[column.get(e.number, 0) for column in found] for e in rows]
-    one = replay.t.constant(1.0)
     lines = {
         e.number: [
             _weight(d, weights)
-            for weights in [pull(replay.nodes, {e.number: one}, moving)]
+            for weights in [pull(replay.nodes, {e.number: 1.0}, moving)]
             for d in columns
         ]
         for e in distinct

@@ -3,6 +3,9 @@
 A `Trace` owns a table of nodes in which no two are the same operation on the same arguments, so
 common subexpressions are shared as they are written. Nodes are numbered as they are made:
 arguments always come before their users.
+
+A number stays a Python float for as long as it meets no expression: what folds to a constant costs
+no node. It becomes a node, `const`, when it is the argument of one.
 """
 
 from __future__ import annotations
@@ -12,8 +15,10 @@ from typing import Any
 
 from kinetree import scalar
 from kinetree.errors import TraceError
-from kinetree.graph.fold import FOLDS
-from kinetree.graph.operations import COMMUTATIVE
+from kinetree.graph import fold
+
+Traced = Any
+"""An Expression, or a float where the result is known."""
 
 
 class Expression:
@@ -32,40 +37,62 @@ class Expression:
 
     __array_ufunc__ = None  # NumPy numbers leave arithmetic with expressions to us
 
-    def __add__(self, other: Any) -> Expression:
-        return self.trace.node("add", self, self.trace.lift(other))
+    def __add__(self, other: Any) -> Traced:
+        return fold.add(self.trace, self, self.trace.operand(other))
 
-    def __radd__(self, other: Any) -> Expression:
-        return self.trace.node("add", self.trace.lift(other), self)
+    __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Expression:
-        return self.trace.node("sub", self, self.trace.lift(other))
+    def __sub__(self, other: Any) -> Traced:
+        return fold.sub(self.trace, self, self.trace.operand(other))
 
-    def __rsub__(self, other: Any) -> Expression:
-        return self.trace.node("sub", self.trace.lift(other), self)
+    def __rsub__(self, other: Any) -> Traced:
+        return fold.sub(self.trace, self.trace.operand(other), self)
 
-    def __mul__(self, other: Any) -> Expression:
-        return self.trace.node("mul", self, self.trace.lift(other))
+    def __mul__(self, other: Any) -> Traced:
+        return fold.mul(self.trace, self, self.trace.operand(other))
 
-    def __rmul__(self, other: Any) -> Expression:
-        return self.trace.node("mul", self.trace.lift(other), self)
+    __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Expression:
-        return self.trace.node("div", self, self.trace.lift(other))
+    def __truediv__(self, other: Any) -> Traced:
+        return fold.div(self.trace, self, self.trace.operand(other))
 
-    def __rtruediv__(self, other: Any) -> Expression:
-        return self.trace.node("div", self.trace.lift(other), self)
+    def __rtruediv__(self, other: Any) -> Traced:
+        return fold.div(self.trace, self.trace.operand(other), self)
 
-    def __neg__(self) -> Expression:
-        return self.trace.node("neg", self)
+    def __neg__(self) -> Traced:
+        return fold.neg(self.trace, self)
 
     def __pos__(self) -> Expression:
         return self
 
-    def __pow__(self, exponent: Any) -> Expression:
+    def __pow__(self, exponent: Any) -> Traced:
         if exponent == 2:
             return self * self
         raise TraceError(f"a traced scalar to the power {exponent!r}: write it as products")
+
+    def __abs__(self) -> Traced:
+        return scalar.absolute(self)
+
+    def __lt__(self, other: Any) -> Traced:
+        return scalar.less(self, other)
+
+    def __gt__(self, other: Any) -> Traced:
+        return scalar.less(other, self)
+
+    def __le__(self, other: Any) -> Traced:
+        return scalar.less_equal(self, other)
+
+    def __ge__(self, other: Any) -> Traced:
+        return scalar.less_equal(other, self)
+
+    def __and__(self, other: Any) -> Traced:
+        return scalar.logical_and(self, other)
+
+    def __or__(self, other: Any) -> Traced:
+        return scalar.logical_or(self, other)
+
+    def __invert__(self) -> Traced:
+        return scalar.logical_not(self)
 
     def __bool__(self) -> bool:
         raise TraceError(
@@ -74,15 +101,7 @@ class Expression:
         )
 
     def __float__(self) -> float:
-        if self.op == "const":
-            return float(self.value)
         raise TraceError("a traced scalar has no number yet: keep it out of float() and math.*")
-
-    def __lt__(self, other: Any) -> Expression:
-        return self.trace.node("less", self, self.trace.lift(other))
-
-    def __gt__(self, other: Any) -> Expression:
-        return self.trace.node("less", self.trace.lift(other), self)
 
     def __repr__(self) -> str:
         if self.op == "const":
@@ -105,29 +124,32 @@ class Trace:
     def __init__(self, limit: float = math.inf) -> None:
         self.limit = limit
         self.nodes: list[Expression] = []
+        self._constants: dict[float, Expression] = {}
+        self._inputs: dict[tuple[str, int], Expression] = {}
         self._table: dict[tuple[Any, ...], Expression] = {}
 
     def constant(self, value: float) -> Expression:
         """The node of a number; -0.0 is kept as 0.0."""
-        value = float(value) + 0.0
-        key = ("const", value)
-        found = self._table.get(key)
+        found = self._constants.get(value)
         if found is None:
             if not math.isfinite(value):
                 raise TraceError(f"the constant {value} in a traced program: must be finite")
-            found = self._table[key] = self._new("const", (), value)
+            value = float(value) + 0.0
+            found = self._constants[value] = self._new("const", (), value)
         return found
 
     def input(self, name: str, element: int) -> Expression:
         """One element of an argument."""
-        key = ("input", name, element)
-        found = self._table.get(key)
+        key = (name, element)
+        found = self._inputs.get(key)
         if found is None:
-            found = self._table[key] = self._new("input", (), (name, element))
+            found = self._inputs[key] = self._new("input", (), key)
         return found
 
-    def lift(self, value: Any) -> Expression:
-        """An expression of this trace, from itself or from a number."""
+    def operand(self, value: Any) -> Traced:
+        """What stands beside an expression: one of this trace, or a float."""
+        if type(value) is float:
+            return value
         if type(value) is Expression:
             if value.trace is not self:
                 raise TraceError("a traced scalar of one program was used in another")
@@ -135,33 +157,31 @@ class Trace:
         try:
             if isinstance(value, (str, bytes, bytearray)):  # float() would read them
                 raise TypeError
-            number = float(value)
+            return float(value)
         except (TypeError, ValueError, OverflowError):
             raise TraceError(
                 f"a {type(value).__name__} in arithmetic with a traced scalar: "
                 "only real numbers and scalars of the same trace fit"
             ) from None
-        return self.constant(number)
 
-    def node(self, op: str, *args: Expression) -> Expression:
-        """The node of an operation: folded if a rule applies, shared if it exists."""
-        if op in COMMUTATIVE and args[0].number > args[1].number:
-            args = (args[1], args[0])
-        key = (op, *[a.number for a in args])
+    def lift(self, value: Any) -> Expression:
+        """An expression of this trace, from itself or from a number."""
+        given = self.operand(value)
+        return given if type(given) is Expression else self.constant(given)
+
+    def node(self, op: str, *args: Traced) -> Expression:
+        """The node of an operation: the one there is, or a new one."""
+        nodes = tuple([x if type(x) is Expression else self.constant(x) for x in args])
+        key = (op, *[x.number for x in nodes])
         found = self._table.get(key)
         if found is None:
-            for rule in FOLDS.get(op, ()):
-                found = rule(self, *args)
-                if found is not None:
-                    break
-            else:
-                found = self._new(op, args, None)
-            self._table[key] = found
+            found = self._table[key] = self._new(op, nodes, None)
         return found
 
-    def existing(self, op: str, *args: Expression) -> Expression | None:
-        """The node of an operation if there is one already."""
-        return self._table.get((op, *[a.number for a in args]))
+    def existing(self, op: str, *args: Traced) -> Expression | None:
+        """The node of an operation, if there is one."""
+        nodes = [x if type(x) is Expression else self._constants.get(x) for x in args]
+        return self._table.get((op, *[None if x is None else x.number for x in nodes]))
 
     def _new(self, op: str, args: tuple[Expression, ...], value: Any) -> Expression:
         if len(self.nodes) >= self.limit:
@@ -171,26 +191,14 @@ class Trace:
         return made
 
 
-def _register_functions() -> None:
-    """Make the functions of `kinetree.scalar` record nodes when given expressions."""
-    for name in ("sin", "cos", "sqrt"):
-        getattr(scalar, name).register(Expression, lambda x, op=name: x.trace.node(op, x))
-    scalar.known.register(Expression, lambda x: x.value if x.op == "const" else None)
-    scalar.atan2.register(Expression, lambda y, x: _trace_of(y, x).node("atan2", *_lift_all(y, x)))
-    scalar.less.register(Expression, lambda a, b: _trace_of(a, b).node("less", *_lift_all(a, b)))
-    scalar.choose.register(
-        Expression,
-        lambda condition, a, b: condition.trace.node("select", *_lift_all(condition, a, b)),
-    )
+def _apply(op: str, args: tuple[Any, ...]) -> Any:
+    """A function of scalars of which some are expressions: a node of their trace."""
+    if any(type(x) is not Expression and not isinstance(x, scalar.NUMBERS) for x in args):
+        return NotImplemented
+    trace = next(x.trace for x in args if type(x) is Expression)
+    # truth values that are known stay Python's
+    return fold.function(trace, op, *[x if isinstance(x, bool) else trace.operand(x) for x in args])
 
 
-def _trace_of(*values: Any) -> Trace:
-    return next(v.trace for v in values if type(v) is Expression)
-
-
-def _lift_all(*values: Any) -> tuple[Expression, ...]:
-    trace = _trace_of(*values)
-    return tuple(trace.lift(v) for v in values)
-
-
-_register_functions()
+scalar.register(Expression, _apply)
+scalar.known.register(Expression, lambda x: x.value if x.op == "const" else None)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.graph.operations import OPERATIONS
 from kinetree.graph.program import Program, size
+from kinetree.scalar import OPERATIONS
 
 
 def interpret(program: Program, *arguments: Any) -> tuple[np.ndarray, ...]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinetree.graph.expression import Expression, Trace
-from kinetree.graph.operations import FUNCTIONS, LEAVES
 from kinetree.lazy import cached_property
+from kinetree.scalar import FUNCTIONS, LEAVES
 
 
 class Node(NamedTuple):

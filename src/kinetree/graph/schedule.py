@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kinetree.graph.operations import FUNCTIONS, LEAVES, OPERATIONS
 from kinetree.graph.program import Program
+from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,24 @@ class Batch:
     results: tuple[tuple[int | None, ...], ...]
 
 
-ROUTINES = {"sin": ("sincos", 0), "cos": ("sincos", 1), "atan2": ("atan2", 0)}
+ROUTINES = {op: row.routine for op, row in OPERATIONS.items() if row.routine is not None}
 """Operation -> the routine that computes it and the position of its result."""
 
-RESULTS = {"sincos": 2, "atan2": 1}
+RESULTS = {
+    routine: 1 + max(k for name, k in ROUTINES.values() if name == routine)
+    for routine, _ in ROUTINES.values()
+}
 """Routine -> how many results it gives."""
 
 
-def schedule(program: Program, chunk_size: int) -> list[Chunk | Batch]:
-    """Cut a program into chunks and batches to be executed in this order."""
-    stages = _stages(program)
+def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[Chunk | Batch]:
+    """Cut a program into chunks and batches to be executed in this order.
+
+    Arguments:
+        chunk_size: the most operations of a chunk.
+        routines: whether functions are gathered into batches, or computed one by one in chunks.
+    """
+    stages = _stages(program) if routines else []
     steps: list[Chunk | Batch] = []
     done: set[int] = set()
     for stage in range(1, max(stages, default=0) + 1):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from kinetree.errors import VerificationError
-from kinetree.graph.operations import OPERATIONS
 from kinetree.graph.program import Program, size
+from kinetree.scalar import OPERATIONS
 
 
 def verify(program: Program) -> Program:

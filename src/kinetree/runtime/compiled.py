@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.emit.layout import MAX_AXES, Field
-from kinetree.emit.llvm import declarations, emit_body, shared_declarations
-from kinetree.graph import Program, verify
-from kinetree.graph.fuse import fuse
+from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
+from kinetree.graph import Program
+from kinetree.graph.lower import Style, lower
 from kinetree.graph.program import size
+from kinetree.native.layout import MAX_AXES, Field
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import DTYPES
 from kinetree.runtime.binding import make_function, make_gufunc
@@ -27,15 +27,22 @@ _BLOCK_TILES = 4  # at least, because a tile is written while the next is comput
 
 
 class Counts(NamedTuple):
-    """The room a kernel's bodies need, in elements (of a tile: in vectors)."""
+    """The steps of a kernel's bodies, and the room they need, in elements (of a tile: in vectors).
 
+    late: the steps of the wide body before the first that stores results; all, if each tile's
+        results have a place of their own.
+    """
+
+    wide_steps: int
     wide_scratch: int
+    one_steps: int
     one_scratch: int
     results: int
     tiles: int
+    late: int
 
 
-_COUNTS = "<4q"
+_COUNTS = "<7q"
 
 
 def compiled(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[Any, Any]:
@@ -78,14 +85,40 @@ def code(interface: Interface, program: Callable[[], Program], kind: str) -> tup
 def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
     h = host()
     target = h.target(kind)
-    fused = verify(fuse(program))
-    wide = emit_body(fused, "wide", target, target.lanes)
-    one = emit_body(fused, "one", target, 1)
+    wide = lower(program, style(target, target.lanes))
+    one = lower(program, style(target, 1))
     head = h.attributes + shared_declarations(target)
     for lanes in (1, target.lanes):
         head += declarations(target, lanes)
-    text = head + wide.text + one.text
-    return h.compile(text), Counts(wide.scratch, one.scratch, wide.results, wide.tiles)
+    text = head + emit_body(wide, "wide", target, target.lanes) + emit_body(one, "one", target, 1)
+    steps = len(wide.steps)
+    late = steps if wide.late is None else wide.late
+    return h.compile(text), Counts(
+        wide_steps=steps,
+        wide_scratch=wide.scratch,
+        one_steps=len(one.steps),
+        one_scratch=one.scratch,
+        results=wide.results,
+        tiles=2 if wide.late is None else 1,
+        late=max(late, 1),
+    )
+
+
+CHUNK = 400
+KEEP = 32
+
+
+def style(target: Target, lanes: int) -> Style:
+    """How programs are lowered for this processor."""
+    return Style(
+        target.type,
+        fused=True,
+        routines=True,
+        chunk=CHUNK,
+        keep=KEEP,
+        whole=target.lanes // lanes,
+        defer=lanes > 1,
+    )
 
 
 def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> bytes:
@@ -95,10 +128,10 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
     inputs = len(interface.inputs)
     lanes = host().target(kind).lanes
     head = {
-        Field.WIDE: loaded.address("wide"),
+        Field.WIDE: loaded.data_address("wide_steps"),
         Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
         Field.INDEX: loaded.data_address("wide_index"),
-        Field.ONE: loaded.address("one"),
+        Field.ONE: loaded.data_address("one_steps"),
         Field.ONE_CONSTANTS: loaded.address("one_constants"),
         Field.INPUTS: inputs,
         Field.OPERANDS: len(sizes),
@@ -106,6 +139,9 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
         Field.ONE_SCRATCH: counts.one_scratch,
         Field.RESULTS: counts.results,
         Field.TILES: counts.tiles,
+        Field.WIDE_STEPS: counts.wide_steps,
+        Field.LATE: counts.late,
+        Field.ONE_STEPS: counts.one_steps,
         Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.emit.layout import MAX_AXES
 from kinetree.errors import ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
 from kinetree.lazy import cached_property
+from kinetree.native.layout import MAX_AXES
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import (
     Shapes,

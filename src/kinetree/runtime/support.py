@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kinetree.emit.layout import ADVANCE, SHARE
 from kinetree.graph.schedule import RESULTS
+from kinetree.native.layout import SHARE
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import new_array_address
 from kinetree.runtime.host import Loaded, host, provide
@@ -35,7 +35,9 @@ def pool_code() -> Loaded:
     _provide_symbols()
 
     def define(module: ir.Module) -> None:
-        from kinetree.emit.pool import define_pool  # not needed where the cache has the code
+        from kinetree.native.thread_pool import (
+            define_pool,  # not needed where the cache has the code
+        )
 
         define_pool(module, host().architecture)
 
@@ -51,17 +53,17 @@ def support(kind: str) -> Loaded:
     target = host().target(kind)
 
     def define(module: ir.Module) -> None:
-        from kinetree.emit.building import Writer
-        from kinetree.emit.driver import Driver
-        from kinetree.emit.routines import define_routines
-        from kinetree.emit.single import define_call
+        from kinetree.native.fast_call import define_call
+        from kinetree.native.functions import define_routines
+        from kinetree.native.ir import Writer
+        from kinetree.native.loop import Driver
 
         define_routines(module, target)
         writer = Writer(module, target)
         define_call(writer, Driver(writer).run_one)
 
     loaded = _load(kind, define)
-    for routine in (*RESULTS, ADVANCE):
+    for routine in RESULTS:
         symbol = target.routine(routine)
         provide(symbol, loaded.address(symbol))
     return loaded
@@ -94,5 +96,5 @@ def _provide_symbols() -> None:
         provide(name, getattr(python, name))
     library = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
     libm = ctypes.CDLL(library)
-    for name in ("sin", "cos", "feclearexcept"):
+    for name in ("sin", "cos", "exp", "log", "tanh", "feclearexcept"):
         provide(name, getattr(libm, name))

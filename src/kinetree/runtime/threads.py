@@ -7,8 +7,8 @@ import ctypes
 import os
 import threading
 
-from kinetree.emit.pool import ASLEEP, CLOSED, LOCK, Pool, pool_size
 from kinetree.errors import KinetreeError
+from kinetree.native.thread_pool import ASLEEP, CLOSED, LOCK, Pool, pool_size
 from kinetree.runtime.host import COMPILING
 from kinetree.runtime.support import pool_code
 

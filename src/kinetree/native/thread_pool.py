@@ -20,7 +20,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.ir import (
     I32,
     I64,
     PTR,
@@ -34,7 +34,7 @@ from kinetree.emit.building import (
     loop,
     store,
 )
-from kinetree.emit.layout import SHARE
+from kinetree.native.layout import SHARE
 
 SPINS = 4000  # looks for work before a worker sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.ir import (
     I32,
     I64,
     PTR,

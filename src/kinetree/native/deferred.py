@@ -2,12 +2,12 @@
 
 Large results would only flush the caches, so they are streamed, and memory takes much longer to
 accept a tile of them than it takes to hand it over. A tile's results are therefore left *pending*:
-between its chunks, the body of the next tile calls
+between the steps of the next tile, the driver calls
 
     void kinetree_advance_T(ptr pending, i64 share)
 
-which writes them up to some share of all (`kinetree.emit.rows`). A few vectors at a time then go
-out while the arithmetic goes on.
+which writes them up to some share of all (`kinetree.native.deferred_rows`). A few vectors at a time
+then go out while the arithmetic goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.deferred_record import Record
+from kinetree.native.deferred_rows import Rows
+from kinetree.native.ir import (
     I64,
     PTR,
     Writer,
@@ -28,10 +30,8 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.layout import ALL
-from kinetree.emit.records import Record
-from kinetree.emit.rows import Rows
-from kinetree.emit.tiles import Tiles
+from kinetree.native.layout import ALL
+from kinetree.native.transpose import Tiles
 
 
 class Pending(IntEnum):
@@ -105,7 +105,7 @@ class Streams:
 
     def _define_advance(self) -> ir.Function:
         """Write what is pending up to some share of it."""
-        f, b = self.w.public("advance", [PTR, I64])
+        f, b = self.w.internal("advance", [PTR, I64])
         pending, share = f.args
         total = load(b, I64, pending, Pending.TOTAL)
         target = b.udiv(b.mul(total, share), integer(ALL))

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.ir import (
     I1,
     I8,
     I32,
@@ -29,8 +29,8 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.driver import DIRECT, operand_at
-from kinetree.emit.layout import MAX_AXES, Field
+from kinetree.native.layout import MAX_AXES, Field
+from kinetree.native.loop import DIRECT, operand_at
 
 # where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
 _HEADER = object.__basicsize__

@@ -4,15 +4,15 @@ One driver serves every kernel of a type. Its loop is what NumPy calls,
 
     void kinetree_loop_T(char **args, i64 *dims, i64 *steps, i64 *description)
 
-and it works on *tiles*, as many states as a vector has lanes (`kinetree.emit.tiles`): the rows of a
-tile are read and transposed so that each element's lanes lie side by side, the body runs, the
+and it works on *tiles*, as many states as a vector has lanes (`kinetree.native.transpose`): rows
+are read and transposed so that each element's lanes lie side by side, the body runs, the
 results are transposed back. No byte outside the arrays is touched: operands whose elements do not
 lie in C order, and the last tile of a batch if it is not full, go through packed copies of their
-rows (`kinetree.emit.strided`), the last state repeated to fill the lanes. A single state goes to
+rows (`kinetree.native.packing`), the last state repeated to fill the lanes. A single state goes to
 the one-lane body without any copying.
 
-With a pool of threads (`kinetree.emit.pool`), a long batch is cut into blocks that the calling
-thread and the workers share. Which thread takes a block changes nothing in its results.
+With a pool of threads (`kinetree.native.thread_pool`), a long batch is cut into blocks that the
+calling thread and the workers share. Which thread takes a block changes nothing in its results.
 
 The description of a kernel is an array of 64-bit integers, laid out by `Field`, and then
 `OPERAND_FIELDS` numbers for each operand.
@@ -26,7 +26,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.deferred import Streams
+from kinetree.native.ir import (
     I8,
     I32,
     I64,
@@ -42,11 +43,10 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.layout import ALL, MAX_AXES, OPERAND_FIELDS, Field
-from kinetree.emit.pool import share
-from kinetree.emit.streams import Streams
-from kinetree.emit.strided import Strided
-from kinetree.emit.tiles import Tiles
+from kinetree.native.layout import ALL, MAX_AXES, OPERAND_FIELDS, Field
+from kinetree.native.packing import Strided
+from kinetree.native.thread_pool import share
+from kinetree.native.transpose import Tiles
 
 STACK_BYTES = 32768
 STREAM_BYTES = 1 << 23  # results larger than this are streamed,
@@ -99,7 +99,9 @@ class Driver:
                             self.strided.pack, [place, buffer, operand, strides_at(b, strides, k)]
                         )
             self._call(b, description, Field.ONE_CONSTANTS, [pointers])
-            self._call(b, description, Field.ONE, [pointers, memory])
+            table = b.load(element(b, I64, description, Field.ONE), typ=PTR)
+            with loop(b, 0, load(b, I64, description, Field.ONE_STEPS)) as step:
+                self._step(b, table, step, pointers, memory)
             with loop(b, inputs, operands) as k, self._if_packed(b, modes, k):
                 place, buffer = load(b, PTR, args, k), load(b, PTR, pointers, k)
                 operand = operand_at(b, description, k)
@@ -151,6 +153,10 @@ class Driver:
                 store(b, tile, pointers, inputs)
                 self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
             index = b.load(element(b, I64, description, Field.INDEX), typ=PTR)
+            table = b.load(element(b, I64, description, Field.WIDE), typ=PTR)
+            count_of_steps = load(b, I64, description, Field.WIDE_STEPS)
+            late = load(b, I64, description, Field.LATE)
+            share_of_a_step = b.add(b.udiv(integer(ALL), late), integer(1))
 
             def each(start: Any, stop: Any, i: Any, packing: bool, move: Any) -> None:
                 """Move operands start..stop of the tile at state i, by copies where need be."""
@@ -199,7 +205,12 @@ class Driver:
                     with b.if_then(b.icmp_signed("==", load(b, I8, modes, k), I8(DIRECT))):
                         base = offset(b, load(b, PTR, args, k), b.mul(i, step))
                         b.call(self.tiles.fetch_to_write, [base, step, size])
-                self._call(b, description, Field.WIDE, [pointers, scratch, pending])
+                with loop(b, 0, count_of_steps) as step:
+                    self._step(b, table, step, pointers, scratch)
+                    # results of the tile before go out while this one is computed
+                    due = b.mul(b.add(step, integer(1)), share_of_a_step)
+                    due = b.select(b.icmp_signed("<", due, integer(ALL)), due, integer(ALL))
+                    b.call(self.streams.advance, [pending, due])
                 b.call(self.streams.advance, [pending, integer(ALL)])
                 b.call(self.streams.clear, [pending])
                 b.store(integer(0), first)
@@ -221,6 +232,11 @@ class Driver:
     def _call(self, b: ir.IRBuilder, description: Any, which: Field, arguments: list[Any]) -> None:
         kind = ir.FunctionType(VOID, [PTR] * len(arguments)).as_pointer()
         b.call(b.load(element(b, I64, description, int(which)), typ=kind), arguments)
+
+    def _step(self, b: ir.IRBuilder, table: Any, k: Any, pointers: Any, scratch: Any) -> None:
+        """Call step k of a body."""
+        kind = ir.FunctionType(VOID, [PTR, PTR]).as_pointer()
+        b.call(b.load(element(b, PTR, table, k), typ=kind), [pointers, scratch])
 
     @contextmanager
     def _memory(self, b: ir.IRBuilder, count: Any) -> Iterator[Any]:

@@ -14,7 +14,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.deferred_record import Group, Record, Records, Shifts
+from kinetree.native.ir import (
     I32,
     I64,
     PTR,
@@ -27,8 +28,7 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.records import Group, Record, Records, Shifts
-from kinetree.emit.tiles import Tiles
+from kinetree.native.transpose import Tiles
 
 
 class Rows(Records):

@@ -1,8 +1,8 @@
-"""Where a body keeps what its chunks hand on: places in its scratch, used again when free.
+"""Where steps keep what they hand on: slots of scratch memory, used again when free.
 
-And whether two tiles of results are needed or one. The results of the tile before lie in theirs
-until they are written. If most of a body's own come late, there is time for that, and they may
-take the same place; the few that come early wait in scratch. That leaves the caches to the rest.
+Also chooses single or double buffering of a tile's results. The previous tile's results are written
+to their rows while the next tile is computed. If at least 95 % of the results appear after 40 % of
+the steps, they may overwrite the previous tile's buffer; the few early ones wait in scratch.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from kinetree.graph.program import Program
 from kinetree.graph.schedule import RESULTS, Batch, Chunk, number_arguments
 
-MANY = 512  # results: fewer are little beside the caches
-FEW = 0.05  # of them may wait,
-LATE = 0.4  # if the others come after this part of the steps
+MANY = 512
+"""Results from which on a second buffer is worth avoiding: fewer hardly fill the caches."""
+FEW = 0.05
+"""The part of the results that may wait in scratch."""
+LATE = 0.4
+"""The part of the steps that must pass before the others appear."""
 
 
 def waiting(steps: list[Chunk | Batch], results: Container[int]) -> tuple[int, set[int]] | None:
-    """How many steps pass before results are written, and which results wait till the end.
+    """How many steps pass before results are stored, and which results wait until the end.
 
-    None if they need a tile of their own.
+    None if a tile's results need a buffer of their own.
     """
     of_step = [
         {n for n in s.nodes if n in results} if isinstance(s, Chunk) else set() for s in steps

@@ -18,33 +18,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import I64, PTR, VOID, external, function, load, loop, splat, store
 from kinetree.emit.llvm import Target
+from kinetree.emit.sine import COS, HALF_PI, SIN
+from kinetree.emit.sine import SINE_LIMIT as LIMIT
+from kinetree.native.ir import I64, PTR, VOID, external, function, load, loop, splat, store
 
-LIMIT = 2.0**19
-
-SIN = {
-    "double": (
-        -0.1666666666666663,
-        0.008333333333322113,
-        -0.00019841269829584855,
-        2.7557313619702316e-06,
-        -2.5050747490622135e-08,
-        1.5896213900738097e-10,
-    ),
-    "float": (-0.1666665460590369, 0.008332160526449481, -0.0001951525060616403),
-}
-COS = {
-    "double": (
-        0.041666666666666595,
-        -0.001388888888887305,
-        2.4801587288846537e-05,
-        -2.755731417776405e-07,
-        2.0875700628463847e-09,
-        -1.1358525208068056e-11,
-    ),
-    "float": (0.041666645676566264, -0.0013887315935475722, 2.4433119877300437e-05),
-}
 ATAN = {
     "double": (
         -0.333333333333332,
@@ -68,8 +46,6 @@ ATAN = {
     ),
 }
 
-# pi/2 in parts of 33 bits, whose products with a multiple below 2^20 are exact, and the rest
-HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32)
 # pi/4 as the nearest number of each type and the rest
 QUARTER_PI = {
     "double": (0.7853981633974483, 3.061616997868383e-17),
@@ -121,9 +97,30 @@ class _Vectors:
 
 
 def define_routines(module: ir.Module, target: Target) -> None:
-    """Add both routines for one type to a module."""
+    """Add the routines for one type to a module."""
     _define_sincos(module, target)
     _define_atan2(module, target)
+    for name in ("exp", "log", "tanh"):
+        _define_by_libm(module, target, name)
+
+
+def _define_by_libm(module: ir.Module, target: Target, name: str) -> None:
+    """A routine that calls the C library's double function for each argument."""
+    f, b = function(module, target.routine(name), VOID, [PTR, PTR, I64])
+    xs, results, n = f.args
+    scalar = ir.DoubleType() if target.type == "double" else ir.FloatType()
+    with loop(b, 0, n) as i:
+        x = load(b, scalar, xs, i)
+        store(b, _libm(b, module, name, x), results, i)
+    b.ret_void()
+
+
+def _libm(b: ir.IRBuilder, module: ir.Module, name: str, x: Any) -> Any:
+    """A function of the C library, for doubles or floats."""
+    single = x.type == ir.FloatType()
+    called = external(module, name, ir.DoubleType(), [ir.DoubleType()])
+    y = b.call(called, [b.fpext(x, ir.DoubleType()) if single else x])
+    return b.fptrunc(y, ir.FloatType()) if single else y
 
 
 def _define_sincos(module: ir.Module, target: Target) -> None:
@@ -142,10 +139,7 @@ def _define_sincos(module: ir.Module, target: Target) -> None:
             wide = b.fpext(x_lane, ir.DoubleType()) if target.type == "float" else x_lane
             with b.if_then(b.not_(_within(b, module, wide))):
                 for name, place in (("sin", at), ("cos", b.add(at, n))):
-                    libm = external(module, name, ir.DoubleType(), [ir.DoubleType()])
-                    y = b.call(libm, [wide])
-                    y = b.fptrunc(y, ir.FloatType()) if target.type == "float" else y
-                    store(b, y, results, place)
+                    store(b, _libm(b, module, name, x_lane), results, place)
     b.ret_void()
 
 

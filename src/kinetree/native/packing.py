@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.ir import (
     I64,
     PTR,
     Writer,
@@ -17,7 +17,7 @@ from kinetree.emit.building import (
     loop,
     offset,
 )
-from kinetree.emit.layout import MAX_AXES
+from kinetree.native.layout import MAX_AXES
 
 
 class Strided:

@@ -16,8 +16,8 @@ import pytest
 from llvmlite import ir
 
 from kinetree.emit.llvm import Target
-from kinetree.emit.routines import LIMIT, define_routines
 from kinetree.graph import trace
+from kinetree.native.functions import LIMIT, define_routines
 from kinetree.runtime.host import host
 from kinetree.runtime.kernel import Kernel
 from kinetree.runtime.support import support

@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.emit.building import (
+from kinetree.native.ir import (
     I32,
     I64,
     PTR,
@@ -23,7 +23,7 @@ from kinetree.emit.building import (
     offset,
     store,
 )
-from kinetree.emit.tiles import Tiles
+from kinetree.native.transpose import Tiles
 
 
 class Record(IntEnum):

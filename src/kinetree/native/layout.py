@@ -6,8 +6,6 @@ from enum import IntEnum
 
 SHARE = "kinetree_share"
 """The function of the pool that runs a batch on several threads."""
-ADVANCE = "advance"
-"""The function that writes a share of what is pending, see `kinetree.emit.streams`."""
 ALL = 1 << 16
 """The share that is everything."""
 MAX_AXES = 6
@@ -18,10 +16,10 @@ OPERAND_FIELDS = 2 + MAX_AXES
 class Field(IntEnum):
     """The head of a kernel's description."""
 
-    WIDE = 0  # address of the body for a tile
+    WIDE = 0  # address of the table of steps for a tile
     WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
     INDEX = 2  # address of where the results of a tile lie
-    ONE = 3  # address of the body for one state
+    ONE = 3  # address of the table of steps for one state
     ONE_CONSTANTS = 4
     INPUTS = 5
     OPERANDS = 6
@@ -36,4 +34,7 @@ class Field(IntEnum):
     DTYPE = 15  # address of the arrays' dtype
     NOT_IMPLEMENTED = 16  # address of NotImplemented
     TILES = 17  # of results: of a tile, or of it and the one before
-    HEAD = 18
+    WIDE_STEPS = 18  # how many steps a tile takes,
+    LATE = 19  # and how many of them before the first that stores results
+    ONE_STEPS = 20
+    HEAD = 21
