@@ -22,6 +22,10 @@ class CacheWarning(UserWarning):
     """The disk cache is not used, and code is compiled in every process; the message says why."""
 
 
+class BackendWarning(UserWarning):
+    """Kernels run on something slower than machine code; the message says why."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 

@@ -12,7 +12,7 @@ from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarati
 from kinetree.graph import interpret, trace, verify
 from kinetree.graph.fuse import fuse
 from kinetree.graph.lower import lower
-from kinetree.runtime.compiled import style
+from kinetree.runtime.cpu import style
 from kinetree.runtime.host import ATTRIBUTES, Host, host
 from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import (
@@ -53,7 +53,7 @@ def no_cache(monkeypatch):
 
 @pytest.fixture
 def chunks_of(monkeypatch):
-    return lambda size: monkeypatch.setattr("kinetree.runtime.compiled.CHUNK", size)
+    return lambda size: monkeypatch.setattr("kinetree.runtime.cpu.CHUNK", size)
 
 
 def everything(x, y):

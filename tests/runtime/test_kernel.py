@@ -241,7 +241,7 @@ for k, found in enumerate(robot.forward_dynamics_derivatives(*states)):  # sever
 
 from kinetree.graph import trace
 from kinetree.graph.lower import lower
-from kinetree.runtime.compiled import style
+from kinetree.runtime.cpu import style
 from kinetree.runtime.host import host
 from kinetree.runtime.kernel import Kernel
 

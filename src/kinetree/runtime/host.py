@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
-import threading
 from functools import cache
 
 import llvmlite
@@ -18,17 +16,6 @@ ATTRIBUTES = (
     'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
     '"min-legal-vector-width"="{bits}" }}\n'
 )
-
-
-COMPILING = threading.RLock()
-"""Held while code is made or loaded: LLVM's context is not for several threads at once."""
-
-if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
-    os.register_at_fork(
-        before=COMPILING.acquire,
-        after_in_parent=COMPILING.release,
-        after_in_child=COMPILING.release,
-    )
 
 
 class Host:

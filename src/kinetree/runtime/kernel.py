@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,47 +22,12 @@ from kinetree.runtime.arrays import (
     plain_arrays,
     plain_results,
 )
+from kinetree.runtime.backend import COMPILING, Compiled, backend
+from kinetree.runtime.interface import Interface
 from kinetree.runtime.pieces import in_pieces
 
 SMALL = 10_000
 """Elements of arguments: calls with fewer take no notable time even if they broadcast."""
-
-
-@dataclass(frozen=True)
-class Interface:
-    """What a kernel must know of its program without having it: kept in the cache."""
-
-    name: str
-    inputs: tuple[tuple[str, tuple[int, ...]], ...]
-    outputs: tuple[tuple[str, tuple[int, ...]], ...]
-    signature: str
-    operations: dict[str, int]
-    cost: int
-    digest: str
-    method: str
-
-    @staticmethod
-    def of(program: Program) -> Interface:
-        return Interface(
-            program.name,
-            tuple((i.name, i.shape) for i in program.inputs),
-            tuple((o.name, o.shape) for o in program.outputs),
-            program.signature,
-            dict(program.operations),
-            program.cost,
-            program.digest,
-            program.method,
-        )
-
-    def dump(self) -> bytes:
-        return json.dumps(self.__dict__).encode()
-
-    @staticmethod
-    def parse(data: bytes) -> Interface:
-        fields = json.loads(data)
-        for side in ("inputs", "outputs"):
-            fields[side] = tuple((name, tuple(shape)) for name, shape in fields[side])
-        return Interface(**fields)
 
 
 class Kernel:
@@ -106,7 +69,7 @@ class Kernel:
                     f"{self.name}: {result} would have {len(shape)} axes; at most {MAX_AXES} fit"
                 )
         self.__doc__ = f"{self.name}: {self.interface.signature}"
-        self._compiled = _Compiled(self)
+        self._compiled = _ByKind(self)
         self._ones: list[Any] = []  # the functions for one state that are compiled
 
     def __repr__(self) -> str:
@@ -206,12 +169,12 @@ class Kernel:
     @cached_property
     def gufunc(self) -> Any:
         """The float64 gufunc."""
-        return self._compiled["double"][0]
+        return self._compiled["double"].gufunc
 
     @cached_property
     def gufunc_single(self) -> Any:
         """The float32 gufunc."""
-        return self._compiled["float"][0]
+        return self._compiled["float"].gufunc
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The results for one state or any batch; `kinetree.runtime.arrays` says what is taken.
@@ -237,36 +200,35 @@ class Kernel:
         kind = kind_of_plain(given)
         if out is None and kind and sum(array.size for array in given) < SMALL:
             with contextlib.suppress(ValueError, TypeError):  # what is wrong is found out below
-                return _arrays(self._compiled[kind][0](*given))
+                return _arrays(self._compiled[kind].gufunc(*given))
         interface = self.interface
         arrays = plain_arrays(self.name, interface.inputs, given)
         batch = batch_shape(self.name, interface.inputs, arrays)
-        gufunc, one = self._compiled[kind_of_plain(arrays) or "double"]
+        compiled = self._compiled[kind_of_plain(arrays) or "double"]
         results = None
         if out is not None:
             results = plain_results(self.name, interface.outputs, out, batch)
-        elif (found := one(*arrays)) is not NotImplemented:
+        elif (found := compiled.one(*arrays)) is not NotImplemented:
             return found
         inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
-        found = in_pieces(gufunc, interface.cost, (inputs, outputs), batch, arrays, results)
+        found = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
         return _arrays(found) if out is None else out
 
 
-class _Compiled(dict[str, tuple[Any, Any]]):
-    """A kernel's (gufunc, one-state function) by type, "double" or "float"; made on demand."""
+class _ByKind(dict[str, Compiled]):
+    """A kernel's program compiled for each kind of number, "double" or "float"; on demand."""
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()
         self._kernel = kernel
 
-    def __missing__(self, kind: str) -> tuple[Any, Any]:
-        from kinetree.runtime.compiled import COMPILING, compiled  # takes time to import
-
+    def __missing__(self, kind: str) -> Compiled:
+        kernel = self._kernel
         with COMPILING:
             if kind not in self:  # another thread may have made it meanwhile
-                kernel = self._kernel
-                self[kind] = compiled(kernel.interface, lambda: kernel.program, kind)
-                kernel._ones.append(self[kind][1])
+                made = backend().compile(kernel.interface, lambda: kernel.program, kind)
+                self[kind] = made
+                kernel._ones.append(made.one)
             return self[kind]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-OPERATIONS = 3e8
-"""Operations of a piece: 0.01 s with 512-bit vectors, 0.1 s on slow processors."""
+from kinetree.runtime.backend import Compiled
+
 ELEMENTS = 8e6
 """Elements of a piece's results: 64 MB in double precision, for the time that memory takes."""
 Cores = Sequence[tuple[int, ...]]
@@ -21,17 +21,16 @@ Cores = Sequence[tuple[int, ...]]
 
 
 def in_pieces(
-    gufunc: Any,
-    cost: int,
+    compiled: Compiled,
     cores: tuple[Cores, Cores],
     batch: tuple[int, ...],
     arrays: Sequence[np.ndarray],
     out: tuple[np.ndarray, ...] | None,
 ) -> Any:
-    """Call a gufunc on a batch, piece by piece if it is long.
+    """Call a compiled program on a batch, piece by piece if it is long.
 
     Arguments:
-        cost: the operations of one state.
+        compiled: whose `longest` says how many states make a piece.
         cores: the shapes of arguments and of results for one state.
         batch: the shape of the batch.
         arrays: the arguments.
@@ -41,7 +40,8 @@ def in_pieces(
         What the gufunc gives.
     """
     inputs, outputs = cores
-    longest = min(OPERATIONS / (cost + 1), ELEMENTS / (1 + sum(map(prod, outputs))))
+    gufunc = compiled.gufunc
+    longest = min(compiled.longest, ELEMENTS / (1 + sum(map(prod, outputs))))
     if prod(batch) <= longest:
         return gufunc(*arrays) if out is None else gufunc(*arrays, out=out)
     if out is None:

@@ -9,7 +9,7 @@ import threading
 
 from kinetree.errors import KinetreeError
 from kinetree.native.thread_pool import ASLEEP, CLOSED, LOCK, Pool, pool_size
-from kinetree.runtime.host import COMPILING
+from kinetree.runtime.backend import COMPILING
 from kinetree.runtime.support import pool_code
 
 MAX_THREADS = 1024

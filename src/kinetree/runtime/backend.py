@@ -1,0 +1,86 @@
+"""Back ends: what compiles a program for a kind of number and calls it.
+
+The CPU's compiles to machine code. Without llvmlite the interpreter does the same on NumPy arrays,
+much slower. KINETREE_BACKEND names one of them ("cpu", "interpreter").
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Protocol
+
+from kinetree.errors import BackendWarning, unknown
+from kinetree.graph import Program
+from kinetree.runtime.interface import Interface
+
+COMPILING = threading.RLock()
+"""Held while code is made or loaded: LLVM's context is not for several threads at once."""
+
+if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
+    os.register_at_fork(
+        before=COMPILING.acquire,
+        after_in_parent=COMPILING.release,
+        after_in_child=COMPILING.release,
+    )
+
+
+class Compiled(Protocol):
+    """A program compiled for one kind of number.
+
+    gufunc: called with arrays, any batch axes first, and with `out=`, as NumPy's gufuncs are.
+    one: called with arrays of one state; gives NotImplemented if it does not take them.
+    longest: the states of a batch after which signals must be handled.
+    """
+
+    @property
+    def gufunc(self) -> Any: ...
+
+    @property
+    def one(self) -> Callable[..., Any]: ...
+
+    @property
+    def longest(self) -> float: ...
+
+
+class Backend(Protocol):
+    """Compiles programs."""
+
+    def compile(self, interface: Interface, program: Callable[[], Program], kind: str) -> Compiled:
+        """A program for one kind of number.
+
+        Arguments:
+            program: gives the program; called only if no compiled form of it is kept.
+            kind: "double" or "float".
+        """
+
+
+BACKENDS = ("cpu", "interpreter")
+
+
+@cache
+def backend() -> Backend:
+    """The back end for NumPy's arrays."""
+    wanted = os.environ.get("KINETREE_BACKEND", "cpu")
+    if wanted not in BACKENDS:
+        raise unknown("back end", wanted, BACKENDS, "KINETREE_BACKEND")
+    if wanted == "cpu":
+        try:
+            from kinetree.runtime.cpu import Cpu  # takes time to import
+
+            return Cpu()
+        except ImportError as e:
+            if (e.name or "").partition(".")[0] != "llvmlite":
+                raise
+            warnings.warn(
+                "llvmlite is not installed: kernels are interpreted with NumPy, hundreds of times "
+                "slower; pip install llvmlite brings the compiler",
+                BackendWarning,
+                stacklevel=2,
+            )
+    from kinetree.runtime.interpreter import Interpreter
+
+    return Interpreter()

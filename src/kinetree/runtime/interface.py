@@ -1,0 +1,45 @@
+"""What a kernel must know of its program without having it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from kinetree.graph import Program
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Names, shapes and operation counts of a program; kept in the cache."""
+
+    name: str
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+    signature: str
+    operations: dict[str, int]
+    cost: int
+    digest: str
+    method: str
+
+    @staticmethod
+    def of(program: Program) -> Interface:
+        return Interface(
+            program.name,
+            tuple((i.name, i.shape) for i in program.inputs),
+            tuple((o.name, o.shape) for o in program.outputs),
+            program.signature,
+            dict(program.operations),
+            program.cost,
+            program.digest,
+            program.method,
+        )
+
+    def dump(self) -> bytes:
+        return json.dumps(self.__dict__).encode()
+
+    @staticmethod
+    def parse(data: bytes) -> Interface:
+        fields = json.loads(data)
+        for side in ("inputs", "outputs"):
+            fields[side] = tuple((name, tuple(shape)) for name, shape in fields[side])
+        return Interface(**fields)
