@@ -55,8 +55,15 @@ TEMPLATES = {
 """Operation -> its expression; {f} is f in the names of functions for floats."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
-CHUNK = 600
+CHUNK = 400
 """Operations of a step: compilers take more than twice the time for twice the length."""
+APART = """/* Steps stay functions of their own: one long function would take minutes to compile. */
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+"""
 
 
 def style(kind: str) -> Style:
@@ -123,6 +130,7 @@ def source(lowered: Lowered, name: str) -> str:
     return "\n".join(
         [
             f'#include <math.h>\n\n#include "{name}.h"\n',
+            APART,
             *(routine_text(routine, lowered.kind) for routine in sorted(routines)),
             *(printer.step(k, step) for k, step in enumerate(lowered.steps)),
             f"void {name}({printer.parameters(operands, 'restrict ')})\n{{",
@@ -165,7 +173,7 @@ class _Printer:
 
     def step(self, k: int, step: Step) -> str:
         """The function of a step."""
-        head = f"static void step_{k}({self.parameters(self._areas(step), 'restrict ')})"
+        head = f"APART static void step_{k}({self.parameters(self._areas(step), 'restrict ')})"
         lines = [f"    {self._statement(x)};" for x in step.code]
         if step.call is not None:
             c = step.call

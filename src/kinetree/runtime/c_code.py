@@ -1,0 +1,181 @@
+"""A kernel in C: files to take elsewhere, or a shared library that Python calls."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.emit import c, c_project
+from kinetree.errors import KinetreeError, MissingFileError
+from kinetree.graph import Program, interpret
+from kinetree.graph.lower import lower
+from kinetree.runtime.arrays import DTYPES, Shapes, batch_shape, plain_arrays
+
+FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=fast")
+LARGE = 20_000
+"""Operations from which on code is compiled at level 1: as fast, in a quarter of the time."""
+CASES = 3
+"""States in the test that comes with the code."""
+
+
+@dataclass(frozen=True)
+class CCode:
+    """A function in C99: its files, and how to build them.
+
+    name: of the function, and of the files without their endings.
+    kind: "double" or "float".
+    header, source: the function.
+    test: a program that tests it with numbers of its own.
+    cmake: a CMakeLists.txt for all of it.
+    level: at which compilers optimise it.
+    """
+
+    name: str
+    kind: str
+    header: str
+    source: str
+    test: str
+    cmake: str
+    level: int
+    inputs: Shapes
+    outputs: Shapes
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the files into a folder, which is made if need be; the paths of the files."""
+        where = Path(folder)
+        where.mkdir(parents=True, exist_ok=True)
+        files = {
+            f"{self.name}.h": self.header,
+            f"{self.name}.c": self.source,
+            f"{self.name}_test.c": self.test,
+            "CMakeLists.txt": self.cmake,
+        }
+        for file, text in files.items():
+            (where / file).write_text(text, encoding="utf-8")
+        return [where / file for file in files]
+
+    def build(
+        self,
+        folder: str | os.PathLike[str],
+        compiler: str | None = None,
+        flags: Sequence[str] = ("-march=native",),
+    ) -> CFunction:
+        """Compile a shared library in a folder and load it.
+
+        Arguments:
+            folder: where the files are written and the library is made.
+            compiler: its command; by default $CC, cc, gcc or clang, whichever there is.
+            flags: more of its options. The default makes code for this processor alone.
+        """
+        command = compiler or _compiler()
+        files = self.save(folder)
+        library = Path(folder) / f"lib{self.name}{'.dylib' if sys.platform == 'darwin' else '.so'}"
+        options = [f"-O{self.level}", *FLAGS, *flags]
+        call = [command, *options, "-o", str(library), str(files[1]), "-lm"]
+        try:
+            done = subprocess.run(call, capture_output=True, text=True, check=False)
+        except OSError as e:
+            raise MissingFileError(
+                f"the compiler {command!r} cannot be run: {e.strerror}"
+            ) from None
+        if done.returncode != 0:
+            raise KinetreeError(f"{' '.join(call)} failed:\n{done.stderr[-2000:]}")
+        return CFunction(library, self.name, self.kind, self.inputs, self.outputs)
+
+
+def _compiler() -> str:
+    named = os.environ.get("CC")
+    for command in (named,) if named else ("cc", "gcc", "clang"):
+        if shutil.which(command):
+            return command
+    raise MissingFileError(
+        "there is no C compiler: cc, gcc and clang were looked for; name one with compiler= or CC"
+    )
+
+
+class CFunction:
+    """A function of a shared library, called with arrays; a batch is a loop over its states."""
+
+    def __init__(
+        self, library: Path, name: str, kind: str, inputs: Shapes, outputs: Shapes
+    ) -> None:
+        self.library, self.name, self.kind = library, name, kind
+        self._inputs, self._outputs = inputs, outputs
+        self._function = getattr(_loaded(library), name)
+        self._function.restype = None
+        self._function.argtypes = [ctypes.c_void_p] * (len(inputs) + len(outputs))
+
+    def __repr__(self) -> str:
+        return f"<CFunction {self.name} of {self.library}>"
+
+    def __call__(self, *arrays: Any) -> Any:
+        """The results, as a kernel gives them."""
+        plain = plain_arrays(self.name, self._inputs, arrays)
+        batch = batch_shape(self.name, self._inputs, plain)
+        kind = DTYPES[self.kind]
+        given = [
+            np.ascontiguousarray(np.broadcast_to(x, batch + shape), kind).reshape(-1, *shape)
+            for x, (_, shape) in zip(plain, self._inputs, strict=True)
+        ]
+        results = [np.empty(batch + shape, kind) for _, shape in self._outputs]
+        flat = [x.reshape(-1, *shape) for x, (_, shape) in zip(results, self._outputs, strict=True)]
+        for rows in zip(*given, *flat, strict=True):
+            self._function(*(row.ctypes.data for row in rows))
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def _loaded(library: Path) -> ctypes.CDLL:
+    """The library as it is now: by its own name, one loaded before would be given again."""
+    with tempfile.TemporaryDirectory(prefix="kinetree-") as folder:
+        return ctypes.CDLL(shutil.copy(library, folder))
+
+
+def c_code(program: Program, name: str, kind: str, comment: str, notes: Mapping[str, str]) -> CCode:
+    """The C code of a program; see `kinetree.emit.c.header` for the comment and the notes."""
+    lowered = lower(program, c.style(kind))
+    function = c.identifier(name)
+    level = 1 if sum(program.operations.values()) > LARGE else 2
+    rng = np.random.default_rng(0)
+    states = [
+        [rng.uniform(-1.0, 1.0, i.shape).astype(np.float32) for i in program.inputs]
+        for _ in range(CASES)
+    ]
+    expected = [interpret(program, *(x.astype(float) for x in state)) for state in states]
+    pairs = zip(states, expected, strict=True)
+    cases = [([_flat(x) for x in state], [_flat(y) for y in results]) for state, results in pairs]
+    return CCode(
+        name=function,
+        kind=kind,
+        header=c.header(lowered, function, comment, notes),
+        source=c.source(lowered, function),
+        test=c_project.self_test(lowered, function, cases, _tolerance(program, states, kind)),
+        cmake=c_project.cmake(function, level),
+        level=level,
+        inputs=tuple((i.name, i.shape) for i in program.inputs),
+        outputs=tuple((o.name, o.shape) for o in program.outputs),
+    )
+
+
+def _flat(x: np.ndarray) -> list[float]:
+    return [float(value) for value in x.ravel()]
+
+
+def _tolerance(program: Program, states: Sequence[Sequence[np.ndarray]], kind: str) -> float:
+    """How far results may be off: ten times what single precision loses, scaled to the kind."""
+    lost = np.finfo(np.float32).eps
+    for state in states:
+        exact = interpret(program, *(x.astype(float) for x in state))
+        for rough, fine in zip(interpret(program, *state), exact, strict=True):
+            scale = max(float(np.abs(fine).max(initial=0.0)), np.finfo(float).tiny)
+            lost = max(lost, float(np.abs(rough - fine).max(initial=0.0)) / scale)
+    return float(10.0 * lost * np.finfo(DTYPES[kind]).eps / np.finfo(np.float32).eps)
