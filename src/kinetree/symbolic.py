@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
+from kinetree.settings import checked
 
 ROUNDING = 1e-14  # within which a number is taken for a fraction
 LARGEST_DENOMINATOR = 10**6
@@ -47,8 +48,7 @@ def closed_form(
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")
     if method and method not in row.methods:
         raise unknown("method", method, row.methods, quantity)
-    if len(settings) != len(row.settings):
-        raise KinetreeError(f"{quantity} needs {' and '.join(row.settings) or 'no settings'}")
+    values = checked(model, quantity, settings)
     how = row.methods[method or next(iter(row.methods))]
     if isinstance(how, Derived):
         raise KinetreeError(
@@ -61,7 +61,7 @@ def closed_form(
     }
     exact = _exact(model)
     loads: tuple[Any, ...] = ([],) if row.loads else ()
-    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *settings))
+    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *values))
     finish = sympy.simplify if simplify else sympy.sympify
     return ClosedForm(_each(entries, finish), symbols)
 
