@@ -118,6 +118,22 @@ def test_a_quantity_takes_its_settings_as_options(arguments, lines):
         assert line in result.output.splitlines()
 
 
+@pytest.mark.parametrize("quantity", list(kt.quantities.QUANTITIES))
+def test_every_quantity_is_printed_or_refused_with_a_message(quantity):
+    row = kt.quantities.QUANTITIES[quantity]
+    options = {"frame": ["--frame", "pole"], "accelerated": ["--accelerated", "hinge"]}
+    given = [word for name in row.settings for word in options.get(name, [])]
+    result = invoke("symbolic", "cart_pole", quantity, "--no-simplify", *given)
+    derived = all(hasattr(how, "build") for how in row.methods.values())
+    assert result.exit_code == int(derived), result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_a_number_is_printed_without_an_index():
+    result = invoke("symbolic", "cart_pole", "potential_energy", "--latex")
+    assert result.output.startswith("energy = ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

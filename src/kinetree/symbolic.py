@@ -55,9 +55,10 @@ def closed_form(
             f"{quantity} is made by differentiating a program: take the closed form of "
             f"{how.quantity} and differentiate that with SymPy"
         )
+    lengths = {name: model.nq if name[0] == "q" else model.nv for name in row.arguments}
     symbols = {
-        name: list(sympy.symbols(f"{name}1:{1 + (model.nq if name[0] == 'q' else model.nv)}"))
-        for name in row.arguments
+        name: [sympy.Symbol(f"{name}{'_' if name[-1].isdigit() else ''}{k + 1}") for k in range(n)]
+        for name, n in lengths.items()
     }
     exact = _exact(model)
     loads: tuple[Any, ...] = ([],) if row.loads else ()
@@ -82,11 +83,13 @@ def printed(form: ClosedForm, letter: str, latex: bool = False) -> str:
 
     lines = []
     for indices, expression in nonzero(form.entries):
+        places = ",".join(map(str, indices))
         if latex:
             symbol = f"\\{letter}" if letter in ("Gamma", "tau") else letter
-            lines.append(f"{symbol}_{{{','.join(map(str, indices))}}} = {sympy.latex(expression)}")
+            label = f"{symbol}_{{{places}}}" if indices else symbol
+            lines.append(f"{label} = {sympy.latex(expression)}")
         else:
-            label = f"{letter}_{','.join(map(str, indices))}" if indices else letter
+            label = f"{letter}_{places}" if indices else letter
             lines.append(f"{label} = {expression}")
     return "\n".join(lines) or "every entry is zero"
 
