@@ -214,6 +214,7 @@ def test_row_17_a_motion_is_seen_in_three_ways(robot):
     assert world == pytest.approx([0.5, 0.0, 0.0, 0.0, 0.0, 1.0])
     for axes, expected in (("origin", origin), ("body", body), ("world", world)):
         assert robot.jacobian(q, "tool", axes=axes) @ v == pytest.approx(expected)
+    assert (robot.velocity(q, v, "tool", axes="LOCAL") == body).all()
 
 
 def test_row_18_momentum_is_about_the_center_of_mass():

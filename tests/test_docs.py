@@ -1,18 +1,40 @@
-"""The code in the documentation runs."""
+"""The code in the documentation runs as it is printed."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [page for page in sorted(DOCS.glob("*.md")) if "```python" in page.read_text()]
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if "```python" in page.read_text()
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_code_on_a_page_runs_from_top_to_bottom(page):
+def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     known: dict = {}
     blocks = re.findall(r"```python\n(.+?)```", page.read_text(), re.DOTALL)
     assert blocks
     for block in blocks:
         exec(compile(block, str(page), "exec"), known)
+
+
+def test_these_pages_have_code():
+    named = {page.stem for page in PAGES}
+    assert {"README", "coriolis", "dart", "derivatives", "pinocchio"} <= named
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], ids=str)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_says_what_is_not_there():
+    text = (ROOT / "README.md").read_text()
+    assert text.index("make demo") < text.index("## Use") < text.index("## What it does not do")
+    assert "pip install kinetree" not in text

@@ -86,3 +86,67 @@ def test_what_is_too_large_or_unknown_is_said():
     result = invoke("symbolic", "cart_pole", "christofel_symbols")
     assert result.exit_code == 1
     assert "did you mean 'christoffel_symbols'" in result.output
+    for listed in ("jacobian", "mass_matrix", "gravity_forces"):
+        assert listed in result.output
+
+
+def test_every_setting_of_a_quantity_has_its_option():
+    settings = {name for row in kt.quantities.QUANTITIES.values() for name in row.settings}
+    shown = invoke("symbolic", "--help").output
+    assert all(f"--{name}" in shown for name in settings), settings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["jacobian", "--frame", "pole"], ["J_1,1 = 1", "J_5,2 = 1"]),
+        (
+            ["jacobian", "--frame", "pole", "--axes", "body"],
+            ["J_1,1 = cos(q2)", "J_3,1 = sin(q2)", "J_5,2 = 1"],
+        ),
+        (
+            ["acceleration", "--frame", "pole", "--axes", "body", "--kind", "spatial"],
+            ["acceleration_1 = a1*cos(q2) - v1*v2*sin(q2)", "acceleration_5 = a2"],
+        ),
+        (["hybrid_dynamics", "--accelerated", "slide, hinge"], ["a_1 = a1", "a_2 = a2"]),
+    ],
+)
+def test_a_quantity_takes_its_settings_as_options(arguments, lines):
+    result = invoke("symbolic", "cart_pole", *arguments)
+    assert result.exit_code == 0, result.output
+    for line in lines:
+        assert line in result.output.splitlines()
+
+
+@pytest.mark.parametrize("quantity", list(kt.quantities.QUANTITIES))
+def test_every_quantity_is_printed_or_refused_with_a_message(quantity):
+    row = kt.quantities.QUANTITIES[quantity]
+    options = {"frame": ["--frame", "pole"], "accelerated": ["--accelerated", "hinge"]}
+    given = [word for name in row.settings for word in options.get(name, [])]
+    result = invoke("symbolic", "cart_pole", quantity, "--no-simplify", *given)
+    derived = all(hasattr(how, "build") for how in row.methods.values())
+    assert result.exit_code == int(derived), result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_a_number_is_printed_without_an_index():
+    result = invoke("symbolic", "cart_pole", "potential_energy", "--latex")
+    assert result.output.startswith("energy = ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["jacobian"], "jacobian needs --frame, one of rail, cart, pole"),
+        (["jacobian", "--frame", "poll"], "did you mean 'pole'"),
+        (["jacobian", "--frame", "pole", "--axes", "up"], "valid are 'origin', 'body', 'world'"),
+        (["jacobian", "--frame", "pole", "--about", "origin"], "has no setting 'about'"),
+        (["hybrid_dynamics"], "needs --accelerated"),
+        (["mass", "--method", "magic"], "mass_matrix has no method 'magic'"),
+    ],
+)
+def test_a_wrong_setting_is_a_message(arguments, message):
+    result = invoke("symbolic", "cart_pole", *arguments)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -68,7 +68,7 @@ def test_the_integral_is_exact_for_polynomials():
 def test_samples_lie_between_all_knots_and_weigh_the_whole_time():
     P = ARM.effort(cubic(ARM), points=3)
     assert len(P.times) == 12
-    assert P._quadrature.sum() == pytest.approx(1.0)
+    assert P._samples.weights.sum() == pytest.approx(1.0)
 
 
 def test_many_trajectories_at_once():
@@ -85,10 +85,127 @@ def test_weights_leave_out_a_free_base():
     weights = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
     P, Q = robot.effort(spline(robot), weights=weights), robot.effort(spline(robot))
     tau = robot.inverse_dynamics(*P.motion())
-    expected = (tau[:, 6:] ** 2).sum(axis=1) @ P._quadrature
+    expected = (tau[:, 6:] ** 2).sum(axis=1) @ P._samples.weights
     assert P.value() == pytest.approx(expected, rel=1e-12)
     assert P.value() < Q.value()
     assert relative_error(P.gradient(method="chain"), P.gradient()) < EXACT
+
+
+# how many samples
+
+
+@pytest.fixture(scope="module")
+def long_way():
+    """From one configuration to another within a second: the example of docs/derivatives.md."""
+    degree, count = 5, 12
+    knots = np.r_[[0.0] * degree, np.linspace(0.0, 1.0, count - degree + 1), [1.0] * degree]
+    start, goal = ARM.random(1), ARM.random(2)
+    c = start + np.linspace(0.0, 1.0, count)[:, None] * (goal - start)
+    c[:3], c[-3:] = start, goal
+    return BSpline(knots, c, degree)
+
+
+@pytest.fixture(scope="module")
+def truth(long_way):
+    return ARM.effort(long_way, points=200).value()
+
+
+def test_by_default_the_error_is_within_its_tolerance(long_way, truth):
+    P = ARM.effort(long_way)
+    assert P.error <= 1e-8
+    assert abs(P.value() / truth - 1.0) < 1e-8
+
+
+@pytest.mark.parametrize("points", [2, 4, 5, 6, 7, 8, 10])
+def test_the_estimated_error_is_the_true_one(points, long_way, truth):
+    P = ARM.effort(long_way, points=points)
+    assert P.points == points
+    assert P.error == pytest.approx(abs(P.value() / truth - 1.0), rel=0.1)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6, 1e-12])
+def test_a_tolerance_is_met_with_no_more_points_than_it_needs(tolerance, long_way, truth):
+    P = ARM.effort(long_way, tolerance=tolerance)
+    assert abs(P.value() / truth - 1.0) < 2 * tolerance
+    fewer = {6: 4, 9: 6, 13: 9, 19: 13}.get(P.points)
+    assert fewer is None or ARM.effort(long_way, points=fewer).error > tolerance
+
+
+def test_samples_stay_when_coefficients_change(long_way):
+    P = ARM.effort(long_way, tolerance=1e-3)
+    times = P.times.copy()
+    c = P.coefficients + 0.5 * np.random.default_rng(0).standard_normal(P.coefficients.shape)
+    value, gradient = P.value_and_gradient(c)
+    assert (P.times == times).all()
+    direction = np.random.default_rng(1).standard_normal(c.shape)
+    slope = (gradient * direction).sum()
+    assert difference(P, c, direction) == pytest.approx(slope, rel=1e-6)
+    assert value == P.value(c)
+
+
+def test_where_no_number_of_points_is_enough_the_error_says_so():
+    # dry friction: the force jumps where the joint turns back
+    text = (
+        "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='continuous'>"
+        "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/><dynamics friction='1'/>"
+        "</joint></robot>"
+    )
+    there_and_back = PPoly(np.array([[[1.0]], [[-1.0]], [[0.0]]]), np.array([0.0, 1.3]))
+    P = kt.load(text).effort(there_and_back)
+    assert P.points == 63
+    assert 1e-8 < P.error < 0.1
+
+
+def test_no_effort_has_no_error():
+    robot = kt.robots.chain(1).without("gravity")
+    P = robot.effort(PPoly(np.zeros((3, 1, 1)), np.array([0.0, 1.0])))
+    assert P.value() == P.error == 0.0
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "spline", np.zeros((3, 7)), [1, 2], object()])
+def test_what_is_no_trajectory_is_named(wrong):
+    with pytest.raises(
+        KinetreeError, match=r"is no trajectory: scipy.interpolate's BSpline and PPoly"
+    ):
+        ARM.effort(wrong)
+
+
+@pytest.mark.parametrize("points", [0, -1, 2.5, "4", True, [4]])
+def test_a_wrong_number_of_points_is_named(points):
+    with pytest.raises(KinetreeError, match="a whole number of samples between two knots"):
+        ARM.effort(spline(ARM), points=points)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1e-8, np.nan, np.inf, "small", [1e-8]])
+def test_a_wrong_tolerance_is_named(tolerance):
+    with pytest.raises(KinetreeError, match="tolerance"):
+        ARM.effort(spline(ARM), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("weights", ["heavy", [1j] * 7, [np.nan] * 7, 3.0, None])
+def test_wrong_weights_are_named(weights):
+    if weights is None:
+        ARM.effort(spline(ARM), weights=None)
+        return
+    with pytest.raises(KinetreeError, match="weights"):
+        ARM.effort(spline(ARM), weights=weights)
+
+
+def test_a_spline_of_numbers_is_no_motion():
+    # as many coefficients as the robot has coordinates
+    t = np.r_[[0.0] * 3, np.linspace(0.0, 1.0, 5), [1.0] * 3]
+    with pytest.raises(ShapeError, match="2 axes are expected"):
+        ARM.effort(BSpline(t, np.ones(7), 3))
+    with pytest.raises(ShapeError, match="3 axes are expected"):
+        ARM.effort(PPoly(np.ones((4, 7)), np.linspace(0.0, 1.0, 8)))
+
+
+def test_coefficients_that_are_no_numbers_are_named():
+    with pytest.raises(KinetreeError, match="every number must be finite"):
+        ARM.effort(BSpline([0, 0, 0, 1, 1, 1], np.full((3, 7), np.nan), 2))
+    with pytest.raises(KinetreeError, match="coefficients: an array of real numbers is expected"):
+        ARM.effort(spline(ARM)).value("none")
 
 
 def test_what_is_no_trajectory_is_an_error():

@@ -1,4 +1,7 @@
-"""Where each algorithm comes from, as BibTeX."""
+"""Where each algorithm comes from, as BibTeX.
+
+Every quantity and method has a row of its own: a test compares the table with `quantities`.
+"""
 
 from __future__ import annotations
 
@@ -91,50 +94,120 @@ SOURCES = {
   year    = {2013},
   doi     = {10.1007/s10514-013-9341-4}
 }""",
+    "zhang": """@misc{zhang_lecture9,
+  author       = {Zhang, Wei},
+  title        = {Lecture 9: Dynamics of Open Chains},
+  howpublished = {Lecture slides, CLEAR Lab, Southern University of Science and Technology},
+  url          = {https://www.wzhanglab.site/}
+}""",
+    "lynch2017": """@book{lynch2017modern,
+  author    = {Lynch, Kevin M. and Park, Frank C.},
+  title     = {Modern Robotics: Mechanics, Planning, and Control},
+  publisher = {Cambridge University Press},
+  year      = {2017}
+}""",
+    "niemeyer1991": """@article{niemeyer1991performance,
+  author  = {Niemeyer, G. and Slotine, J.-J. E.},
+  title   = {Performance in Adaptive Manipulator Control},
+  journal = {The International Journal of Robotics Research},
+  volume  = {10},
+  number  = {2},
+  pages   = {149--161},
+  year    = {1991}
+}""",
+    "deluca2003": """@inproceedings{deluca2003actuator,
+  author    = {De Luca, Alessandro and Mattone, Raffaella},
+  title     = {Actuator Failure Detection and Isolation Using Generalized Momenta},
+  booktitle = {IEEE International Conference on Robotics and Automation},
+  year      = {2003}
+}""",
 }
 
-METHODS = {
-    "rnea": ("luh1980", "featherstone2008"),
-    "liu-jain": ("liu2012",),
-    "balafoutis-patel": ("balafoutis1991", "guenter2000"),
-    "lagrange": ("liu2012",),
-    "christoffel": ("echeandia2021",),
-    "spatial": ("echeandia2021",),
-    "crba": ("featherstone2008", "echeandia2021"),
-    "ltl": ("featherstone2008",),
-    "aba": ("featherstone2008",),
-    "analytic": ("carpentier2018derivatives", "singh2022"),
-    "graph": ("griewank2008",),
-}
-"""By method, where that says it."""
+TUTORIAL = ("liu2012",)
+LECTURE = ("zhang",)
+RIGID_MOTIONS = ("liu2012", "lynch2017")
+BOOK = ("featherstone2008",)
+CORIOLIS = ("echeandia2021",)
+CENTROIDAL = ("orin2013",)
+ANALYTIC = ("carpentier2018derivatives", "singh2022")
+DIFFERENTIATED = ("griewank2008",)
+NEWTON_EULER = ("zhang", "luh1980", "featherstone2008")
+TENSORS = ("balafoutis1991", "guenter2000")
+INVERSE_DYNAMICS = {"balafoutis-patel": TENSORS, "rnea": NEWTON_EULER, "liu-jain": TUTORIAL}
 
-QUANTITIES = {
+CITED: dict[tuple[str, str], tuple[str, ...]] = {
+    ("integrate", ""): RIGID_MOTIONS,
+    ("difference", ""): RIGID_MOTIONS,
+    ("coordinate_rates", ""): TUTORIAL,
+    ("chart_volumes", ""): TUTORIAL,
+    ("poses", ""): TUTORIAL,
+    ("pose", ""): TUTORIAL,
+    ("velocities", ""): LECTURE,
+    ("velocity", ""): LECTURE,
+    ("acceleration", ""): LECTURE,
+    ("jacobian", ""): TUTORIAL,
+    ("jacobian_rate", ""): TUTORIAL,
+    ("jacobians", ""): TUTORIAL,
+    ("center_of_mass", ""): TUTORIAL,
+    ("center_of_mass_velocity", ""): TUTORIAL,
+    ("center_of_mass_acceleration", ""): TUTORIAL,
+    ("center_of_mass_jacobian", ""): TUTORIAL,
+    ("center_of_mass_jacobian_rate", ""): TUTORIAL,
+    **{("inverse_dynamics", method): source for method, source in INVERSE_DYNAMICS.items()},
+    ("joint_wrenches", ""): NEWTON_EULER,
+    **{("gravity_forces", method): source for method, source in INVERSE_DYNAMICS.items()},
+    **{("bias_forces", method): source for method, source in INVERSE_DYNAMICS.items()},
+    ("coriolis_forces", "balafoutis-patel"): (*LECTURE, *TENSORS),
+    ("coriolis_forces", "rnea"): NEWTON_EULER,
+    ("coriolis_forces", "liu-jain"): (*LECTURE, *TUTORIAL),
+    ("coriolis_forces", "lagrange"): TUTORIAL,
+    ("mass_matrix", "crba"): (*BOOK, *CORIOLIS),
+    ("mass_matrix", "rnea"): LECTURE,
+    ("mass_matrix", "lagrange"): TUTORIAL,
+    ("mass_matrix_rate", ""): CORIOLIS,
+    ("mass_matrix_inverse", "ltl"): BOOK,
     ("mass_matrix_inverse", "aba"): ("carpentier2018",),
-    ("mass_matrix_rate", ""): ("echeandia2021",),
-    ("mass_and_coriolis", ""): ("echeandia2021",),
-    ("christoffel_symbols", ""): ("echeandia2021",),
-    ("christoffel_values", ""): ("echeandia2021",),
-    ("passivity_forces", ""): ("echeandia2021",),
-    ("momentum_observer", ""): ("echeandia2021",),
-    ("mass_matrix_factor", ""): ("featherstone2008",),
-    ("joint_wrenches", ""): ("luh1980", "featherstone2008"),
-    ("momentum", ""): ("orin2013",),
-    ("momentum_matrix", ""): ("orin2013",),
-    ("momentum_matrix_rate", ""): ("orin2013",),
-    ("momentum_rate", ""): ("orin2013",),
+    ("mass_matrix_factor", ""): BOOK,
+    ("coriolis_matrix", "christoffel"): (*CORIOLIS, "niemeyer1991"),
+    ("coriolis_matrix", "spatial"): CORIOLIS,
+    ("coriolis_matrix", "lagrange"): TUTORIAL,
+    ("mass_and_coriolis", ""): (*CORIOLIS, "niemeyer1991"),
+    ("christoffel_symbols", ""): CORIOLIS,
+    ("christoffel_values", ""): CORIOLIS,
+    ("passivity_forces", ""): (*CORIOLIS, "niemeyer1991"),
+    ("momentum_observer", ""): (*CORIOLIS, "deluca2003"),
+    ("forward_dynamics", "aba"): BOOK,
+    ("forward_dynamics", "crba"): (*LECTURE, *BOOK),
+    ("hybrid_dynamics", "aba"): BOOK,
+    ("hybrid_dynamics", "crba"): (*LECTURE, *BOOK),
+    ("kinetic_energy", ""): TUTORIAL,
+    ("potential_energy", ""): TUTORIAL,
+    ("momentum", ""): CENTROIDAL,
+    ("momentum_matrix", ""): CENTROIDAL,
+    ("momentum_matrix_rate", ""): CENTROIDAL,
+    ("momentum_rate", ""): CENTROIDAL,
     ("effort", ""): ("guenter2000",),
-    ("transport", ""): ("featherstone2008",),
+    ("transport", ""): BOOK,
+    ("inverse_dynamics_derivatives", "analytic"): ANALYTIC,
     ("inverse_dynamics_derivatives", "balafoutis-patel"): ("guenter2000",),
-    ("inverse_dynamics_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
-    ("forward_dynamics_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
-    ("gravity_forces_derivatives", ""): ("carpentier2018derivatives", "singh2022"),
-    ("mass_matrix_derivatives", ""): ("echeandia2021",),
-    ("mass_matrix_inverse_derivatives", ""): ("echeandia2021",),
+    ("inverse_dynamics_derivatives", "graph"): (*DIFFERENTIATED, *TENSORS),
+    ("forward_dynamics_derivatives", "analytic"): ANALYTIC,
+    ("forward_dynamics_derivatives", "graph"): (*DIFFERENTIATED, *BOOK),
+    ("gravity_forces_derivatives", ""): ANALYTIC,
+    ("mass_matrix_derivatives", ""): CORIOLIS,
+    ("mass_matrix_inverse_derivatives", ""): (*CORIOLIS, *BOOK),
+    ("velocity_derivatives", "graph"): (*DIFFERENTIATED, *LECTURE),
+    ("acceleration_derivatives", "graph"): (*DIFFERENTIATED, *LECTURE),
+    ("momentum_derivatives", "graph"): (*DIFFERENTIATED, *CENTROIDAL),
+    ("momentum_rate_derivatives", "graph"): (*DIFFERENTIATED, *CENTROIDAL),
+    ("inverse_dynamics_weighted_second_derivatives", "graph"): (*DIFFERENTIATED, *TENSORS),
+    ("forward_dynamics_weighted_second_derivatives", "graph"): (*DIFFERENTIATED, *BOOK),
+    ("inverse_dynamics_second_derivatives", "graph"): (*DIFFERENTIATED, *ANALYTIC),
+    ("forward_dynamics_second_derivatives", "graph"): (*DIFFERENTIATED, *ANALYTIC),
 }
-"""By quantity and method, where the method alone does not."""
+"""By quantity and method, as `quantities.QUANTITIES` names them."""
 
 
 def citation(quantity: str, method: str) -> str:
-    """The sources of an algorithm; kinematics and energies are Liu & Jain's."""
-    keys = QUANTITIES.get((quantity, method)) or METHODS.get(method, ("liu2012",))
-    return "\n\n".join(SOURCES[key] for key in keys)
+    """The sources of a quantity's method, as BibTeX."""
+    return "\n\n".join(SOURCES[key] for key in CITED[quantity, method])

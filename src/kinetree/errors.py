@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class KinetreeError(Exception):
@@ -69,16 +69,25 @@ class VerificationError(KinetreeError):
     """A program breaks a rule of the graph: always a defect of Kinetree."""
 
 
-def unknown(kind: str, name: object, valid: Iterable[str], owner: str) -> UnknownNameError:
-    """An UnknownNameError that lists the nearest valid names, or all if they are few."""
-    names = list(valid)
-    near = difflib.get_close_matches(str(name), names, n=3)
-    if near:
-        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
-    elif not names:
-        hint = "there is none"
-    elif len(names) <= 12:
-        hint = "valid are " + ", ".join(repr(n) for n in names)
-    else:
-        hint = f"there are {len(names)}, the first {', '.join(repr(n) for n in names[:4])}"
+def unknown(
+    kind: str, name: object, valid: Iterable[str], owner: str, hint: str = ""
+) -> UnknownNameError:
+    """An UnknownNameError that lists the nearest valid names, or all if they are few.
+
+    Arguments:
+        hint: what would be valid, if the names alone do not say it.
+    """
+    hint = hint or _nearest(str(name), list(valid))
     return UnknownNameError(f"{owner} has no {kind} {name!r}: {hint}")
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """What to try instead of a name."""
+    near = difflib.get_close_matches(name, names, n=3)
+    if near:
+        return "did you mean " + " or ".join(repr(n) for n in near) + "?"
+    if not names:
+        return "there is none"
+    if len(names) <= 12:
+        return "valid are " + ", ".join(repr(n) for n in names)
+    return f"there are {len(names)}, the first {', '.join(repr(n) for n in names[:4])}"

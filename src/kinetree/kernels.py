@@ -26,10 +26,8 @@ from kinetree.model.regroup import loses_nothing, regroup
 from kinetree.model.snap import snap
 from kinetree.quantities import (
     ALWAYS,
-    ANY_FRAME,
     NEVER,
     QUANTITIES,
-    SOME_JOINTS,
     WHOLE,
     Derived,
     Method,
@@ -37,6 +35,7 @@ from kinetree.quantities import (
     plain,
 )
 from kinetree.runtime.kernel import Kernel
+from kinetree.settings import checked, ordered
 from kinetree.spatial import Force, Vector3
 
 
@@ -77,15 +76,7 @@ def request(
     """The request for a quantity with settings by name; those not given are their first ones."""
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-    wanted = QUANTITIES[quantity].settings
-    for name in settings:
-        if name not in wanted:
-            raise unknown("setting", name, wanted, quantity)
-    for name, valid in wanted.items():
-        if name not in settings and valid in (ANY_FRAME, SOME_JOINTS):
-            raise KinetreeError(f"{quantity} needs {name}=")
-    values = tuple(settings.get(name, valid[0]) for name, valid in wanted.items())
-    return Request(quantity, method, tuple(loads), values)
+    return Request(quantity, method, tuple(loads), ordered(quantity, settings))
 
 
 class Kernels(dict[Any, Kernel]):
@@ -110,7 +101,7 @@ class Kernels(dict[Any, Kernel]):
         defaults = tuple(valid[0] for valid in row.settings.values())
         settings = defaults if isinstance(key, str) else asked.settings
         full = asked._replace(method=self.method(row, asked), settings=settings)
-        self._check(row, full)
+        full = full._replace(settings=self._check(row, full))
         if full not in self:
             text = "|".join(
                 (self.model.digest, repr(self.parameters), *(repr(part) for part in full))
@@ -122,7 +113,8 @@ class Kernels(dict[Any, Kernel]):
                 self._check_charts if row.regular and algorithms.charts(self.model) else None,
                 (_kernel, (self.model, self.parameters, full)),
             )
-        self[key] = self[full]
+        if isinstance(key, str) or all(isinstance(x, (str, tuple)) for x in settings):
+            self[key] = self[full]  # not by an enumeration's value, which equals a number
         return self[full]
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
@@ -160,26 +152,19 @@ class Kernels(dict[Any, Kernel]):
             )
         return name
 
-    def _check(self, row: Quantity, request: Request) -> None:
-        """Refuse what no algorithm could be asked for."""
+    def _check(self, row: Quantity, request: Request) -> tuple[Hashable, ...]:
+        """Refuse what no algorithm could be asked for, and give the settings in our own words."""
         model, quantity = self.model, request.quantity
         for load in request.loads:
             model.frame(load.frame if isinstance(load, Point) else load)
         if request.loads and not row.loads:
             raise KinetreeError(f"{quantity} takes no external forces")
-        if len(request.settings) != len(row.settings):
-            raise KinetreeError(f"{quantity} needs {_listed(row.settings)}")
-        for (name, valid), value in zip(row.settings.items(), request.settings, strict=True):
-            if valid is ANY_FRAME:
-                model.frame(value)  # type: ignore[arg-type]
-            elif valid is SOME_JOINTS:
-                self._check_joints(value)
-            elif value not in valid:
-                raise unknown(f"value of {name}", value, valid, quantity)
+        settings = checked(model, quantity, request.settings)
         if model.nv == 0:
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
             )
+        return settings
 
     def _check_charts(self, q: Any) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
@@ -194,12 +179,6 @@ class Kernels(dict[Any, Kernel]):
                 "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
                 "has no singular state"
             )
-
-    def _check_joints(self, names: Any) -> None:
-        own = [self.model.bodies[i].joint_name for i in self.model.coordinate_order]
-        for name in names:
-            if name not in own:
-                raise unknown("moving joint", name, own, f"robot {self.model.name!r}")
 
     def _program(self, request: Request) -> Program:
         """Trace a quantity, by the method that is asked for or by the cheapest."""
@@ -286,10 +265,6 @@ def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algori
     if isinstance(key, Point):
         return key.frame, algorithms.PointForce(first, second)
     return key, Force(first, second)
-
-
-def _listed(names: Any) -> str:
-    return " and ".join(repr(name) for name in names) or "no settings"
 
 
 def _singular(model: Model, quantity: str) -> SingularModelError:

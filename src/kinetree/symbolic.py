@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
+from kinetree.settings import checked
 
 ROUNDING = 1e-14  # within which a number is taken for a fraction
 LARGEST_DENOMINATOR = 10**6
@@ -47,21 +48,21 @@ def closed_form(
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")
     if method and method not in row.methods:
         raise unknown("method", method, row.methods, quantity)
-    if len(settings) != len(row.settings):
-        raise KinetreeError(f"{quantity} needs {' and '.join(row.settings) or 'no settings'}")
+    values = checked(model, quantity, settings)
     how = row.methods[method or next(iter(row.methods))]
     if isinstance(how, Derived):
         raise KinetreeError(
             f"{quantity} is made by differentiating a program: take the closed form of "
             f"{how.quantity} and differentiate that with SymPy"
         )
+    lengths = {name: model.nq if name[0] == "q" else model.nv for name in row.arguments}
     symbols = {
-        name: list(sympy.symbols(f"{name}1:{1 + (model.nq if name[0] == 'q' else model.nv)}"))
-        for name in row.arguments
+        name: [sympy.Symbol(f"{name}{'_' if name[-1].isdigit() else ''}{k + 1}") for k in range(n)]
+        for name, n in lengths.items()
     }
     exact = _exact(model)
     loads: tuple[Any, ...] = ([],) if row.loads else ()
-    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *settings))
+    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *values))
     finish = sympy.simplify if simplify else sympy.sympify
     return ClosedForm(_each(entries, finish), symbols)
 
@@ -82,11 +83,13 @@ def printed(form: ClosedForm, letter: str, latex: bool = False) -> str:
 
     lines = []
     for indices, expression in nonzero(form.entries):
+        places = ",".join(map(str, indices))
         if latex:
             symbol = f"\\{letter}" if letter in ("Gamma", "tau") else letter
-            lines.append(f"{symbol}_{{{','.join(map(str, indices))}}} = {sympy.latex(expression)}")
+            label = f"{symbol}_{{{places}}}" if indices else symbol
+            lines.append(f"{label} = {sympy.latex(expression)}")
         else:
-            label = f"{letter}_{','.join(map(str, indices))}" if indices else letter
+            label = f"{letter}_{places}" if indices else letter
             lines.append(f"{label} = {expression}")
     return "\n".join(lines) or "every entry is zero"
 

@@ -6,32 +6,61 @@ c: with N, N' and N'' the values of its basis functions and of their rates at sa
     q = N c,    q' = N' c,    q'' = N'' c
 
 so the gradient by c of a sum over samples is N^T, N'^T and N''^T times those by q, q' and q''.
+
+The integral is a sum over the points of Gauss and Legendre's rule between each two knots. How many
+points are enough depends on the motion; unless told, `Effort` takes as many as it needs for
+successive rules to agree. They stay the same from then on, so that value and gradient belong
+together whatever the coefficients are.
 """
 
 from __future__ import annotations
 
+import operator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, unknown
+from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError, unknown
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 Array = Any
 METHODS = ("vjp", "chain")
+FEWEST, MOST = 4, 64  # points between two knots, where their number is not given
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A rule of quadrature along a trajectory.
+
+    times: (samples,).
+    weights: how much each counts in the integral, (samples,).
+    N: the values of the basis functions and of their rates, (samples, functions) each.
+    """
+
+    times: Array
+    weights: Array
+    N: tuple[Array, Array, Array]
 
 
 class Effort:
     """P: the integral of the sum of squared joint forces, and its gradient; see `Robot.effort`.
 
     coefficients: of the trajectory as it was given.
-    times: of the samples.
+    points: samples between each two knots.
     """
 
     def __init__(
-        self, robot: Robot, trajectory: Any, points: int = 4, weights: Array | None = None
+        self,
+        robot: Robot,
+        trajectory: Any,
+        points: int | None = None,
+        weights: Array | None = None,
+        tolerance: float = TOLERANCE,
     ) -> None:
         if robot.nq != robot.nv:
             raise KinetreeError(
@@ -39,20 +68,65 @@ class Effort:
                 "trajectory needs velocities that are rates; robot.rechart('exponential') has them"
             )
         self._robot = robot
-        self.coefficients = np.asarray(trajectory.c, dtype=float)
-        if self.coefficients.shape[-1:] != (robot.nv,):
+        self._knots, self._basis, axes = _basis(trajectory)
+        if len(self._knots) < 2:
+            raise KinetreeError("the trajectory lasts no time: all its knots are the same")
+        self.coefficients = _finite("the trajectory's coefficients", trajectory.c)
+        if self.coefficients.ndim != axes or self.coefficients.shape[-1] != robot.nv:
             raise ShapeError(
-                f"the trajectory has coefficients of shape {self.coefficients.shape}; the last "
-                f"axis must be {robot.nv}, one for each coordinate of robot {robot.name!r}"
+                f"the trajectory has coefficients of shape {self.coefficients.shape}; {axes} axes "
+                f"are expected, and the last axis must be {robot.nv}, one for each coordinate of "
+                f"robot {robot.name!r}"
             )
-        knots, basis = _basis(trajectory)
-        self.times, self._quadrature = _samples(knots, points)
-        self._N = [basis(self.times, nu) for nu in (0, 1, 2)]
-        self._axes = self.coefficients.ndim - 1
-        given = np.ones(robot.nv) if weights is None else np.asarray(weights, dtype=float)
-        if given.shape != (robot.nv,):
-            raise ShapeError(f"weights has shape {given.shape}; ({robot.nv},) is expected")
-        self._weights = given
+        self._weights = np.ones(robot.nv) if weights is None else _finite("weights", weights)
+        if self._weights.shape != (robot.nv,):
+            raise ShapeError(f"weights has shape {self._weights.shape}; ({robot.nv},) is expected")
+        self.points = self._enough(tolerance) if points is None else _count(points)
+
+    @cached_property
+    def _samples(self) -> Samples:
+        return _rule(self._knots, self._basis, self.points)
+
+    @property
+    def times(self) -> Array:
+        """Of the samples, (samples,)."""
+        return self._samples.times
+
+    @cached_property
+    def error(self) -> float:
+        """The estimated relative error of `value()`, for the trajectory as it was given.
+
+        How far it is from the values of the next two finer rules.
+        """
+        return self._apart(self.points)
+
+    def _enough(self, tolerance: float) -> int:
+        """The fewest points of which the estimated error is within a tolerance, or the most."""
+        within = _finite("tolerance", tolerance)
+        if within.shape != () or within <= 0.0:
+            raise KinetreeError(f"tolerance={tolerance!r}: a positive number is expected")
+        points = FEWEST
+        while self._apart(points) > within and _finer(points) <= MOST:
+            points = _finer(points)
+        return points
+
+    def _apart(self, points: int) -> float:
+        """How far the value of a rule is from those of two finer ones, relative to the finest.
+
+        Of two rules the same nodes may lie before a jump of the force (dry friction), so that they
+        agree by chance; a third one tells.
+        """
+        counts = (points, _finer(points), _finer(_finer(points)))
+        value, *better = (
+            self._sum(_rule(self._knots, self._basis, n), self._flat(None)) for n in counts
+        )
+        apart = max(abs(value - other) for other in better)
+        return float(apart / abs(better[-1])) if apart else 0.0
+
+    def _sum(self, rule: Samples, c: Array) -> Array:
+        """P by a rule, with the coefficients as matrices."""
+        q, v, a = (N @ c for N in rule.N)
+        return self._robot.kernel("effort")(q, v, a, self._weights) @ rule.weights
 
     def motion(self, coefficients: Array = None) -> tuple[Array, Array, Array]:
         """q, v and a at the sample times, each (..., samples, nv).
@@ -61,13 +135,12 @@ class Effort:
             coefficients: (..., *shape of the trajectory's); the trajectory's own if None.
         """
         c = self._flat(coefficients)
-        q, v, a = (N @ c for N in self._N)
+        q, v, a = (N @ c for N in self._samples.N)
         return q, v, a
 
     def value(self, coefficients: Array = None) -> Array:
         """P, (...); for a batch of trajectories if there are axes in front of the coefficients."""
-        kernel = self._robot.kernel("effort")
-        return kernel(*self.motion(coefficients), self._weights) @ self._quadrature
+        return self._sum(self._samples, self._flat(coefficients))
 
     def gradient(self, coefficients: Array = None, method: str = "vjp") -> Array:
         """The derivative of P by each coefficient, of their shape.
@@ -86,9 +159,8 @@ class Effort:
             tau = 2.0 * self._weights * self._robot.inverse_dynamics(*motion)
             matrices = self._robot.inverse_dynamics_derivatives(*motion)
             gradients = tuple(np.einsum("...i,...ij->...j", tau, D) for D in matrices)
-        total = sum(
-            N.T @ (self._quadrature[:, None] * g) for N, g in zip(self._N, gradients, strict=True)
-        )
+        shares = self._samples.weights[:, None]
+        total = sum(N.T @ (shares * g) for N, g in zip(self._samples.N, gradients, strict=True))
         given = self.coefficients if coefficients is None else np.asarray(coefficients)
         return np.reshape(total, given.shape)
 
@@ -99,7 +171,7 @@ class Effort:
     def _flat(self, coefficients: Array) -> Array:
         """Coefficients as matrices, one row a basis function."""
         own = self.coefficients.shape
-        c = self.coefficients if coefficients is None else np.asarray(coefficients, dtype=float)
+        c = self.coefficients if coefficients is None else _numbers("coefficients", coefficients)
         if c.shape[max(c.ndim - len(own), 0) :] != own:
             raise ShapeError(
                 f"coefficients has shape {c.shape}; its last {len(own)} axes must be {own}"
@@ -107,15 +179,24 @@ class Effort:
         return c.reshape(*c.shape[: c.ndim - len(own)], -1, own[-1])
 
 
-def _samples(knots: Array, points: int) -> tuple[Array, Array]:
-    """Times and weights of Gauss and Legendre's rule between each two knots."""
+def _finer(points: int) -> int:
+    """The number of points of the next rule."""
+    return points + max(points // 2, 1)
+
+
+def _rule(knots: Array, basis: Any, points: int) -> Samples:
+    """Gauss and Legendre's rule between each two knots."""
     nodes, weights = np.polynomial.legendre.leggauss(points)
     start, length = knots[:-1, None], np.diff(knots)[:, None]
-    return (start + length * (nodes + 1) / 2).ravel(), (length * weights / 2).ravel()
+    times = (start + length * (nodes + 1) / 2).ravel()
+    N = (basis(times, 0), basis(times, 1), basis(times, 2))
+    return Samples(times, (length * weights / 2).ravel(), N)
 
 
-def _basis(trajectory: Any) -> tuple[Array, Any]:
-    """The knots between which a trajectory is smooth, and its basis functions and their rates."""
+def _basis(trajectory: Any) -> tuple[Array, Any, int]:
+    """The knots between which a trajectory is smooth, its basis functions and their rates, and how
+    many axes its coefficients have.
+    """
     try:
         from scipy.interpolate import BSpline, PPoly
     except ImportError:
@@ -126,13 +207,41 @@ def _basis(trajectory: Any) -> tuple[Array, Any]:
     if isinstance(trajectory, BSpline):
         t, k = trajectory.t, trajectory.k
         count = len(t) - k - 1
-        unit = BSpline(t, np.eye(count), k)
-        return np.unique(t[k : count + 1]), unit
+        return np.unique(t[k : count + 1]), BSpline(t, np.eye(count), k), 2
     if isinstance(trajectory, PPoly):
         order, pieces = trajectory.c.shape[:2]
         count = order * pieces
         unit = PPoly(np.eye(count).reshape(order, pieces, count), trajectory.x)
-        return np.asarray(trajectory.x, dtype=float), unit
-    raise KinetreeError(
-        f"a {type(trajectory).__name__} is no trajectory: scipy.interpolate's BSpline and PPoly are"
-    )
+        return np.asarray(trajectory.x, dtype=float), unit, 3
+    given = "None" if trajectory is None else f"a {type(trajectory).__name__}"
+    raise KinetreeError(f"{given} is no trajectory: scipy.interpolate's BSpline and PPoly are")
+
+
+def _count(points: Any) -> int:
+    """A number of points: whole and positive."""
+    try:
+        count = operator.index(points)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(points, bool):
+        raise KinetreeError(
+            f"points={points!r}: a whole number of samples between two knots is expected, at least "
+            "1, or None to choose it by an estimate of the error"
+        )
+    return count
+
+
+def _numbers(name: str, values: Any) -> Array:
+    """An array of real numbers."""
+    try:
+        given = np.asarray(values)
+        return given.astype(float, casting="same_kind")
+    except (TypeError, ValueError):
+        raise DtypeError(f"{name}: an array of real numbers is expected, got {values!r}") from None
+
+
+def _finite(name: str, values: Any) -> Array:
+    numbers = _numbers(name, values)
+    if not np.isfinite(numbers).all():
+        raise KinetreeError(f"{name}: every number must be finite, got {values!r}")
+    return numbers

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import kinetree as kt
 from kinetree import algorithms
 from kinetree.model.load import load_model
 from kinetree.spatial import Force, Vector3
@@ -73,14 +72,3 @@ def test_all_identities_hold(model, request):
     # forward dynamics undoes inverse dynamics
     if request.node.callspec.params["model"] not in SINGULAR:
         assert relative_error(forward(model, q, v, tau.tolist()), a) < solved(M, tau)
-
-
-def test_every_way_has_its_citation():
-    arm = kt.robots.arm()
-    for quantity, row in kt.quantities.QUANTITIES.items():
-        for method in row.methods:
-            assert arm.citation(quantity, method).startswith("@")
-    assert "Balafoutis" in arm.citation("inverse_dynamics")
-    assert "hal-01790934" in arm.citation("mass_matrix_inverse", method="aba")
-    with pytest.raises(kt.errors.UnknownNameError, match="did you mean 'mass_matrix'"):
-        arm.citation("mass_matrx")

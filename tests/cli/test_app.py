@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import kinetree
-from kinetree.cli.app import app
+from kinetree.cli.app import BUILT_IN, app
 
 typer_testing = pytest.importorskip("typer.testing")
 
@@ -59,6 +59,46 @@ def test_check_lists_findings_and_fails_on_errors(tmp_path):
     path.write_text("<robot name='r'><link name='b'/></robot>")
     assert "nothing to say" in invoke("check", str(path)).output
     assert invoke("check", str(tmp_path / "missing.urdf")).exit_code == 2
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_check_takes_built_in_robots(name):
+    result = invoke("check", name)
+    assert result.exit_code == 0, result.output
+    assert result.output == f"{name}: nothing to say\n"
+
+
+@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check"])
+@pytest.mark.parametrize("robot", ["armm", "no/such.urdf", "/"])
+def test_an_unknown_robot_lists_those_built_in_and_says_that_a_path_is_expected(command, robot):
+    result = invoke(command, robot)
+    assert result.exit_code == (2 if command == "check" else 1)
+    assert "The path of a URDF or MJCF file is expected" in result.output
+    assert all(name in result.output for name in BUILT_IN)
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<robot", "<robot name='r'/>", "<mujoco><worldbody><body><joint type='x'/>", "\x00"],
+)
+@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check"])
+def test_a_bad_file_is_a_message(command, text, tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(text)
+    result = invoke(command, str(path))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_the_paper_is_told_where_to_go(tmp_path):
+    result = invoke("paper")
+    assert result.exit_code == 2
+    assert "Missing argument" in result.output
+    (tmp_path / "file").write_text("")
+    result = invoke("paper", str(tmp_path / "file"))
+    assert result.exit_code == 1
+    assert "a folder is expected" in result.output
 
 
 def test_the_version_is_printed():

@@ -45,6 +45,16 @@ def test_tensors_take_the_least_arithmetic(arm_counts):
     assert least == "balafoutis-patel"
 
 
+def test_tensors_take_the_least_arithmetic_on_every_robot_of_the_page():
+    rows = re.findall(r"^\| inverse_dynamics, ([\w-]+) \|(.*)\|$", PAGE.read_text(), re.MULTILINE)
+    totals = {m: [sum(map(int, c.split("+"))) for c in cells.split("|")] for m, cells in rows}
+    tensors = totals.pop("balafoutis-patel")
+    assert sorted(totals) == ["liu-jain", "rnea"]
+    for others in totals.values():
+        assert len(others) == len(tensors) == 4
+        assert all(ours < theirs for ours, theirs in zip(tensors, others, strict=True))
+
+
 def test_the_page_shows_what_is_counted(arm_counts):
     rows = re.findall(r"^\| (\w+)(?:, ([\w-]+))? \|(.*)\|$", PAGE.read_text(), re.MULTILINE)
     shown = [row for row in rows if (row[0], row[1]) in arm_counts]

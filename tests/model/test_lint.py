@@ -62,6 +62,23 @@ def test_a_finding_has_its_severity_place_and_reason(text, severity, line, messa
     assert str(problem).startswith(f"<string>:{line}: {severity}: ")
 
 
+def test_a_negative_mass_is_an_inertia():
+    # summed with its rotational inertia it is zero, and with a positive one next to it, too
+    (problem,) = check_file(robot(inertial(mass=-0.1)))
+    assert problem.message == "its mass is negative: -0.1 kg"
+    two = robot(inertial(mass=-1.0, xx=0.0, yy=0.0, zz=0.0)).replace(
+        "</robot>",
+        f"<link name='c'>{inertial(mass=1.0, xx=0.0, yy=0.0, zz=0.0)}</link><joint name='k' "
+        "type='fixed'><parent link='a'/><child link='c'/></joint></robot>",
+    )
+    assert not [p for p in check_file(two) if "no inertia" in p.message]
+    chain = two.replace(
+        "<parent link='a'/><child link='c'/>", "<parent link='b'/><child link='c'/>"
+    )
+    moving = chain.replace("type='fixed'", "type='continuous'")
+    assert not [p for p in check_file(moving) if "no inertia" in p.message]
+
+
 def test_a_good_file_gives_no_finding():
     assert check_file(robot(GOOD)) == []
 

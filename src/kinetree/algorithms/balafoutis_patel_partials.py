@@ -19,20 +19,9 @@ differs: as in `balafoutis_patel`, joints have any axes, and forces and moments 
 origin: d F and d eta follow from d s'' and d Omega by the link's inertia, without d r''.
 differs: turning A_j by its axis turns A_j^T x the other way, so
 (d A_j^T / d q_j) x = -z_j x A_j^T x.
+differs: the report's z_j does not change with q_j. Where axes do, d z_j . f_j is added to d tau_j.
 
-Misprints of the report, found by deriving each line and by complex steps:
-- d omega'_j / d q_j: the second term has d A_j^T omega'_j-; it is d A_j^T omega_j-, the
-  change of the omega that is crossed with z_j q_j'.
-- d omega'_j / d q_j': A_j^T omega_j- z_j lacks the tilde: it is (A_j^T omega_j-) x z_j.
-- d omega'_i+ / d q_j', i+ > j: the bracket lacks its tilde, too.
-- d s'_0,i+ / d q_j' and d r'_0,i+ / d q_j', d r_0,i+ / d q_j: accelerations, with two dots each.
-- r_i,i+ and r~_i,i+ in d r'' and d eta: the link's own centre of mass, r_i,i.
-- d f_i: the sums over i+ have d f_i and f_i+^i, yet to be made; they are d f_i+ and f_i+ in its own
-  frame, and d A_i+ is zero but for i+ = j.
-- d eta_i: the second equation of each pair is for links without successors.
-- d tau_j / d q_j lacks nothing, as z_j does not change; where axes do, d z_j . f_j is added.
-- d P / d theta_j lacks the factor tau_i, and the rates of q, q', q'' with theta_j; see
-  `kinetree.trajectory`.
+Where the text at hand has something else, docs/sources.md says so.
 
 Cost: O(N d).
 """

@@ -10,6 +10,8 @@ nothing.
     Gamma_ijk         Gamma         (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) / 2 (4)
 
 For i, j, k on one path to the root, ordered so that k is the farthest from it; all others vanish.
+Where the text at hand has something else, docs/sources.md says so.
+
 B~_k has zero blocks where it takes linear motion (see `christoffel_factor`), so that F_2 and F_3
 are moments alone: twelve multiplications for three symbols, where the paper needs eighteen.
 

@@ -13,7 +13,7 @@ Source: Echeandia & Wensing, section 3.3 and the proof of Theorem 1.
 
 Derivatives of q(y) come from running it on dual numbers, once and twice.
 
-differs: the last line of the proof prints A H A' for A^T H A'.
+Where the text at hand has something else, docs/sources.md says so.
 
 Cost: that of the matrices, and O(n^3) for the products (O(n^4) for the symbols).
 """

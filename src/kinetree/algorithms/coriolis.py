@@ -9,8 +9,9 @@ where lines 15 and 22 to 23 carry nothing.
     B_i^C             BC         factor of the velocity products of the subtree at body i (21)
     F_1, F_2, F_3     F1 F2 F3   (25), (26), (27)
 
-B(v, I) may be any admissible factor (Definition 4): then C is admissible, C + C^T = H' (14). With
-that of eq. 12 it is the one of the Christoffel symbols, C_ij = sum_k Gamma_ijk q_k' (3).
+B(v, I) may be any admissible factor (Definition 4, eq. 14): then C is admissible, C + C^T = H'
+(Proposition 1). With that of eq. 12 it is the one of the Christoffel symbols,
+C_ij = sum_k Gamma_ijk q_k' (3). Where the text at hand has something else, docs/sources.md says so.
 
 differs: Proposition 2 asks for joints of one degree of freedom whose axes are fixed in their
 bodies. It holds for every joint whose velocities are the rates of its coordinates: for two of

@@ -7,9 +7,8 @@ P, the integral over time of the sum of tau_i^2.
     tau_i     tau       joint forces
               weights   how much each counts; one in the report
 
-differs: the report prints dP/dtheta_j as the integral of the sum of dtau_i/dq_j + dtau_i/dq_j' +
-dtau_i/dq_j'', times two. It lacks the factor tau_i of each term, and the rates of q_j, q_j' and
-q_j'' with theta_j: with both it is the chain rule, which `kinetree.trajectory` applies.
+The gradient of P by the coefficients theta of a trajectory is in `kinetree.trajectory`. The text at
+hand lacks factors there: docs/sources.md says which.
 
 Cost: O(N).
 """

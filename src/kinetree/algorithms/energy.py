@@ -1,6 +1,7 @@
 """Energies.
 
 Source: Liu & Jain eq. 26 and 27 for each body; the rotors of drives, of inertia a, add a v^2 / 2.
+The potential energy is that of the whole mass at the centre of mass.
 
     paper     code     meaning
     T         T        kinetic energy, v^T M v / 2

@@ -15,8 +15,6 @@ J and J' come from differentiating poses with dual numbers, once and twice, and 
 to M and C that shares no step with the recursions. For quaternions the derivatives are along the
 velocities of the joint, to which the same derivation applies.
 
-differs: eq. 39 and 41 print J_j, without the dot that their derivation has: J'_j.
-
 Cost: O(N^2 d). For teaching and for tests.
 """
 

@@ -14,12 +14,9 @@ Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, section 7, eq. 72 to
 The linear velocity of eq. 76 is needed by nothing here and left out. Translational joints are
 eq. 82 to 84 for one that may turn, too: d_k moves with the velocity d' in the parent's frame.
 
-differs: eq. 79 prints omega'_k x (omega_k x c_k) where omega_k x (omega_k x c_k) is meant: it is
-the derivative of R_k^0 (omega_k x c_k), whose frame turns with omega_k.
-differs: eq. 80 and 81 print the joint's angular velocity, omega^_k, with one dot where its
-acceleration stands and where it itself does; the derivation gives them as below.
-differs: eq. 84 is the rate of the local components of the velocity, as eq. 79 has it before its
-last line; carried through that line it gives the terms 2 omega x d' and omega x (omega x d) below.
+Eq. 84 gives the rate of the velocity's local components. The acceleration, as in eq. 79, is that
+plus omega_k x v_k; this is where 2 omega x d' and omega x (omega x d) below come from.
+
 differs: eq. 81 and 85 start with a link that turns about the world's origin; here the base is the
 world, with acceleration -g and no other motion, and the root's joint is a joint like any other.
 

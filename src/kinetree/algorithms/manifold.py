@@ -1,6 +1,7 @@
 """Configurations as a manifold: moving along a velocity, and the velocity between two.
 
-Source: Liu & Jain eq. 53 for the exponential map; the joints' own charts do the rest.
+Source: Liu & Jain eq. 53 for the exponential map of rotations; K. M. Lynch & F. C. Park, Modern
+Robotics (2017), section 3.3.3, for that of rigid motions. The joints' own charts do the rest.
 
     code     meaning
     (+)      q (+) dv: moved along a velocity

@@ -69,8 +69,8 @@ def momentum_observer(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The generalised momentum p = H v, and its estimated rate tau + C^T v - g + r.
 
-    Integrate the rate to an estimate of p; r = gain (p - estimate) then follows the forces from
-    outside (A. De Luca & R. Mattone, ICRA 2003).
+    Integrate the rate over a step to an estimate of p. With p at the end of the step,
+    r = gain (p - estimate) follows the forces from outside (A. De Luca & R. Mattone, ICRA 2003).
     """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     rest = [0] * model.nv

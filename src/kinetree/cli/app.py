@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 import kinetree
 from kinetree.cli import operations
+from kinetree.cli.closed_form import closed_form_of
 from kinetree.cli.demo import report
 from kinetree.cli.paper import reproduce
+from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
-from kinetree.model.problem import SEVERITIES
-from kinetree.symbolic import closed_form, printed
+from kinetree.model.problem import SEVERITIES, Problem
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
@@ -21,6 +24,32 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
+ROBOT = f"A URDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
+RobotArgument = Annotated[str, typer.Argument(help=ROBOT, show_default=False)]
+Floating = Annotated[bool, typer.Option(help="Let the base float.")]
+
+
+def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command whose users' errors are messages, never tracebacks.
+
+    Arguments:
+        code: the exit code of an error.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(*args: Any, **options: Any) -> None:
+            try:
+                function(*args, **options)
+            except (KinetreeError, OSError) as e:
+                typer.echo(f"kinetree: {e}", err=True)
+                raise typer.Exit(code) from None
+
+        return app.command()(run)
+
+    return register
 
 
 def _version(wanted: bool) -> None:
@@ -38,113 +67,106 @@ def options(
     """Options of every command."""
 
 
-@app.command()
+@command()
 def demo(
-    file: Annotated[
+    robot: Annotated[
         Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Argument(help="A URDF or MJCF file, or a built-in robot; an arm if none is given."),
+        typer.Argument(help=f"{ROBOT} The arm if none is given.", show_default=False),
     ] = None,
-    floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
+    floating: Floating = False,
 ) -> None:
     """Load a robot, compile its dynamics, and show what came of it."""
-    base = "floating" if floating else "fixed"
-    try:
-        report(_robot(file or "arm", base))
-    except kinetree.errors.KinetreeError as e:
-        typer.echo(f"kinetree: {e}", err=True)
-        raise typer.Exit(1) from None
+    report(_robot(robot or "arm", floating))
 
 
-@app.command()
+@command()
 def ops(
-    robot: Annotated[
-        str, typer.Argument(help="A URDF or MJCF file, or a built-in robot such as 'arm'.")
-    ],
-    floating: Annotated[bool, typer.Option(help="Let the base float.")] = False,
+    robot: RobotArgument,
+    floating: Floating = False,
     everything: Annotated[bool, typer.Option("--all", help="Count slow methods, too.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a table in Markdown.")] = False,
 ) -> None:
     """Count the multiplications and additions of every algorithm for a robot."""
-    base = "floating" if floating else "fixed"
-    try:
-        operations.report(_robot(robot, base), everything, markdown)
-    except kinetree.errors.KinetreeError as e:
-        typer.echo(f"kinetree: {e}", err=True)
-        raise typer.Exit(1) from None
+    operations.report(_robot(robot, floating), everything, markdown)
 
 
-LARGEST = 6
-SHORT = {"christoffel": "christoffel_symbols", "coriolis": "coriolis_matrix", "mass": "mass_matrix"}
-
-
-@app.command()
+@command()
 def symbolic(
-    robot: Annotated[
-        str, typer.Argument(help="A URDF or MJCF file, or a built-in robot such as 'cart_pole'.")
-    ],
+    robot: RobotArgument,
     quantity: Annotated[
         str,
-        typer.Argument(help="What to print: christoffel, coriolis, mass, gravity_forces, ..."),
+        typer.Argument(help="What to print: christoffel, coriolis, mass, jacobian, ..."),
     ] = "christoffel",
     method: Annotated[str, typer.Option(help="By which algorithm.")] = "",
+    frame: Annotated[str, typer.Option(help="Of which frame, for motions of frames.")] = "",
+    axes: Annotated[str, typer.Option(help="In which axes: origin, body or world.")] = "",
+    kind: Annotated[str, typer.Option(help="Which acceleration: classical or spatial.")] = "",
+    about: Annotated[str, typer.Option(help="Momentum about which point: center, origin.")] = "",
+    accelerated: Annotated[
+        str, typer.Option(help="Joints whose acceleration is given, with commas between them.")
+    ] = "",
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
     """Print a quantity in closed form, entry by entry, for a small mechanism."""
-    try:
-        model = _robot(robot, "fixed").model
-        if model.nv > LARGEST and simplify:
-            raise kinetree.errors.KinetreeError(
-                f"robot {model.name!r} has {model.nv} degrees of freedom: closed forms of more "
-                f"than {LARGEST} fill pages and take hours to simplify; --no-simplify prints them "
-                "as they are"
-            )
-        name = SHORT.get(quantity, quantity)
-        form = closed_form(model, name, method, simplify=simplify)
-        letter = {"christoffel_symbols": "Gamma", "coriolis_matrix": "C", "mass_matrix": "M"}
-        typer.echo(printed(form, letter.get(name, "tau"), latex))
-    except kinetree.errors.KinetreeError as e:
-        typer.echo(f"kinetree: {e}", err=True)
-        raise typer.Exit(1) from None
+    given = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    settings: dict[str, Any] = {name: value for name, value in given.items() if value}
+    if accelerated:
+        settings["accelerated"] = tuple(name.strip() for name in accelerated.split(","))
+    model = _robot(robot, floating=False).model
+    typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 
 
-@app.command()
+@command()
 def paper(
-    folder: Annotated[Path, typer.Argument(help="Where to write the page.")] = Path("docs/paper"),
+    folder: Annotated[
+        Path, typer.Argument(help="Where to write README.md and the figures.", show_default=False)
+    ],
 ) -> None:
     """Compute the tables and figures of Echeandia & Wensing again."""
-    try:
-        reproduce(folder)
-    except kinetree.errors.KinetreeError as e:
-        typer.echo(f"kinetree: {e}", err=True)
-        raise typer.Exit(1) from None
+    reproduce(folder)
+    typer.echo(folder / "README.md")
 
 
-BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
-
-
-def _robot(name: str, base: str) -> kinetree.Robot:
-    """A built-in robot by its name, or the robot of a file."""
-    if name not in BUILT_IN:
-        return kinetree.load(name, base=base)
-    return getattr(kinetree.robots, name)(base)
-
-
-@app.command()
+@command(code=2)
 def check(
-    file: Annotated[str, typer.Argument(help="A URDF or MJCF file.")],
+    robot: RobotArgument,
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
     """List everything wrong or doubtful in a robot file."""
-    try:
-        found = check_file(file)
-    except kinetree.errors.KinetreeError as e:
-        typer.echo(f"kinetree: {e}", err=True)
-        raise typer.Exit(2) from None
+    found = _problems(robot)
     for problem in found:
         typer.echo(str(problem))
     counts = {s: sum(p.severity == s for p in found) for s in SEVERITIES}
     summary = ", ".join(f"{n} {s}{'s' * (n != 1)}" for s, n in counts.items())
-    typer.echo(f"{file}: {summary}" if found else f"{file}: nothing to say")
+    typer.echo(f"{robot}: {summary}" if found else f"{robot}: nothing to say")
     if counts["error"] or (strict and counts["warning"]):
         raise typer.Exit(1)
+
+
+def _robot(name: str, floating: bool) -> kinetree.Robot:
+    """A built-in robot by its name, or the robot of a file."""
+    base = "floating" if floating else "fixed"
+    if name in BUILT_IN:
+        return getattr(kinetree.robots, name)(base)
+    try:
+        return kinetree.load(name, base=base)
+    except MissingFileError as e:
+        raise _neither(e) from None
+
+
+def _problems(name: str) -> list[Problem]:
+    if name in BUILT_IN:
+        return _robot(name, floating=False).model.problems()
+    try:
+        return check_file(name)
+    except MissingFileError as e:
+        raise _neither(e) from None
+
+
+def _neither(e: MissingFileError) -> MissingFileError:
+    """Say what may be given besides a file."""
+    return MissingFileError(
+        f"{e}. The path of a URDF or MJCF file is expected, or the name of a built-in robot: "
+        f"{', '.join(BUILT_IN)}"
+    )

@@ -63,14 +63,16 @@ def model_problems(model: Model) -> Iterator[Problem]:
 
 
 def _idle(model: Model) -> Iterator[tuple[str, str]]:
-    carried = [
-        body.inertia.mass + max(abs(x) for x in body.inertia.rotational) for body in model.bodies
+    """The joints behind which every number of every inertia is zero."""
+    carries = [
+        any(x != 0.0 for x in (I.mass, *I.moment, *I.rotational))
+        for I in (body.inertia for body in model.bodies)
     ]
     for i in reversed(range(len(model.bodies))):
         if model.bodies[i].parent >= 0:
-            carried[model.bodies[i].parent] += carried[i]
-    for body, inertia in zip(model.bodies, carried, strict=True):
-        if inertia == 0.0 and body.drive.armature == 0.0:
+            carries[model.bodies[i].parent] |= carries[i]
+    for body, something in zip(model.bodies, carries, strict=True):
+        if not something and body.drive.armature == 0.0:
             yield (
                 body.joint_name,
                 f"link {body.name!r} and all it carries have no inertia, so the mass matrix is "

@@ -152,12 +152,14 @@ class Core:
         """Where an algorithm comes from, as BibTeX.
 
         Arguments:
-            quantity, method: as in `kernel`.
+            quantity, method: as in `kernel`. Where the default is the cheapest of several methods,
+                the kernel is traced to find out which.
         """
         row = QUANTITIES.get(quantity)
         if row is None:
             raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-        return citation(quantity, self._kernels.method(row, Request(quantity, method)))
+        meant = self._kernels.method(row, Request(quantity, method))
+        return citation(quantity, meant if meant in row.methods else self.kernel(quantity).method)
 
     def _loaded(
         self,

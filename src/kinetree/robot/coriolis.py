@@ -89,8 +89,13 @@ class Coriolis(Core):
     ) -> tuple[Array, Array]:
         """A step of the generalised-momentum observer of forces from outside.
 
-        Integrate the second result to an estimate of the first; gain times what is left between
-        the two is the next residual, which follows the joint forces that come from outside.
+        Integrate the rate over a step to an estimate of p, and compare it with p at the end of the
+        step: residual = gain (p - estimate) follows the joint forces that come from outside.
+        `docs/coriolis.md` has the loop.
+
+        Arguments:
+            tau: joint forces of the drives, less their friction.
+            residual: of the step before; zeros at the start.
 
         Returns:
             p, rate: M v and tau + C^T v - g + residual, (..., nv) each.

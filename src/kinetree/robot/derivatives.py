@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.errors import MissingExtraError
 from kinetree.robot.core import Array, Core, External
-from kinetree.trajectory import Effort
+from kinetree.trajectory import TOLERANCE, Effort
 
 
 class Derivatives(NamedTuple):
@@ -219,19 +219,28 @@ class Differential(Core):
 
     # what optimisation and control do with them
 
-    def effort(self, trajectory: Any, points: int = 4, weights: Array | None = None) -> Effort:
+    def effort(
+        self,
+        trajectory: Any,
+        points: int | None = None,
+        weights: Array | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> Effort:
         """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
 
         Arguments:
             trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose
                 velocities are the rates of their coordinates.
-            points: samples between each two knots, by Gauss and Legendre's rule.
+            points: samples between each two knots, by Gauss and Legendre's rule; by default as
+                many as `tolerance` takes, from 4 to 64.
             weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
+            tolerance: of the relative error of P for this trajectory.
 
         Returns:
-            P with its value and its gradient by the trajectory's coefficients.
+            P with its value, its gradient by the trajectory's coefficients, and the estimated
+            relative `error` of the value.
         """
-        return Effort(self, trajectory, points, weights)  # type: ignore[arg-type]
+        return Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
 
     def linearize(
         self,

@@ -31,8 +31,8 @@ class Dynamics(Core):
                 origin and in its own axes, (..., 6); or Point(frame) -> a force in the world's
                 axes and the point of the frame's body where it acts, in the frame's coordinates,
                 (..., 6).
-            method: "balafoutis-patel" (the default, with the least arithmetic), "rnea" or
-                "liu-jain"; they differ by rounding.
+            method: "balafoutis-patel" (the default, with the least arithmetic of the three), "rnea"
+                or "liu-jain"; they differ by rounding.
 
         Returns:
             tau: joint forces, (..., nv), N or N m.

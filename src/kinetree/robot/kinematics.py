@@ -11,7 +11,8 @@ class Kinematics(Core):
     """Where a robot's frames are and how they move.
 
     axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own axes, at its
-    own origin), "world" (the world's axes, at its origin).
+    own origin), "world" (the world's axes, at its origin). Pinocchio's LOCAL_WORLD_ALIGNED, LOCAL
+    and WORLD are taken for them, too, as strings or as values of pinocchio.ReferenceFrame.
     """
 
     def poses(self, q: Array, out: Array = None) -> Array:

@@ -67,8 +67,9 @@ def quadruped(base: str = "floating") -> Robot:
 def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot:
     """Serial limbs of revolute joints on one base, with random axes and inertias.
 
-    legged(2, 10) and legged(4, 5) are the biped and the quadruped of twenty joints of
-    Echeandia & Wensing's Table 2, whose other two are chain(20) and tree(20).
+    With base="floating", legged(2, 10) and legged(4, 5) are like the biped and the quadruped of
+    Echeandia & Wensing's Table 2, which have 20 actuated joints; its other two are like chain(20)
+    and tree(20).
     """
     if limbs < 1 or joints < 1:
         raise ModelError(f"legged({limbs}, {joints}): at least one limb and joint are expected")

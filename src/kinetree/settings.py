@@ -1,0 +1,91 @@
+"""The settings of a quantity, such as frame= and axes=: which there are, and what may be given.
+
+Axes may also be named as Pinocchio does. This is the only place that knows its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from kinetree.errors import KinetreeError, unknown
+from kinetree.model import Model
+from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
+
+PINOCCHIO = {"local": "body", "local_world_aligned": "origin", "world": "world"}
+"""Pinocchio's words for axes, in lower case, and ours."""
+OTHER_MEANING = ("velocity_derivatives", "acceleration_derivatives")
+"""Where Pinocchio's LOCAL_WORLD_ALIGNED gives something else than our "origin"."""
+
+
+def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
+    """The values of a quantity's settings in their order; those not given are their first ones.
+
+    Arguments:
+        quantity: a name of `quantities.QUANTITIES`.
+        given: values by name.
+    """
+    wanted = QUANTITIES[quantity].settings
+    for name in given:
+        if name not in wanted:
+            raise unknown("setting", name, wanted, quantity)
+    for name, valid in wanted.items():
+        if name not in given and valid in (ANY_FRAME, SOME_JOINTS):
+            raise KinetreeError(f"{quantity} needs {name}=")
+    return tuple(given.get(name, valid[0]) for name, valid in wanted.items())
+
+
+def checked(model: Model, quantity: str, values: Sequence[Any]) -> tuple[Hashable, ...]:
+    """The values of a quantity's settings in our own words, if they are valid for a robot."""
+    wanted = QUANTITIES[quantity].settings
+    if len(values) != len(wanted):
+        names = " and ".join(repr(name) for name in wanted) or "no settings"
+        raise KinetreeError(f"{quantity} needs {names}")
+    return tuple(
+        _checked(model, quantity, name, value) for name, value in zip(wanted, values, strict=True)
+    )
+
+
+def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
+    valid = QUANTITIES[quantity].settings[name]
+    if valid is ANY_FRAME:
+        return model.frame(value).name
+    if valid is SOME_JOINTS:
+        return _joints(model, value)
+    if name == "axes":
+        return _axes(quantity, value, valid)
+    if value not in valid:
+        raise unknown(f"value of {name}", value, valid, quantity)
+    return value
+
+
+def _joints(model: Model, names: Any) -> tuple[str, ...]:
+    moving = [model.bodies[i].joint_name for i in model.coordinate_order]
+    for name in names:
+        if name not in moving:
+            raise unknown("moving joint", name, moving, f"robot {model.name!r}")
+    return tuple(names)
+
+
+def _axes(quantity: str, value: Any, valid: Sequence[str]) -> str:
+    """Our word for axes, from ours, Pinocchio's or a value of pinocchio.ReferenceFrame."""
+    word = value if isinstance(value, str) else getattr(value, "name", None)
+    if word in valid:
+        return str(word)
+    ours = PINOCCHIO.get(word.lower()) if isinstance(word, str) else None
+    if ours is None:
+        listed = ", ".join(repr(x) for x in valid)
+        raise unknown(
+            "value of axes",
+            value,
+            valid,
+            quantity,
+            f"valid are {listed}, and Pinocchio's 'LOCAL_WORLD_ALIGNED', 'LOCAL' and 'WORLD'",
+        )
+    if ours == "origin" and quantity in OTHER_MEANING:
+        raise KinetreeError(
+            f"{quantity}: in LOCAL_WORLD_ALIGNED Pinocchio leaves out that the frame's origin "
+            "moves, and Kinetree does not: give axes='origin' for ours (docs/derivatives.md has "
+            "the difference)"
+        )
+    return ours
