@@ -115,7 +115,9 @@ def test_a_joint_without_inertia_is_named_instead_of_dividing_by_zero():
     </robot>"""
     robot = kt.load(text)
     assert robot.mass_matrix([0.3]).tolist() == [[0.0]]
-    with pytest.raises(kt.errors.SingularModelError, match=r"'swing' moves without"):
+    with pytest.raises(
+        kt.errors.SingularModelError, match=r"'swing': it moves without moving any.*'ghost'"
+    ):
         robot.forward_dynamics([0.0], [0.0], [1.0])
 
 
@@ -127,7 +129,9 @@ def test_joints_that_are_idle_only_together_are_named_together():
         <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
       </link>
     </robot>"""
-    with pytest.raises(kt.errors.SingularModelError, match=r"'root_joint', 'swing' move"):
+    with pytest.raises(
+        kt.errors.SingularModelError, match=r"'root_joint': .* while joint 'swing' moves against it"
+    ):
         kt.load(text, base="floating").forward_dynamics(
             [0, 0, 0, 0, 0, 0, 1, 0.1], np.zeros(7), np.zeros(7)
         )

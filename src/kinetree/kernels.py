@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from kinetree import algorithms
+from kinetree import algorithms, posedness
 from kinetree.errors import KinetreeError, ShapeError, SingularModelError, unknown
 from kinetree.graph import Program, TooLongError, trace
 from kinetree.model import Model
@@ -162,10 +160,18 @@ class Kernels(dict[Any, Kernel]):
                 self._check_joints(value)
             elif value not in valid:
                 raise unknown(f"value of {name}", value, valid, quantity)
+        if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
+            posedness.refuse(model, quantity, row.mass_matrix, self._accelerated(row, request))
         if model.nv == 0:
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
             )
+
+    def _accelerated(self, row: Quantity, request: Request) -> list[int]:
+        """The bodies whose joints' accelerations a request gives."""
+        settings = dict(zip(row.settings, request.settings, strict=True))
+        given: Any = settings.get("accelerated", ())
+        return [i for i, body in enumerate(self.model.bodies) if body.joint_name in given]
 
     def _check_joints(self, names: Any) -> None:
         own = [self.model.bodies[i].joint_name for i in self.model.coordinate_order]
@@ -236,7 +242,10 @@ class Kernels(dict[Any, Kernel]):
         try:
             return trace(request.quantity, function, shapes, limit)
         except ZeroDivisionError:
-            raise _singular(self.model, request.quantity) from None
+            raise SingularModelError(
+                f"{request.quantity} of robot {self.model.name!r} has no answer: it divides by a "
+                "mass or an inertia that is zero"
+            ) from None
 
 
 def _directions(model: Model, q: Sequence[Any]) -> list[list[Any]]:
@@ -258,25 +267,3 @@ def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algori
 
 def _listed(names: Any) -> str:
     return " and ".join(repr(name) for name in names) or "no settings"
-
-
-def _singular(model: Model, quantity: str) -> SingularModelError:
-    """Name the joints that can move without moving any inertia."""
-    neutral = [0.0] * model.nq
-    for i in model.coordinate_order:
-        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
-    M: np.ndarray = np.array(algorithms.crba(model, neutral))
-    values, motions = np.linalg.eigh(M)
-    free = motions[:, values <= max(values[0], 1e-12 * values[-1])]  # motions without inertia
-    idle = np.abs(free).max(axis=1) > 1e-6
-    joints = [
-        repr(body.joint_name)
-        for body, at in zip(model.bodies, model.v_slices, strict=True)
-        if idle[at].any()
-    ]
-    who = f"joint {joints[0]} moves" if len(joints) == 1 else f"{', '.join(joints)} move"
-    return SingularModelError(
-        f"robot {model.name!r}: {who} without moving any inertia, so the mass matrix is "
-        f"singular and {quantity} has no answer: give the links behind an inertia, or lock "
-        "the joint"
-    )

@@ -12,6 +12,8 @@ from kinetree.algorithms import AXES, POINTS
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
 from kinetree.model import Model
+from kinetree.model.configurations import neutral_configuration
+from kinetree.posedness import INVERTIBLE, POSITIVE
 from kinetree.spatial import Force, Motion, Transform
 
 ANY_FRAME = ("a frame",)
@@ -65,6 +67,8 @@ class Quantity:
     loads: whether wrenches and forces may act from outside.
     settings: what else an algorithm takes, not an array: name -> the valid values, the default
         first.
+    mass_matrix: what it needs the mass matrix to be, INVERTIBLE or POSITIVE (definite): it is
+        refused for robots whose is not.
 
     An algorithm takes the model, the arguments, the loads, the settings.
     """
@@ -75,6 +79,7 @@ class Quantity:
     loads: bool = False
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cheapest: bool = False
+    mass_matrix: str = ""
 
 
 def plain(value: Any) -> Any:
@@ -115,10 +120,7 @@ def christoffel_pattern(model: Model) -> list[tuple[int, int, int]]:
 
     Of those equal by symmetry one: j <= k, unless velocities are no rates of coordinates.
     """
-    neutral: list[Any] = [0.0] * model.nq
-    for i in model.coordinate_order:
-        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
-    found = sorted(algorithms.symbols(model, neutral))
+    found = sorted(algorithms.symbols(model, neutral_configuration(model)))
     symmetric = model.nq == model.nv
     return [(i, j, k) for i, j, k in found if j <= k or not symmetric]
 
@@ -256,8 +258,11 @@ QUANTITIES: dict[str, Quantity] = {
         },
         ("q",),
         ("inverse",),
+        mass_matrix=INVERTIBLE,
     ),
-    "mass_matrix_factor": Quantity(_one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",)),
+    "mass_matrix_factor": Quantity(
+        _one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",), mass_matrix=POSITIVE
+    ),
     # the Coriolis matrix
     "coriolis_matrix": Quantity(
         {
@@ -290,6 +295,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("a",),
         loads=True,
+        mass_matrix=INVERTIBLE,
     ),
     "hybrid_dynamics": Quantity(
         {
@@ -300,6 +306,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("a", "tau"),
         loads=True,
         settings={"accelerated": SOME_JOINTS},
+        mass_matrix=INVERTIBLE,
     ),
     # energy and momentum
     "kinetic_energy": Quantity(_one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",)),
@@ -355,13 +362,17 @@ QUANTITIES: dict[str, Quantity] = {
         ("dq", "dv", "dtau"),
         loads=True,
         cheapest=True,
+        mass_matrix=INVERTIBLE,
     ),
     "gravity_forces_derivatives": Quantity(
         _one(algorithms.gravity_derivatives, ALWAYS), ("q",), ("dq",), loads=True
     ),
     "mass_matrix_derivatives": Quantity(_one(algorithms.mass_derivatives, ALWAYS), ("q",), ("dq",)),
     "mass_matrix_inverse_derivatives": Quantity(
-        _one(algorithms.mass_inverse_derivatives), ("q",), ("dq",)
+        _one(algorithms.mass_inverse_derivatives),
+        ("q",),
+        ("dq",),
+        mass_matrix=INVERTIBLE,
     ),
     "velocity_derivatives": Quantity(
         {"graph": _jacobian("velocity", "velocity", ("q", "v"))},
@@ -398,6 +409,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau", "weights"),
         ("qq", "qv", "vv", "qu"),
         loads=True,
+        mass_matrix=INVERTIBLE,
     ),
     "inverse_dynamics_second_derivatives": Quantity(
         _all_second("inverse_dynamics_derivatives", "a"),
@@ -410,5 +422,6 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("qq", "qv", "vv", "qu"),
         loads=True,
+        mass_matrix=INVERTIBLE,
     ),
 }

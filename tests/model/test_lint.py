@@ -51,7 +51,7 @@ GOOD = inertial()
             "its effort limit is negative: -3",
         ),
         (robot(GOOD, more="<dynamics damping='-1'/>"), "error", 4, "its damping is negative"),
-        (robot(), "error", 4, "joint 'j': link 'b' and all it carries have no inertia"),
+        (robot(), "error", 4, "joint 'j': it moves without moving any inertia: link 'b' and all"),
     ],
 )
 def test_a_finding_has_its_severity_place_and_reason(text, severity, line, message):

@@ -133,11 +133,18 @@ def _robot(name: str, base: str) -> kinetree.Robot:
 @app.command()
 def check(
     file: Annotated[str, typer.Argument(help="A URDF or MJCF file.")],
+    base: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Judge the robot on a base that is 'fixed' or 'floating'."),
+    ] = None,
+    floating: Annotated[
+        bool, typer.Option("--floating", help="Short for --base floating.")
+    ] = False,
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
     """List everything wrong or doubtful in a robot file."""
     try:
-        found = check_file(file)
+        found = check_file(file, "floating" if floating else base)
     except kinetree.errors.KinetreeError as e:
         typer.echo(f"kinetree: {e}", err=True)
         raise typer.Exit(2) from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from kinetree import algorithms
 from kinetree.citations import citation
-from kinetree.errors import SingularChartError, unknown
+from kinetree.errors import ShapeError, SingularChartError, unknown
 from kinetree.kernels import Kernels, Point, Request, request
 from kinetree.model import Model
-from kinetree.model.joints import Joint
+from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 
@@ -87,13 +86,10 @@ class Core:
 
     def neutral(self) -> np.ndarray:
         """The configuration in which every joint's transform is the identity, of length nq."""
-        q = np.empty(self.nq)
-        for i in self.model.coordinate_order:
-            q[self.model.q_slices[i]] = self.model.bodies[i].joint.neutral()
-        return q
+        return np.array(neutral_configuration(self.model))
 
     def random(
-        self, rng: np.random.Generator | int | None = None, batch: int | tuple[int, ...] = ()
+        self, rng: np.random.Generator | int | None = None, batch: float | Sequence[float] = ()
     ) -> np.ndarray:
         """Random configurations within the limits.
 
@@ -103,21 +99,11 @@ class Core:
 
         Returns:
             (*batch, nq). Angles without limits are uniform in [-pi, pi], lengths in [-1, 1] m,
-            free orientations uniform over the rotations.
+            free orientations uniform over the rotations. A coordinate with one limit lies within
+            pi (or 1 m) of it; limits in reverse order are swapped.
         """
         generator = np.random.default_rng(rng)
-        shape = (batch,) if isinstance(batch, int) else tuple(batch)
-        q = np.empty((*shape, self.nq))
-        for i in self.model.coordinate_order:
-            body, at = self.model.bodies[i], self.model.q_slices[i]
-            reach = _reach(body.joint)
-            lower = np.maximum(body.limits.lower, -reach)
-            upper = np.minimum(body.limits.upper, reach)
-            if math.isfinite(body.limits.lower + body.limits.upper):
-                lower = np.full(body.joint.nq, body.limits.lower)
-                upper = np.full(body.joint.nq, body.limits.upper)
-            q[..., at] = body.joint.sample(generator, shape, lower, upper)
-        return q
+        return random_configurations(self.model, generator, _shape(batch))
 
     def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
         """Where a constant velocity leads in one unit of time: q (+) dv, (..., nq)."""
@@ -193,9 +179,15 @@ class Core:
             )
 
 
-def _reach(joint: Joint) -> np.ndarray:
-    """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
-    if joint.nq != joint.nv:
-        return np.ones(joint.nq)
-    axes = joint.subspace(joint.neutral())
-    return np.array([math.pi if any(axis.angular) else 1.0 for axis in axes])
+def _shape(batch: float | Sequence[float]) -> tuple[int, ...]:
+    """The shape of a batch, from one whole number or several."""
+    try:
+        sizes = [float(n) for n in (batch if isinstance(batch, Iterable) else (batch,))]
+        whole = all(n.is_integer() and n >= 0.0 for n in sizes)
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ShapeError(
+            f"batch={batch!r}: a whole number of states is expected, or a tuple of them"
+        )
+    return tuple(int(n) for n in sizes)

@@ -81,9 +81,10 @@ class Rotation:
     @property
     def axis(self) -> int | None:
         """The coordinate axis that stays where it is: 0, 1 or 2."""
-        rows = [[known(x) for x in row] for row in self.rows]
+        rows = [tuple(row) for row in self.rows]
         for k in range(3):
-            if all(rows[k][i] == rows[i][k] == (i == k) for i in range(3)):
+            others = (*rows[k][:k], *rows[k][k + 1 :], *(rows[i][k] for i in range(3) if i != k))
+            if known(rows[k][k]) == 1.0 and all(known(x) == 0.0 for x in others):
                 return k
         return None
 
