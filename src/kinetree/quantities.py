@@ -190,6 +190,7 @@ QUANTITIES: dict[str, Quantity] = {
     # configurations
     "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",)),
     "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",)),
+    "normalize": Quantity(_one(algorithms.normalize), ("q",), ("unit",)),
     "coordinate_rates": Quantity(_one(algorithms.coordinate_rates), ("q", "v"), ("dq",)),
     "chart_volumes": Quantity(_one(algorithms.chart_volumes), ("q",), ("volumes",)),
     # kinematics

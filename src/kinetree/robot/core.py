@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree import algorithms
 from kinetree.citations import citation
-from kinetree.errors import ShapeError, SingularChartError, unknown
+from kinetree.errors import ShapeError, SingularChartError, StateError, unknown
 from kinetree.kernels import Kernels, Point, Request, request
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
@@ -113,6 +113,26 @@ class Core:
         """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0, (..., nv)."""
         return self._kernels["difference"](q0, q1, out=out)
 
+    def normalize(self, q: Array, out: Array = None) -> Array:
+        """The same configurations with quaternions of length one, (..., nq).
+
+        Raises:
+            StateError: where a quaternion is zero or not finite.
+        """
+        unit = self._kernels["normalize"](q, out=out)
+        for i in self.model.coordinate_order:
+            body, at = self.model.bodies[i], self.model.q_slices[i]
+            wrong = ~np.isfinite(unit[..., at]).all(axis=-1)
+            if body.joint.nq != body.joint.nv and wrong.any():
+                state = np.argwhere(wrong)[0]
+                given = np.broadcast_to(q, unit.shape)[tuple(state)][at].tolist()
+                raise StateError(
+                    f"{_state(state)}joint {body.joint_name!r} has the coordinates {given}, which "
+                    "are no configuration: finite numbers are expected, and a quaternion that is "
+                    "not zero"
+                )
+        return unit
+
     def coordinate_rates(self, q: Array, v: Array, out: Array = None) -> Array:
         """The rate of q at the velocity v, (..., nq): v itself, but for quaternions."""
         return self._kernels["coordinate_rates"](q, v, out=out)
@@ -169,14 +189,19 @@ class Core:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
         volumes = self._kernels["chart_volumes"](q)
         if (volumes < SINGULAR).any():
-            *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
+            *state, k = np.argwhere(volumes < SINGULAR)[0]
             body = self.model.bodies[self._charts[k]]
-            where = f"state {state[0] if len(state) == 1 else tuple(state)}: " if state else ""
             raise SingularChartError(
-                f"{where}the coordinates of joint {body.joint_name!r} are singular there, so its "
-                "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
-                "has no singular state"
+                f"{_state(state)}the coordinates of joint {body.joint_name!r} are singular there, "
+                "so its acceleration has no answer: choose another chart, "
+                "robot.rechart('quaternion') has no singular state"
             )
+
+
+def _state(indices: Sequence[int]) -> str:
+    """How a message names one state of a batch; a single state needs no name."""
+    numbers = [int(i) for i in indices]
+    return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 
 
 def _shape(batch: float | Sequence[float]) -> tuple[int, ...]:

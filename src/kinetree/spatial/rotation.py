@@ -57,8 +57,9 @@ class Rotation:
 
     @staticmethod
     def quat_xyzw(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """The rotation of a unit quaternion; the length is not corrected."""
-        x2, y2, z2 = x + x, y + y, z + z
+        """The rotation of a quaternion of any length but zero: that of its direction."""
+        scale = 2 / (x * x + y * y + z * z + w * w)
+        x2, y2, z2 = x * scale, y * scale, z * scale
         xx, yy, zz = x * x2, y * y2, z * z2
         xy, xz, yz = x * y2, x * z2, y * z2
         wx, wy, wz = w * x2, w * y2, w * z2

@@ -80,6 +80,10 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(values), strict=True)
         return [x for part, own in pieces for x in part.coordinates(own)]
 
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        pieces = zip(self.parts, self._coordinates(q), strict=True)
+        return [x for part, own in pieces for x in part.normalized(own)]
+
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
         return [x for part, own, speeds in pieces for x in part.coordinate_rates(own, speeds)]
