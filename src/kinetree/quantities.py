@@ -31,8 +31,8 @@ class Method:
 
     regrouped: how the model may be changed for it. NEVER: not at all, where bodies' frames show.
         FRAMES: bodies' frames may move to their joints. ALWAYS: inertias may be regrouped, too;
-        not where it needs a body's own mass, or subtracts articulated inertias: it would lose
-        digits on ill-conditioned robots, for hardly less arithmetic. WHOLE: so, if none of them
+        not where it subtracts articulated inertias: it would lose digits on ill-conditioned
+        robots, for hardly less arithmetic. WHOLE: so, if none of them
         is lost to the world.
     shared: whether it takes joints that share a coordinate, as those do that mimic others.
     alternative: the same by another order of sums: the cheaper of the two is taken.
@@ -181,7 +181,7 @@ def _all_second(quantity: str, linear: str) -> dict[str, Derived]:
 INVERSE_DYNAMICS = {
     "balafoutis-patel": Method(algorithms.balafoutis_patel, regrouped=ALWAYS),
     "rnea": Method(algorithms.rnea, regrouped=ALWAYS),
-    "liu-jain": Method(algorithms.liu_jain),
+    "liu-jain": Method(algorithms.liu_jain, regrouped=ALWAYS),
 }
 CORIOLIS = {name: algorithms.coriolis_matrix(f) for name, f in algorithms.FACTORIZATIONS.items()}
 FRAME = {"frame": ANY_FRAME, "axes": AXES}
