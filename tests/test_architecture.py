@@ -26,6 +26,7 @@ ALLOWED = {
     "runtime": {"errors", "graph", "emit"},
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph"},
     "citations": set(),
+    "rigid": {"errors", "graph", "runtime"},
     "kernels": {
         "errors",
         "spatial",
@@ -34,6 +35,7 @@ ALLOWED = {
         "posedness",
         "quantities",
         "graph",
+        "rigid",
         "runtime",
     },
     "symbolic": {"errors", "model", "quantities"},

@@ -166,6 +166,13 @@ def test_what_is_no_parameter_is_an_error(parameters, error, words):
         ROBOT.with_parameters(parameters)
 
 
+def test_one_parameter_needs_no_list():
+    one, listed = (ROBOT.with_parameters(x) for x in (kt.Payload("tool"), [kt.Payload("tool")]))
+    assert one.labels == listed.labels
+    with pytest.raises(KinetreeError, match="7 is no parameter"):
+        ROBOT.with_parameters(7)
+
+
 def test_too_few_numbers_are_an_error():
     with pytest.raises(ShapeError, match="p has shape"):
         FAMILY.inverse_dynamics(*motion(), FAMILY.parameters[:-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from kinetree.quantities import (
     Quantity,
     plain,
 )
+from kinetree.rigid import RigidKernel
 from kinetree.runtime.kernel import Kernel
 from kinetree.spatial import Force, Vector3
 
@@ -74,8 +75,20 @@ def request(
     for name, valid in wanted.items():
         if name not in settings and valid in (ANY_FRAME, SOME_JOINTS):
             raise KinetreeError(f"{quantity} needs {name}=")
-    values = tuple(settings.get(name, valid[0]) for name, valid in wanted.items())
-    return Request(quantity, method, tuple(loads), values)
+    values = [settings.get(name, valid[0]) for name, valid in wanted.items()]
+    for k, (name, valid) in enumerate(wanted.items()):
+        if valid is SOME_JOINTS:
+            values[k] = joint_names(name, values[k])
+    return Request(quantity, method, tuple(loads), tuple(values))
+
+
+def joint_names(argument: str, names: Any) -> tuple[Any, ...]:
+    """The names of joints, from one or several."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise KinetreeError(f"{argument}={names!r}: the names of joints are expected")
+    return tuple(names)
 
 
 class Kernels(dict[Any, Kernel]):
@@ -102,12 +115,15 @@ class Kernels(dict[Any, Kernel]):
         full = asked._replace(method=self.method(row, asked), settings=settings)
         self._check(row, full)
         if full not in self:
-            text = "|".join(
-                (self.model.digest, repr(self.parameters), *(repr(part) for part in full))
-            )
-            self[full] = Kernel(text, lambda: self._program(full), self._charts)
+            self[full] = self._kernel(full)
         self[key] = self[full]
         return self[full]
+
+    def _kernel(self, request: Request) -> Kernel:
+        if self.model.nv == 0:
+            return RigidKernel(lambda: self._program(request))
+        parts = (self.model.digest, repr(self.parameters), *(repr(part) for part in request))
+        return Kernel("|".join(parts), lambda: self._program(request), self._charts)
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
         """The kernel of an algorithm that is in no table: traced anew in every process.
@@ -162,9 +178,13 @@ class Kernels(dict[Any, Kernel]):
                 raise unknown(f"value of {name}", value, valid, quantity)
         if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
             posedness.refuse(model, quantity, row.mass_matrix, self._accelerated(row, request))
-        if model.nv == 0:
+        if model.nv == 0 and not (row.rigid and not self.parameters):
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
+            )
+        if quantity == "chart_volumes" and not algorithms.charts(model):
+            raise KinetreeError(
+                f"no joint of robot {model.name!r} has coordinates with a singularity"
             )
 
     def _accelerated(self, row: Quantity, request: Request) -> list[int]:

@@ -69,6 +69,7 @@ class Quantity:
         first.
     mass_matrix: what it needs the mass matrix to be, INVERTIBLE or POSITIVE (definite): it is
         refused for robots whose is not.
+    rigid: whether it has an answer for a robot without moving joints.
 
     An algorithm takes the model, the arguments, the loads, the settings.
     """
@@ -80,6 +81,7 @@ class Quantity:
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cheapest: bool = False
     mass_matrix: str = ""
+    rigid: bool = False
 
 
 def plain(value: Any) -> Any:
@@ -188,25 +190,34 @@ FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 QUANTITIES: dict[str, Quantity] = {
     # configurations
-    "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",)),
-    "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",)),
-    "normalize": Quantity(_one(algorithms.normalize), ("q",), ("unit",)),
-    "coordinate_rates": Quantity(_one(algorithms.coordinate_rates), ("q", "v"), ("dq",)),
+    "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",), rigid=True),
+    "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",), rigid=True),
+    "normalize": Quantity(_one(algorithms.normalize), ("q",), ("unit",), rigid=True),
+    "coordinate_rates": Quantity(
+        _one(algorithms.coordinate_rates), ("q", "v"), ("dq",), rigid=True
+    ),
     "chart_volumes": Quantity(_one(algorithms.chart_volumes), ("q",), ("volumes",)),
     # kinematics
-    "poses": Quantity(_one(algorithms.poses, NEVER), ("q",), ("poses",)),
-    "pose": Quantity(_one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}),
+    "poses": Quantity(_one(algorithms.poses, NEVER), ("q",), ("poses",), rigid=True),
+    "pose": Quantity(
+        _one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}, rigid=True
+    ),
     "velocities": Quantity(
-        _one(algorithms.velocities, NEVER), ("q", "v"), ("velocities",), settings={"axes": AXES}
+        _one(algorithms.velocities, NEVER),
+        ("q", "v"),
+        ("velocities",),
+        settings={"axes": AXES},
+        rigid=True,
     ),
     "velocity": Quantity(
-        _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME
+        _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME, rigid=True
     ),
     "acceleration": Quantity(
         _one(algorithms.frame_acceleration),
         ("q", "v", "a"),
         ("acceleration",),
         settings=FRAME | {"kind": ("classical", "spatial")},
+        rigid=True,
     ),
     "jacobian": Quantity(_one(algorithms.jacobian), ("q",), ("jacobian",), settings=FRAME),
     "jacobian_rate": Quantity(
@@ -215,7 +226,9 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobians": Quantity(
         _one(algorithms.jacobians, NEVER), ("q",), ("jacobians",), settings={"axes": AXES}
     ),
-    "center_of_mass": Quantity(_one(algorithms.center_of_mass, WHOLE), ("q",), ("center",)),
+    "center_of_mass": Quantity(
+        _one(algorithms.center_of_mass, WHOLE), ("q",), ("center",), rigid=True
+    ),
     "center_of_mass_velocity": Quantity(
         _one(algorithms.center_of_mass_velocity, WHOLE), ("q", "v"), ("velocity",)
     ),
@@ -310,8 +323,12 @@ QUANTITIES: dict[str, Quantity] = {
         mass_matrix=INVERTIBLE,
     ),
     # energy and momentum
-    "kinetic_energy": Quantity(_one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",)),
-    "potential_energy": Quantity(_one(algorithms.potential_energy, WHOLE), ("q",), ("energy",)),
+    "kinetic_energy": Quantity(
+        _one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",), rigid=True
+    ),
+    "potential_energy": Quantity(
+        _one(algorithms.potential_energy, WHOLE), ("q",), ("energy",), rigid=True
+    ),
     "momentum": Quantity(
         _one(algorithms.momentum, WHOLE), ("q", "v"), ("momentum",), settings={"about": POINTS}
     ),

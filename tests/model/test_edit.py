@@ -650,7 +650,7 @@ def test_an_unknown_name_is_said_with_those_there_are(change, message):
     [
         (lambda: edit.lock(ARM, {"joint1": [0.1, 0.2]}), "'joint1' is locked with 2 values; it ha"),
         (lambda: edit.lock(ARM, {"joint1": NAN}), "joint 'joint1' is locked at nan: a finite numb"),
-        (lambda: edit.lock(ARM, "joint1"), "joints='joint1': names with the values at which to"),
+        (lambda: edit.lock(ARM, "joint1"), "given as 'joint1': names with the values at which to"),
         (lambda: edit.lock(ARM, ["joint1"]), r"such as \{'elbow': 0.5\}"),
         (lambda: edit.lock(HUMAN, {"root_joint": [0.0] * 7}), "its quaternion is zero"),
         (lambda: edit.subtree(ARM, "link3", "free"), "base must be 'fixed' or 'floating', not 'fr"),

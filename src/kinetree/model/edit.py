@@ -60,11 +60,6 @@ def lock(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
     Arguments:
         joints: name -> the coordinate, or coordinates, at which it stands.
     """
-    if not isinstance(joints, Mapping):
-        raise ModelError(
-            f"joints={joints!r}: names with the values at which to hold them are expected, such as "
-            "{'elbow': 0.5}"
-        )
     return assemble(disassemble(model), locked=joints)
 
 
@@ -169,6 +164,10 @@ def attach(
         joint: how it moves on the frame; None if it is fixed.
     """
     model.frame(frame)
+    if not isinstance(other, Model):
+        raise ModelError(
+            f"other={other!r}: a robot is expected; kinetree.load(...) makes one of a file"
+        )
     if not (joint is None or isinstance(joint, Joint)):
         raise ModelError(f"joint={joint!r}: a joint of kinetree.model.joints is expected, or None")
     mine, theirs = disassemble(model), _prefixed(_grounded(other), prefix)

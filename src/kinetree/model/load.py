@@ -115,7 +115,12 @@ def _read(
 def _file(source: str | os.PathLike[str]) -> str:
     """The name of a robot file, or TEXT."""
     text = isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<"
-    return TEXT if text else os.fspath(source)
+    try:
+        return TEXT if text else os.fspath(source)
+    except TypeError:
+        raise ModelError(
+            f"{source!r} is no robot file: its path is expected, or its text, which starts with '<'"
+        ) from None
 
 
 def _bytes(path: Path) -> bytes:

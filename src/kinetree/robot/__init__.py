@@ -72,12 +72,12 @@ class Robot(Kinematics, Dynamics, Coriolis, Differential):
         model = other.model if isinstance(other, Robot) else other
         return Robot(edit.attach(self.model, model, frame, at, prefix, joint))
 
-    def with_parameters(self, parameters: Sequence[Parameter]) -> Parametric:
+    def with_parameters(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
         """The same robot with some of its numbers as arguments, to differentiate by or to vary.
 
         Arguments:
             parameters: Inertial(body), Payload(frame) and Placement(joint), in the order in which
-                their numbers shall stand in p.
+                their numbers shall stand in p; or one of them.
         """
         return Parametric(self.model, parameters)
 

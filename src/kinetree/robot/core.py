@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree import algorithms
 from kinetree.citations import citation
-from kinetree.errors import ShapeError, SingularChartError, StateError, unknown
+from kinetree.errors import (
+    KinetreeError,
+    ModelError,
+    ShapeError,
+    SingularChartError,
+    StateError,
+    unknown,
+)
 from kinetree.kernels import Kernels, Point, Request, request
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
@@ -38,6 +46,10 @@ class Core:
     """A model and the kernels made from it."""
 
     def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(
+                f"Robot({model!r}): a Model is expected; kinetree.load(...) makes a robot of a file"
+            )
         self.model = model
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
@@ -102,7 +114,13 @@ class Core:
             free orientations uniform over the rotations. A coordinate with one limit lies within
             pi (or 1 m) of it; limits in reverse order are swapped.
         """
-        generator = np.random.default_rng(rng)
+        try:
+            generator = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise KinetreeError(
+                f"rng={rng!r}: a NumPy generator, a seed (a whole number, not negative) or None is "
+                "expected"
+            ) from None
         return random_configurations(self.model, generator, _shape(batch))
 
     def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
@@ -177,6 +195,11 @@ class Core:
         settings: tuple[Any, ...] = (),
     ) -> Callable[..., Any]:
         """A kernel that is yet to be given its first arrays; those of the loads follow."""
+        if not (external is None or isinstance(external, Mapping)):
+            raise KinetreeError(
+                f"{quantity}: external is a {type(external).__name__}; names of frames (or Points) "
+                "with the wrenches on them are expected, such as {'tool': wrench}"
+            )
         loads = {} if external is None else dict(external)
         kernel = self._kernels[quantity, method, tuple(loads), settings]
 
@@ -204,15 +227,12 @@ def _state(indices: Sequence[int]) -> str:
     return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 
 
-def _shape(batch: float | Sequence[float]) -> tuple[int, ...]:
+def _shape(batch: Any) -> tuple[int, ...]:
     """The shape of a batch, from one whole number or several."""
-    try:
-        sizes = [float(n) for n in (batch if isinstance(batch, Iterable) else (batch,))]
-        whole = all(n.is_integer() and n >= 0.0 for n in sizes)
-    except (TypeError, ValueError):
-        whole = False
-    if not whole:
+    sizes = list(batch) if isinstance(batch, Iterable) else [batch]
+    whole = [isinstance(n, Real) and float(n).is_integer() and float(n) >= 0.0 for n in sizes]
+    if not all(whole):
         raise ShapeError(
-            f"batch={batch!r}: a whole number of states is expected, or a tuple of them"
+            f"batch={batch!r}: a whole number of states is expected, or several such numbers"
         )
     return tuple(int(n) for n in sizes)
