@@ -5,7 +5,9 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree.errors import MissingFileError
+from kinetree.model.lint import joint_problems
 from kinetree.model.load import check_file, load_model
+from kinetree.model.model import Drive, Limits
 from tests.random_models import inertias, models
 
 
@@ -60,6 +62,17 @@ def test_a_finding_has_its_severity_place_and_reason(text, severity, line, messa
     problem = next(p for p in found if message in str(p))
     assert problem.where == f"<string>:{line}"
     assert str(problem).startswith(f"<string>:{line}: {severity}: ")
+
+
+def test_limits_that_no_position_lies_between_are_an_error():
+    inf = float("inf")
+    for limits, message in (
+        (Limits(inf, inf), "its limits are both inf: no position lies between them"),
+        (Limits(-inf, -inf), "its limits are both -inf: no position lies between them"),
+        (Limits(inf, -inf), "its lower limit inf is above its upper limit -inf"),
+    ):
+        assert list(joint_problems(limits, Drive())) == [("error", message)]
+    assert list(joint_problems(Limits(-inf, inf), Drive())) == []
 
 
 def test_a_good_file_gives_no_finding():

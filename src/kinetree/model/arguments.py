@@ -39,18 +39,25 @@ def given_inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
     return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
 
 
-def given_transform(at: Placement) -> Transform:
+def given_transform(at: Placement, name: str = "at") -> Transform:
+    """From what a user gives; what is no pose is an error that names the argument."""
     if isinstance(at, Transform):
         return at
-    X = given_numbers("at", at, (3,), (4, 4))
+    X = given_numbers(name, at, (3,), (4, 4))
     if X.shape == (3,):
         return Transform(Rotation.identity(), Vector3(*X.tolist()))
     R = X[:3, :3]
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
-        raise ModelError("at is no pose: its upper left 3x3 block is not a rotation")
+        raise ModelError(f"{name} is no pose: its upper left 3x3 block is not a rotation")
     if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
-        raise ModelError(f"at is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
+        raise ModelError(f"{name} is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
     return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
+
+
+def given_vector(name: str, value: Any) -> Vector3:
+    """Three numbers, or a Vector3 of them."""
+    given = tuple(value) if isinstance(value, Vector3) else value
+    return Vector3(*given_numbers(name, given, (3,)).tolist())
 
 
 def given_numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray:

@@ -69,7 +69,8 @@ class Connection:
 class Description:
     """A robot as links and joints.
 
-    root: how the root link hangs on the world; None if it is fixed there.
+    root: how the root link hangs on the world: its joint, or None for a fixed one, and where that
+        is; None if the link is fixed at the world's origin.
     order: the joints whose coordinates come first, in their order.
     remarks: what a reader noticed and went on.
     gives_base: whether it says how the robot moves in the world, or leaves that to be chosen.

@@ -15,8 +15,9 @@ from kinetree.errors import (
     ModelError,
     ModelWarning,
 )
+from kinetree.model.arguments import Placement, given_transform
 from kinetree.model.description import Description, assemble
-from kinetree.model.edit import rechart
+from kinetree.model.edit import mounted, rechart, with_gravity
 from kinetree.model.lint import description_problems, mechanism_problems
 from kinetree.model.model import Model
 from kinetree.model.problem import SEVERITIES, Problem
@@ -35,6 +36,8 @@ def load_model(
     mimic: bool = True,
     chart: str = "quaternion",
     folder: str | os.PathLike[str] | None = None,
+    gravity: Sequence[float] | None = None,
+    mount: Placement | None = None,
 ) -> Model:
     """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
@@ -49,7 +52,9 @@ def load_model(
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"{found[0]}{more} ('kinetree check' lists everything)"
         warnings.warn(message, ModelWarning, stacklevel=3)
-    return model if chart == "quaternion" else rechart(model, chart)
+    model = model if chart == "quaternion" else rechart(model, chart)
+    model = model if gravity is None else with_gravity(model, gravity)
+    return model if mount is None else mounted(model, given_transform(mount, "mount"))
 
 
 def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:

@@ -51,6 +51,8 @@ class Robot(Kinematics, Dynamics, Coriolis, Differential):
     # other robots from this one
 
     without = _edit(edit.without)
+    with_gravity = _edit(edit.with_gravity)
+    mounted = _edit(edit.mounted)
     reorder = _edit(Model.reordered)
     lock = _edit(edit.lock)
     subtree = _edit(edit.subtree)

@@ -94,6 +94,11 @@ class Core:
             spread("effort", "nv"),
         )
 
+    @property
+    def gravity(self) -> np.ndarray:
+        """The acceleration of free fall in the world's axes, (3,), m/s^2."""
+        return np.array([float(x) for x in self.model.gravity])
+
     # configurations
 
     def neutral(self) -> np.ndarray:
