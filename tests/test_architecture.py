@@ -55,7 +55,9 @@ ALLOWED = {
         "runtime",
     },
     "load": {"model", "robot"},
-    "robots": {"errors", "spatial", "model", "robot"},
+    "joints": {"model"},
+    "assembly": {"errors", "spatial", "model", "robot"},
+    "robots": {"errors", "spatial", "model", "robot", "assembly"},
 }
 PHYSICS_MAY_IMPORT = {
     "__future__",

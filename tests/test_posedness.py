@@ -180,7 +180,7 @@ def test_a_rotor_is_inertia_enough():
     model = load_model(chain(("", ""), ("", "1 0 0")))
     assert len(posedness.findings(model)) == 1
     body = model.bodies[0]
-    driven = replace(model, bodies=(replace(body, drive=kt.model.Drive(armature=0.1)),))
+    driven = replace(model, bodies=(replace(body, drive=kt.Drive(armature=0.1)),))
     assert posedness.findings(driven) == ()
 
 
@@ -242,6 +242,14 @@ def test_a_negative_inertia_has_accelerations_but_no_root():
     assert robot.forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx([-1.0])
     with pytest.raises(SingularModelError, match=r"mass_matrix_factor .* negative"):
         robot.mass_matrix_factor([0.0])
+
+
+def test_a_negative_rotor_inertia_is_called_so():
+    model = load_model(chain(("", ""), (SOLID, "1 0 0")))
+    driven = replace(model.bodies[0], drive=kt.Drive(armature=-3.0))
+    ((_, joint, message),) = messages(replace(model, bodies=(driven,)))
+    assert joint == "j1"
+    assert message.startswith("the inertia that resists it is negative (-2)")
 
 
 # the bounds that clear most joints

@@ -10,7 +10,7 @@ from kinetree import algorithms
 from kinetree.errors import StateError
 from kinetree.model.joints import Ball, Moved, Prismatic
 from kinetree.quantities import QUANTITIES
-from kinetree.robots.building import Assembly, box, rod
+from kinetree.robots.building import box, rod
 from kinetree.spatial import Rotation, Transform, Vector3
 from tests.algorithms.test_identities import SEEDS, state
 from tests.random_models import models
@@ -24,11 +24,10 @@ LENGTHS = (2.5, 0.01, 1e6)
 
 def mechanism() -> kt.Robot:
     """A floating base, a ball, a slide, and a ball that is not at its body's origin."""
-    assembly = Assembly("mechanism", "base", box(2.0, 0.3, 0.2, 0.1))
-    assembly.add("arm", rod(1.0, 0.05, 0.4), "base", Ball(), ASIDE)
-    slide = Prismatic(Vector3(1.0, 0.0, 0.0))
-    assembly.add("slide", box(0.5, 0.1, 0.2, 0.1), "arm", slide, ASIDE)
-    assembly.add("hand", rod(0.4, 0.05, 0.2), "slide", Moved(Ball(), ASIDE), ASIDE)
+    assembly = kt.Assembly("mechanism", "base", box(2.0, 0.3, 0.2, 0.1))
+    assembly.add("arm", "base", Ball(), ASIDE, rod(1.0, 0.05, 0.4))
+    assembly.add("slide", "arm", Prismatic("x"), ASIDE, box(0.5, 0.1, 0.2, 0.1))
+    assembly.add("hand", "slide", Moved(Ball(), ASIDE), ASIDE, rod(0.4, 0.05, 0.2))
     return assembly.robot("floating")
 
 

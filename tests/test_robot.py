@@ -236,7 +236,7 @@ PENDULUM = """<robot name="r"><link name="base"/><link name="bob">
 )
 def test_random_configurations_lie_within_limits_of_any_kind(kind, limits, low, high):
     model = kt.load(PENDULUM.format(kind, "<limit lower='-1' upper='1'/>")).model
-    body = replace(model.bodies[0], limits=kt.model.Limits(*limits))
+    body = replace(model.bodies[0], limits=kt.Limits(*limits))
     q = kt.Robot(replace(model, bodies=(body,))).random(0, 1000)
     assert ((low <= q) & (q <= high)).all()
     assert np.ptp(q) >= 0.9 * (high - low) or not np.isfinite(high - low)

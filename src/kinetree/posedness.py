@@ -256,6 +256,8 @@ def _doubtful(model: Model) -> set[int]:
 
 def _are_physical(bodies: Sequence[Body]) -> bool:
     """Whether no inertia is negative: only then a body's own part bounds a pivot."""
+    if any(body.drive.armature < 0.0 for body in bodies):
+        return False
     inertias = [body.inertia for body in bodies]
     wrong = any(severity == "error" for x in lint.inertia_problems(inertias) for severity, _ in x)
     return not wrong and not any(I.mass == 0.0 and any(I.moment) for I in inertias)

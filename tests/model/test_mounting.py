@@ -60,7 +60,7 @@ def test_gravity_is_what_it_is_set_to():
 
 @pytest.mark.parametrize("wrong", [9.81, (0.0, 0.0), "down", (0.0, 0.0, np.nan), None])
 def test_what_is_no_gravity_is_refused(wrong):
-    with pytest.raises(ModelError, match=r"gravity=.*three coordinates .* expected"):
+    with pytest.raises(ModelError, match=r"gravity=.*three numbers .* expected"):
         edit.with_gravity(ARM, wrong)
 
 
@@ -110,7 +110,7 @@ def test_a_pose_is_a_matrix_a_transform_or_a_point():
     )
     with pytest.raises(ModelError, match="pose is no pose: its upper left 3x3 block is not a rot"):
         edit.mounted(ARM, 2.0 * np.eye(4))
-    with pytest.raises(ModelError, match="pose='wall': three coordinates"):
+    with pytest.raises(ModelError, match="pose='wall': three numbers"):
         edit.mounted(ARM, "wall")
 
 
@@ -239,5 +239,5 @@ def test_a_file_is_loaded_where_and_in_what_field_one_says(tmp_path):
     assert relative_error(arm.gravity_forces(q), expected.gravity_forces(q)) < EXACT
     with pytest.raises(ModelError, match="only a fixed base can be mounted"):
         kt.load(path, base="floating", mount=CEILING)
-    with pytest.raises(ModelError, match="mount='wall': three coordinates"):
+    with pytest.raises(ModelError, match="mount='wall': three numbers"):
         kt.load(path, mount="wall")

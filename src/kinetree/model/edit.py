@@ -127,8 +127,8 @@ def attach_payload(
         frame: the name of the frame in which the numbers are given.
         mass: kg.
         com: the centre of mass, m.
-        inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix in kg m^2;
-            None for a point mass.
+        inertia: the rotational inertia about the centre of mass, kg m^2: a symmetric 3x3 matrix or
+            its three diagonal entries; None for a point mass.
     """
     model.frame(frame)
     load = given_inertia(mass, com, inertia)
@@ -198,7 +198,7 @@ def attach(
             f"other={other!r}: a robot is expected; kinetree.load(...) makes one of a file"
         )
     if not (joint is None or isinstance(joint, Joint)):
-        raise ModelError(f"joint={joint!r}: a joint of kinetree.model.joints is expected, or None")
+        raise ModelError(f"joint={joint!r}: a joint of kinetree.joints is expected, or None")
     mine, theirs = disassemble(model), _prefixed(_grounded(other), prefix)
     joints = {c.name for c in (*mine.connections, *([mine.root] if mine.root else []))}
     new_joints = {c.name for c in theirs.connections}

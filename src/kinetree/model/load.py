@@ -45,16 +45,21 @@ def load_model(
     """
     description = _read(source, mimic, folder)
     model = _assembled(description, base, joints, locked)
+    warn_of_problems(description, model, stacklevel=4)
+    model = model if chart == "quaternion" else rechart(model, chart)
+    model = model if gravity is None else with_gravity(model, gravity)
+    return model if mount is None else mounted(model, given_transform(mount, "mount"))
+
+
+def warn_of_problems(description: Description, model: Model, stacklevel: int) -> None:
+    """One ModelWarning of all that is wrong or doubtful, the worst first; notes do not count."""
     found = [problem for problem in description_problems(description) if problem.severity != "note"]
     found += mechanism_problems(description, model, notes=False)
     if found:
         found.sort(key=lambda problem: SEVERITIES.index(problem.severity))
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"{found[0]}{more} ('kinetree check' lists everything)"
-        warnings.warn(message, ModelWarning, stacklevel=3)
-    model = model if chart == "quaternion" else rechart(model, chart)
-    model = model if gravity is None else with_gravity(model, gravity)
-    return model if mount is None else mounted(model, given_transform(mount, "mount"))
+        warnings.warn(message, ModelWarning, stacklevel=stacklevel)
 
 
 def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
