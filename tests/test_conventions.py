@@ -275,3 +275,23 @@ def test_row_22_derivatives_by_q_are_along_velocities():
     ends = [robot.inverse_dynamics(robot.integrate(q, s * h * delta), v, a) for s in (1, -1)]
     slope = (ends[0] - ends[1]) / (2 * h)
     assert dq @ delta == pytest.approx(slope, rel=1e-6, abs=1e-6 * np.abs(slope).max())
+
+
+def test_row_23_a_quaternion_may_have_any_length_but_zero(floating):
+    rng = np.random.default_rng(0)
+    q, (v, a) = floating.random(rng), rng.standard_normal((2, floating.nv))
+    longer = q.copy()
+    longer[3:7] *= 2.5
+    assert relative_error(floating.poses(longer), floating.poses(q)) < EXACT
+    tau = floating.inverse_dynamics(q, v, a)
+    assert relative_error(floating.inverse_dynamics(longer, v, a), tau) < EXACT
+    assert relative_error(floating.integrate(longer, v), floating.integrate(q, v)) < EXACT
+    assert relative_error(floating.normalize(longer), q) < EXACT
+    both = np.stack([q, longer])
+    both[1, 3:7] = 0.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        poses = floating.poses(both)
+        with pytest.raises(kt.errors.StateError, match="state 1: joint 'root_joint' has the coor"):
+            floating.normalize(both)
+    assert (poses[0] == floating.poses(q)).all()
+    assert np.isnan(poses[1, :, :3, :3]).all()

@@ -8,6 +8,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.errors import KinetreeError, ModelError, ShapeError, UnknownNameError
 from kinetree.model.parameters import with_numbers
+from kinetree.quantities import QUANTITIES
 from tests.algorithms.test_identities import SEEDS, forward, state
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error
@@ -83,6 +84,33 @@ def test_derivatives_by_parameters_are_those_of_complex_steps(p):
     assert relative_error(got, complex_step(accelerations, p)) < 1e-9
 
 
+WITHOUT_MASS = {
+    "nothing": [0.0] * 10,
+    "a rotational inertia": [0.0] * 4 + [0.1, 0.2, 0.3, 0.01, -0.02, 0.03],
+    "a first moment": [0.0, 0.1, -0.2, 0.3] + [0.0] * 6,
+}
+
+
+@pytest.mark.parametrize("numbers", WITHOUT_MASS.values(), ids=WITHOUT_MASS)
+def test_bodies_without_mass_are_the_same_by_every_method(numbers):
+    family = ROBOT.with_parameters([kt.Inertial("link4")])
+    q, v, a = motion((3,))
+    for quantity, arrays in (
+        ("inverse_dynamics", (q, v, a)),
+        ("gravity_forces", (q,)),
+        ("bias_forces", (q, v)),
+        ("coriolis_forces", (q, v)),
+        ("mass_matrix", (q,)),
+    ):
+        expected = family.kernel(quantity, "rnea")(*arrays, numbers)
+        assert np.isfinite(expected).all()
+        for method in QUANTITIES[quantity].methods:
+            found = family.kernel(quantity, method)(*arrays, numbers)
+            assert relative_error(found, expected) < EXACT, method
+    C = [family.kernel("coriolis_matrix", m)(q, v, numbers) for m in ("spatial", "lagrange")]
+    assert relative_error(*(matrix @ v[..., None] for matrix in C)) < EXACT
+
+
 def test_joint_forces_are_linear_in_inertial_parameters():
     q, v, a = motion()
     family = ROBOT.with_parameters([kt.Inertial(name) for name in ROBOT.bodies])
@@ -136,6 +164,13 @@ def test_numbers_are_named():
 def test_what_is_no_parameter_is_an_error(parameters, error, words):
     with pytest.raises(error, match=words):
         ROBOT.with_parameters(parameters)
+
+
+def test_one_parameter_needs_no_list():
+    one, listed = (ROBOT.with_parameters(x) for x in (kt.Payload("tool"), [kt.Payload("tool")]))
+    assert one.labels == listed.labels
+    with pytest.raises(KinetreeError, match="7 is no parameter"):
+        ROBOT.with_parameters(7)
 
 
 def test_too_few_numbers_are_an_error():

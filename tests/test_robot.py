@@ -1,6 +1,7 @@
 """Robot: its names, configurations, kernels and messages."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,7 +116,9 @@ def test_a_joint_without_inertia_is_named_instead_of_dividing_by_zero():
     </robot>"""
     robot = kt.load(text)
     assert robot.mass_matrix([0.3]).tolist() == [[0.0]]
-    with pytest.raises(kt.errors.SingularModelError, match=r"'swing' moves without"):
+    with pytest.raises(
+        kt.errors.SingularModelError, match=r"'swing': it moves without moving any.*'ghost'"
+    ):
         robot.forward_dynamics([0.0], [0.0], [1.0])
 
 
@@ -127,7 +130,9 @@ def test_joints_that_are_idle_only_together_are_named_together():
         <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
       </link>
     </robot>"""
-    with pytest.raises(kt.errors.SingularModelError, match=r"'root_joint', 'swing' move"):
+    with pytest.raises(
+        kt.errors.SingularModelError, match=r"'root_joint': .* while joint 'swing' moves against it"
+    ):
         kt.load(text, base="floating").forward_dynamics(
             [0, 0, 0, 0, 0, 0, 1, 0.1], np.zeros(7), np.zeros(7)
         )
@@ -148,3 +153,90 @@ def test_operation_counts_do_not_creep_up(arm):
     }
     most = {"poses": 121, "inverse_dynamics": 335, "mass_matrix": 241, "forward_dynamics": 1068}
     assert all(counts[name] <= most[name] for name in most), counts
+
+
+# what is asked for wrongly
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: kt.Robot("arm.urdf"), r"Robot\('arm.urdf'\): a Model is .* kinetree.load"),
+        (lambda r: r.attach("hand.urdf", "tool"), "other='hand.urdf': a robot is expected"),
+        (
+            lambda r: r.inverse_dynamics(*np.zeros((3, 7)), external=np.zeros(6)),
+            "external is a ndarray; names of frames",
+        ),
+        (
+            lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), "jiont3"),
+            "no moving joint 'jiont3': did you mean 'joint3'",
+        ),
+        (lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), 3), "accelerated=3: the names of joints"),
+        (lambda r: r.random(0, batch=2.5), "batch=2.5: a whole number of states"),
+        (lambda r: r.random(0, batch=-1), "batch=-1: a whole number"),
+        (lambda r: r.random(0, batch="3"), "batch='3': a whole number"),
+        (lambda r: r.random("seed"), "rng='seed': a NumPy generator, a seed"),
+        (lambda r: r.random(-1), "rng=-1: a NumPy generator, a seed"),
+        (lambda r: kt.load(7), "7 is no robot file: its path is expected"),
+        (
+            lambda r: kt.load(PENDULUM.format("revolute", ""), locked=["swing"]),
+            r"given as \['swing'\]: names with the",
+        ),
+        (lambda r: r.lock(["joint1"]), r"given as \['joint1'\]: names with the values"),
+        (
+            lambda r: r.kernel("chart_volumes"),
+            "no joint of robot 'arm' has coordinates with a sing",
+        ),
+    ],
+)
+def test_a_wrong_call_is_an_error_that_says_what_was_expected(arm, call, message):
+    with pytest.raises(KinetreeError, match=message):
+        call(arm)
+
+
+def test_one_joint_may_be_named_without_a_list(arm):
+    rng = np.random.default_rng(0)
+    q, (v, a) = arm.random(rng), rng.standard_normal((2, 7))
+    tau = arm.inverse_dynamics(q, v, a)
+    one = arm.hybrid_dynamics(q, v, a, tau, "joint3")
+    for ours, listed in zip(one, arm.hybrid_dynamics(q, v, a, tau, ["joint3"]), strict=True):
+        assert (ours == listed).all()
+    for names in ("joint3", ["joint3"]):
+        assert (arm.kernel("hybrid_dynamics", accelerated=names)(q, v, a, tau)[0] == one[0]).all()
+
+
+def test_a_batch_may_be_any_whole_number(arm):
+    for batch in (3, 3.0, np.int64(3), (3,), [3.0]):
+        assert (arm.random(0, batch) == arm.random(0, 3)).all()
+    assert arm.random(0, 1e3).shape == (1000, 7)
+    assert arm.random(0, (2.0, 3)).shape == (2, 3, 7)
+
+
+# limits
+
+PENDULUM = """<robot name="r"><link name="base"/><link name="bob">
+<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="swing" type="{}"><parent link="base"/><child link="bob"/>{}</joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "low", "high"),
+    [
+        ("revolute", (-1.0, 2.0), -1.0, 2.0),
+        ("revolute", (2.0, -1.0), -1.0, 2.0),  # in reverse
+        ("revolute", (5.0, np.inf), 5.0, 5.0 + np.pi),
+        ("revolute", (-np.inf, -9.0), -9.0 - np.pi, -9.0),
+        ("prismatic", (5.0, np.inf), 5.0, 6.0),
+        ("revolute", (-np.inf, np.inf), -np.pi, np.pi),
+        ("revolute", (np.inf, -np.inf), -np.pi, np.pi),
+        ("revolute", (np.inf, np.inf), -np.pi, np.pi),
+        ("revolute", (-1e308, 1e308), -1e308, 1e308),
+        ("revolute", (0.5, 0.5), 0.5, 0.5),
+    ],
+)
+def test_random_configurations_lie_within_limits_of_any_kind(kind, limits, low, high):
+    model = kt.load(PENDULUM.format(kind, "<limit lower='-1' upper='1'/>")).model
+    body = replace(model.bodies[0], limits=kt.Limits(*limits))
+    q = kt.Robot(replace(model, bodies=(body,))).random(0, 1000)
+    assert ((low <= q) & (q <= high)).all()
+    assert np.ptp(q) >= 0.9 * (high - low) or not np.isfinite(high - low)

@@ -5,6 +5,7 @@ import pytest
 import sympy
 
 import kinetree as kt
+from kinetree.errors import KinetreeError
 from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import Revolute
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -34,6 +35,15 @@ def two_links():
             ],
         )
     )
+
+
+def test_a_closed_form_takes_a_robot_or_its_model():
+    robot = kt.robots.double_pendulum()
+    assert closed_form(robot, "gravity_forces") == closed_form(robot.model, "gravity_forces")
+    with pytest.raises(
+        KinetreeError, match=r"closed_form of 'arm': a Robot or a Model is expected"
+    ):
+        closed_form("arm", "gravity_forces")
 
 
 def test_the_two_link_arm_is_the_textbooks():

@@ -12,7 +12,7 @@ from pathlib import Path
 import kinetree as kt
 from kinetree.cli.operations import Count, counts
 from kinetree.model.joints import Revolute
-from kinetree.robots.building import Assembly, Z, random_inertia
+from kinetree.robots.building import random_inertia
 from kinetree.spatial import Rotation, Transform, Vector3
 
 PAGE = Path(__file__).parents[1] / "docs/operations.md"
@@ -36,13 +36,13 @@ SHOWN = (
 def manipulator(n: int) -> kt.Robot:
     """The literature's general manipulator: n revolute joints by Denavit and Hartenberg's rules."""
     rng = random.Random(1)
-    assembly = Assembly(f"general {n}R manipulator", "base", random_inertia(rng))
+    assembly = kt.Assembly(f"general {n}R manipulator", "base", random_inertia(rng))
     parent = "base"
     for i in range(1, n + 1):
         twist = Rotation.about(Vector3(1.0, 0.0, 0.0), rng.uniform(-math.pi, math.pi))
         shift = Vector3(rng.uniform(0.1, 0.5), 0.0, 0.0) + twist @ Vector3(0.0, 0.0, 0.3)
         place = Transform(twist, shift) if i > 1 else Transform.identity()
-        assembly.add(f"link{i}", random_inertia(rng), parent, Revolute(Z), place)
+        assembly.add(f"link{i}", parent, Revolute("z"), place, random_inertia(rng))
         parent = f"link{i}"
     return assembly.robot("fixed")
 

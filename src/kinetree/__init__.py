@@ -8,10 +8,11 @@ tau = robot.inverse_dynamics(q, v, a)
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree import errors, robots
+from kinetree import errors, joints, robots
+from kinetree.assembly import Assembly
 from kinetree.kernels import Point
 from kinetree.load import load
-from kinetree.model import Model
+from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assembly",
+    "Drive",
     "Inertial",
+    "Limits",
     "Model",
     "Payload",
     "Placement",
@@ -28,6 +32,7 @@ __all__ = [
     "Robot",
     "errors",
     "get_threads",
+    "joints",
     "load",
     "robots",
     "set_threads",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from kinetree.algorithms import coordinates as algorithms
 from kinetree.errors import KinetreeError
@@ -15,6 +14,8 @@ from kinetree.lazy import cached_property
 from kinetree.runtime.kernel import Kernel
 
 Array = Any
+Chart = Callable[[Sequence[Any]], Sequence[Any]]
+"""From coordinates y to q, over any scalar."""
 
 
 class InCoordinates:
@@ -23,21 +24,23 @@ class InCoordinates:
     Every method takes one state or any batch of them, as a robot's do.
     """
 
-    def __init__(
-        self, kernels: Kernels, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int
-    ) -> None:
+    def __init__(self, kernels: Kernels, chart: Chart, count: int) -> None:
         model = kernels.model
         if model.nq != model.nv:
             raise KinetreeError(
                 f"robot {model.name!r} has {model.nq} coordinates and {model.nv} velocities: other "
                 "coordinates need velocities that are rates; robot.rechart('exponential') has them"
             )
-        given = len(list(chart(np.zeros(count).tolist())))
+        if not isinstance(count, Integral) or count < 1:
+            raise KinetreeError(f"count={count!r}: how many coordinates y has is expected")
+        self._kernels: Kernels = kernels
+        self._chart: Chart = chart
+        self.count: int = int(count)
+        (given,) = self._joint.interface.outputs[0][1]  # traced: it may be undefined somewhere
         if given != model.nq:
             raise KinetreeError(
                 f"the function gives {given} coordinates; robot {model.name!r} has {model.nq}"
             )
-        self._kernels, self._chart, self.count = kernels, chart, count
 
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
         lengths = {name: self.count if name in ("y", "dy") else -1 for name in arguments}

@@ -30,6 +30,10 @@ class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 
 
+class StateError(KinetreeError, ValueError):
+    """A state stands for no configuration of the robot."""
+
+
 class SingularChartError(KinetreeError, ArithmeticError):
     """A state lies where the coordinates of a joint are singular: accelerations have no answer."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree import algorithms
+from kinetree import algorithms, posedness
 from kinetree.errors import (
     KinetreeError,
     ShapeError,
@@ -34,6 +34,7 @@ from kinetree.quantities import (
     Quantity,
     plain,
 )
+from kinetree.runtime.interpreter import Interpreter
 from kinetree.runtime.kernel import Kernel
 from kinetree.settings import checked, ordered
 from kinetree.spatial import Force, Vector3
@@ -103,19 +104,23 @@ class Kernels(dict[Any, Kernel]):
         full = asked._replace(method=self.method(row, asked), settings=settings)
         full = full._replace(settings=self._check(row, full))
         if full not in self:
-            text = "|".join(
-                (self.model.digest, repr(self.parameters), *(repr(part) for part in full))
-            )
-            self[full] = Kernel(
-                text,
-                lambda: self._program(full),
-                self._charts,
-                self._check_charts if row.regular and algorithms.charts(self.model) else None,
-                (_kernel, (self.model, self.parameters, full)),
-            )
+            self[full] = self._kernel(full)
         if isinstance(key, str) or all(isinstance(x, (str, tuple)) for x in settings):
             self[key] = self[full]  # not by an enumeration's value, which equals a number
         return self[full]
+
+    def _kernel(self, request: Request) -> Kernel:
+        row = QUANTITIES[request.quantity]
+        parts = (self.model.digest, repr(self.parameters), *(repr(part) for part in request))
+        return Kernel(
+            "|".join(parts),
+            lambda: self._program(request),
+            self._charts,
+            self._check_charts if row.regular and algorithms.charts(self.model) else None,
+            (_kernel, (self.model, self.parameters, request)),
+            # without moving joints every result is a number
+            Interpreter() if self.model.nv == 0 else None,
+        )
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
         """The kernel of an algorithm that is in no table: traced anew in every process.
@@ -160,11 +165,22 @@ class Kernels(dict[Any, Kernel]):
         if request.loads and not row.loads:
             raise KinetreeError(f"{quantity} takes no external forces")
         settings = checked(model, quantity, request.settings)
-        if model.nv == 0:
+        if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
+            posedness.refuse(model, quantity, row.mass_matrix, self._accelerated(row, settings))
+        if model.nv == 0 and not (row.rigid and not self.parameters):
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
             )
+        if quantity == "chart_volumes" and not algorithms.charts(model):
+            raise KinetreeError(
+                f"no joint of robot {model.name!r} has coordinates with a singularity"
+            )
         return settings
+
+    def _accelerated(self, row: Quantity, settings: Sequence[Hashable]) -> list[int]:
+        """The bodies whose joints' accelerations a request gives."""
+        given: Any = dict(zip(row.settings, settings, strict=True)).get("accelerated", ())
+        return [i for i, body in enumerate(self.model.bodies) if body.joint_name in given]
 
     def _check_charts(self, q: Any) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
@@ -241,9 +257,24 @@ class Kernels(dict[Any, Kernel]):
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 
         try:
-            return trace(request.quantity, function, shapes, limit)
+            return _with_empty_shapes(trace(request.quantity, function, shapes, limit))
         except ZeroDivisionError:
-            raise _singular(self.model, request.quantity) from None
+            raise SingularModelError(
+                f"{request.quantity} of robot {self.model.name!r} has no answer: it divides by a "
+                "mass or an inertia that is zero"
+            ) from None
+
+
+EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
+"""The shapes of results that have a row for each body, where there is none."""
+
+
+def _with_empty_shapes(program: Program) -> Program:
+    outputs = [
+        o._replace(shape=EMPTY[o.name]) if o.shape == (0,) and o.name in EMPTY else o
+        for o in program.outputs
+    ]
+    return replace(program, outputs=tuple(outputs))
 
 
 def _kernel(model: Model, parameters: Sequence[Parameter], request: Request) -> Kernel:
@@ -265,25 +296,3 @@ def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algori
     if isinstance(key, Point):
         return key.frame, algorithms.PointForce(first, second)
     return key, Force(first, second)
-
-
-def _singular(model: Model, quantity: str) -> SingularModelError:
-    """Name the joints that can move without moving any inertia."""
-    neutral = [0.0] * model.nq
-    for i in model.coordinate_order:
-        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
-    M: np.ndarray = np.array(algorithms.crba(model, neutral))
-    values, motions = np.linalg.eigh(M)
-    free = motions[:, values <= max(values[0], 1e-12 * values[-1])]  # motions without inertia
-    idle = np.abs(free).max(axis=1) > 1e-6
-    joints = [
-        repr(body.joint_name)
-        for body, at in zip(model.bodies, model.v_slices, strict=True)
-        if idle[at].any()
-    ]
-    who = f"joint {joints[0]} moves" if len(joints) == 1 else f"{', '.join(joints)} move"
-    return SingularModelError(
-        f"robot {model.name!r}: {who} without moving any inertia, so the mass matrix is "
-        f"singular and {quantity} has no answer: give the links behind an inertia, or lock "
-        "the joint"
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kinetree.model.load import load_model
 from kinetree.robot import Robot
@@ -17,6 +18,8 @@ def load(
     mimic: bool = True,
     chart: str = "quaternion",
     folder: str | os.PathLike[str] | None = None,
+    gravity: Sequence[float] | None = None,
+    mount: Any = None,
 ) -> Robot:
     """Load a robot from a URDF or MJCF file; which of them it is, its content says.
 
@@ -35,6 +38,9 @@ def load(
         chart: of free orientations: "quaternion"; "exponential", the rotation vector; or a sequence
             of Euler angles such as "zyx". In the last two v is the rate of q.
         folder: where the files that an MJCF file names may lie; by default in its own folder.
+        gravity: the acceleration of free fall, m/s^2, instead of the file's or (0, 0, -9.81).
+        mount: the pose at which the root link of a fixed base stands in the world: a 4x4 matrix, a
+            Transform, or a point; by default the origin.
 
     Returns:
         The robot, ready to be called.
@@ -48,5 +54,7 @@ def load(
             mimic=mimic,
             chart=chart,
             folder=folder,
+            gravity=gravity,
+            mount=mount,
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,13 @@ class Parametric:
     labels: what each number of p is, such as "link7.mass".
     """
 
-    def __init__(self, model: Model, parameters: Sequence[Parameter]) -> None:
+    def __init__(self, model: Model, parameters: Parameter | Sequence[Parameter]) -> None:
+        if isinstance(parameters, Parameter):
+            parameters = [parameters]
+        elif not isinstance(parameters, Iterable):
+            raise KinetreeError(
+                f"{parameters!r} is no parameter: name some, such as Inertial('link7')"
+            )
         if not parameters:
             raise KinetreeError("no parameter is given: name some, such as Inertial('link7')")
         for parameter in parameters:

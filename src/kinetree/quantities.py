@@ -12,6 +12,8 @@ from kinetree.algorithms import AXES, POINTS
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
 from kinetree.model import Model
+from kinetree.model.configurations import neutral_configuration
+from kinetree.posedness import INVERTIBLE, POSITIVE
 from kinetree.spatial import Force, Motion, Transform
 
 ANY_FRAME = ("a frame",)
@@ -29,8 +31,8 @@ class Method:
 
     regrouped: how the model may be changed for it. NEVER: not at all, where bodies' frames show.
         FRAMES: bodies' frames may move to their joints. ALWAYS: inertias may be regrouped, too;
-        not where it needs a body's own mass, or subtracts articulated inertias: it would lose
-        digits on ill-conditioned robots, for hardly less arithmetic. WHOLE: so, if none of them
+        not where it subtracts articulated inertias: it would lose digits on ill-conditioned
+        robots, for hardly less arithmetic. WHOLE: so, if none of them
         is lost to the world.
     shared: whether it takes joints that share a coordinate, as those do that mimic others.
     alternative: the same by another order of sums: the cheaper of the two is taken.
@@ -66,6 +68,9 @@ class Quantity:
     settings: what else an algorithm takes, not an array: name -> the valid values, the default
         first.
     regular: whether it has no answer where the coordinates of a joint are singular.
+    mass_matrix: what it needs the mass matrix to be, INVERTIBLE or POSITIVE (definite): it is
+        refused for robots whose is not.
+    rigid: whether it has an answer for a robot without moving joints.
 
     An algorithm takes the model, the arguments, the loads, the settings.
     """
@@ -77,6 +82,8 @@ class Quantity:
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cheapest: bool = False
     regular: bool = False
+    mass_matrix: str = ""
+    rigid: bool = False
 
 
 def plain(value: Any) -> Any:
@@ -117,10 +124,7 @@ def christoffel_pattern(model: Model) -> list[tuple[int, int, int]]:
 
     Of those equal by symmetry one: j <= k, unless velocities are no rates of coordinates.
     """
-    neutral: list[Any] = [0.0] * model.nq
-    for i in model.coordinate_order:
-        neutral[model.q_slices[i]] = model.bodies[i].joint.neutral()
-    found = sorted(algorithms.symbols(model, neutral))
+    found = sorted(algorithms.symbols(model, neutral_configuration(model)))
     symmetric = model.nq == model.nv
     return [(i, j, k) for i, j, k in found if j <= k or not symmetric]
 
@@ -181,31 +185,41 @@ def _all_second(quantity: str, linear: str) -> dict[str, Derived]:
 INVERSE_DYNAMICS = {
     "balafoutis-patel": Method(algorithms.balafoutis_patel, regrouped=ALWAYS),
     "rnea": Method(algorithms.rnea, regrouped=ALWAYS),
-    "liu-jain": Method(algorithms.liu_jain),
+    "liu-jain": Method(algorithms.liu_jain, regrouped=ALWAYS),
 }
 CORIOLIS = {name: algorithms.coriolis_matrix(f) for name, f in algorithms.FACTORIZATIONS.items()}
 FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 QUANTITIES: dict[str, Quantity] = {
     # configurations
-    "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",)),
-    "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",)),
-    "coordinate_rates": Quantity(_one(algorithms.coordinate_rates), ("q", "v"), ("dq",)),
+    "integrate": Quantity(_one(algorithms.integrate), ("q", "dv"), ("q",), rigid=True),
+    "difference": Quantity(_one(algorithms.difference), ("q0", "q1"), ("dv",), rigid=True),
+    "normalize": Quantity(_one(algorithms.normalize), ("q",), ("unit",), rigid=True),
+    "coordinate_rates": Quantity(
+        _one(algorithms.coordinate_rates), ("q", "v"), ("dq",), rigid=True
+    ),
     "chart_volumes": Quantity(_one(algorithms.chart_volumes), ("q",), ("volumes",)),
     # kinematics
-    "poses": Quantity(_one(algorithms.poses, NEVER), ("q",), ("poses",)),
-    "pose": Quantity(_one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}),
+    "poses": Quantity(_one(algorithms.poses, NEVER), ("q",), ("poses",), rigid=True),
+    "pose": Quantity(
+        _one(algorithms.frame_pose), ("q",), ("pose",), settings={"frame": ANY_FRAME}, rigid=True
+    ),
     "velocities": Quantity(
-        _one(algorithms.velocities, NEVER), ("q", "v"), ("velocities",), settings={"axes": AXES}
+        _one(algorithms.velocities, NEVER),
+        ("q", "v"),
+        ("velocities",),
+        settings={"axes": AXES},
+        rigid=True,
     ),
     "velocity": Quantity(
-        _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME
+        _one(algorithms.frame_velocity), ("q", "v"), ("velocity",), settings=FRAME, rigid=True
     ),
     "acceleration": Quantity(
         _one(algorithms.frame_acceleration),
         ("q", "v", "a"),
         ("acceleration",),
         settings=FRAME | {"kind": ("classical", "spatial")},
+        rigid=True,
     ),
     "jacobian": Quantity(_one(algorithms.jacobian), ("q",), ("jacobian",), settings=FRAME),
     "jacobian_rate": Quantity(
@@ -214,7 +228,9 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobians": Quantity(
         _one(algorithms.jacobians, NEVER), ("q",), ("jacobians",), settings={"axes": AXES}
     ),
-    "center_of_mass": Quantity(_one(algorithms.center_of_mass, WHOLE), ("q",), ("center",)),
+    "center_of_mass": Quantity(
+        _one(algorithms.center_of_mass, WHOLE), ("q",), ("center",), rigid=True
+    ),
     "center_of_mass_velocity": Quantity(
         _one(algorithms.center_of_mass_velocity, WHOLE), ("q", "v"), ("velocity",)
     ),
@@ -259,9 +275,14 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         ("inverse",),
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
     "mass_matrix_factor": Quantity(
-        _one(algorithms.mass_matrix_factor, ALWAYS), ("q",), ("L",), regular=True
+        _one(algorithms.mass_matrix_factor, ALWAYS),
+        ("q",),
+        ("L",),
+        regular=True,
+        mass_matrix=POSITIVE,
     ),
     # the Coriolis matrix
     "coriolis_matrix": Quantity(
@@ -296,6 +317,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("a",),
         loads=True,
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
     "hybrid_dynamics": Quantity(
         {
@@ -307,10 +329,15 @@ QUANTITIES: dict[str, Quantity] = {
         loads=True,
         settings={"accelerated": SOME_JOINTS},
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
     # energy and momentum
-    "kinetic_energy": Quantity(_one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",)),
-    "potential_energy": Quantity(_one(algorithms.potential_energy, WHOLE), ("q",), ("energy",)),
+    "kinetic_energy": Quantity(
+        _one(algorithms.kinetic_energy, ALWAYS), ("q", "v"), ("energy",), rigid=True
+    ),
+    "potential_energy": Quantity(
+        _one(algorithms.potential_energy, WHOLE), ("q",), ("energy",), rigid=True
+    ),
     "momentum": Quantity(
         _one(algorithms.momentum, WHOLE), ("q", "v"), ("momentum",), settings={"about": POINTS}
     ),
@@ -363,13 +390,18 @@ QUANTITIES: dict[str, Quantity] = {
         loads=True,
         cheapest=True,
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
     "gravity_forces_derivatives": Quantity(
         _one(algorithms.gravity_derivatives, ALWAYS), ("q",), ("dq",), loads=True
     ),
     "mass_matrix_derivatives": Quantity(_one(algorithms.mass_derivatives, ALWAYS), ("q",), ("dq",)),
     "mass_matrix_inverse_derivatives": Quantity(
-        _one(algorithms.mass_inverse_derivatives), ("q",), ("dq",), regular=True
+        _one(algorithms.mass_inverse_derivatives),
+        ("q",),
+        ("dq",),
+        mass_matrix=INVERTIBLE,
+        regular=True,
     ),
     "velocity_derivatives": Quantity(
         {"graph": _jacobian("velocity", "velocity", ("q", "v"))},
@@ -407,6 +439,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("qq", "qv", "vv", "qu"),
         loads=True,
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
     "inverse_dynamics_second_derivatives": Quantity(
         _all_second("inverse_dynamics_derivatives", "a"),
@@ -420,5 +453,6 @@ QUANTITIES: dict[str, Quantity] = {
         ("qq", "qv", "vv", "qu"),
         loads=True,
         regular=True,
+        mass_matrix=INVERTIBLE,
     ),
 }

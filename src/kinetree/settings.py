@@ -5,7 +5,7 @@ Axes may also be named as Pinocchio does. This is the only place that knows its 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kinetree.errors import KinetreeError, unknown
@@ -51,7 +51,7 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
     if valid is ANY_FRAME:
         return model.frame(value).name
     if valid is SOME_JOINTS:
-        return _joints(model, value)
+        return _joints(model, joint_names(name, value))
     if name == "axes":
         return _axes(quantity, value, valid)
     if value not in valid:
@@ -59,12 +59,21 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
     return value
 
 
-def _joints(model: Model, names: Any) -> tuple[str, ...]:
+def joint_names(setting: str, given: Any) -> tuple[Any, ...]:
+    """The names of joints, from one or several."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise KinetreeError(f"{setting}={given!r}: the names of joints are expected")
+    return tuple(given)
+
+
+def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
     moving = [model.bodies[i].joint_name for i in model.coordinate_order]
     for name in names:
         if name not in moving:
             raise unknown("moving joint", name, moving, f"robot {model.name!r}")
-    return tuple(names)
+    return names
 
 
 def _axes(quantity: str, value: Any, valid: Sequence[str]) -> str:

@@ -27,12 +27,12 @@ class ClosedForm(NamedTuple):
 
 
 def closed_form(
-    model: Model, quantity: str, method: str = "", *settings: Any, simplify: bool = True
+    robot: Any, quantity: str, method: str = "", *settings: Any, simplify: bool = True
 ) -> ClosedForm:
     """A quantity of a robot as expressions of q, v, ...
 
     Arguments:
-        model: whose numbers may be SymPy symbols; floats become fractions.
+        robot: a Robot, or a Model, whose numbers may be SymPy symbols; floats become fractions.
         quantity, method: as in `Robot.kernel`.
         settings: the quantity's settings, in their order.
         simplify: whether to simplify every entry, which takes most of the time.
@@ -43,6 +43,9 @@ def closed_form(
         raise MissingExtraError(
             "closed forms need SymPy, which is not installed: run pip install 'kinetree[symbolic]'"
         ) from None
+    model = robot if isinstance(robot, Model) else getattr(robot, "model", None)
+    if not isinstance(model, Model):
+        raise KinetreeError(f"closed_form of {robot!r}: a Robot or a Model is expected")
     row = QUANTITIES.get(quantity)
     if row is None:
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError, unknown
+from kinetree.lazy import cached_property
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot

@@ -6,7 +6,8 @@ import pytest
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms import coordinates
-from kinetree.scalar import cos, sin
+from kinetree.errors import KinetreeError
+from kinetree.scalar import cos, sin, sqrt
 from tests.tolerances import EXACT, relative_error
 
 STEP = 1e-30
@@ -115,3 +116,16 @@ def test_quaternions_and_wrong_counts_are_refused(arm):
         kt.robots.human().in_coordinates(lambda y: y, 44)
     with pytest.raises(kt.errors.KinetreeError, match="gives 3 coordinates; robot 'arm' has 7"):
         arm.in_coordinates(lambda y: y, 3)
+
+
+def test_a_function_may_be_undefined_at_zero(arm):
+    def inverse(y):
+        return [1 / y[0], *(sqrt(x) for x in y[1:])]
+
+    y = np.linspace(0.5, 2.0, 7)
+    assert arm.in_coordinates(inverse, 7).coordinates(y) == pytest.approx(inverse(y.tolist()))
+    with pytest.raises(KinetreeError, match="gives 6 coordinates; robot 'arm' has 7"):
+        arm.in_coordinates(lambda y: [1 / x for x in y], 6)
+    for count in (0, 2.5, "7"):
+        with pytest.raises(KinetreeError, match="how many coordinates y has is expected"):
+            arm.in_coordinates(inverse, count)

@@ -101,6 +101,22 @@ def test_the_paper_is_told_where_to_go(tmp_path):
     assert "a folder is expected" in result.output
 
 
+def test_check_judges_a_floating_robot(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
+        "<joint name='roll' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
+    )
+    assert "nothing to say" in invoke("check", str(path)).output
+    for option in (["--floating"], ["--base", "floating"]):
+        result = invoke("check", str(path), *option)
+        assert result.exit_code == 1
+        assert "joint 'root_joint': it moves without moving any inertia" in result.output
+    assert "nothing to say" in invoke("check", str(path), "--base", "fixed").output
+    assert "base must be" in invoke("check", str(path), "--base", "hovering").output
+
+
 def test_the_version_is_printed():
     assert invoke("--version").output.strip() == f"kinetree {kinetree.__version__}"
 

@@ -630,6 +630,6 @@ def test_what_is_doubtful_is_one_warning_at_the_users_call_and_the_worst_comes_f
     (only,) = caught
     assert only.filename == __file__
     assert str(only.message) == (
-        "<string>:3: error: link 'b': its mass is negative: -1 kg; and 1 more "
+        "<string>:3: error: link 'b': its mass is negative: -1 kg; and 2 more "
         "('kinetree check' lists everything)"
     )

@@ -575,11 +575,11 @@ PROJECTIVE = np.eye(4) + np.eye(4)[[3]].T @ np.eye(4)[[0]]
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        ((1.0, 2.0), r"at=\(1.0, 2.0\): three coordinates \(x, y, z\) or a homogeneous 4x4"),
+        ((1.0, 2.0), r"at=\(1.0, 2.0\): three numbers \(x, y, z\) or a homogeneous 4x4"),
         (np.eye(3), "or a homogeneous 4x4 matrix is expected"),
-        ([[1.0, 0.0], [0.0]], r"at=\[\[1.0, 0.0\], \[0.0\]\]: three coordinates"),
-        (None, "at=None: three coordinates"),
-        ("here", "at='here': three coordinates"),
+        ([[1.0, 0.0], [0.0]], r"at=\[\[1.0, 0.0\], \[0.0\]\]: three numbers"),
+        (None, "at=None: three numbers"),
+        ("here", "at='here': three numbers"),
         ((0.0, NAN, 0.0), "every number finite"),
         (np.full((4, 4), NAN), "every number finite"),
         (SKEWED, "its upper left 3x3 block is not a rotation"),
@@ -602,9 +602,9 @@ def test_a_place_is_a_point_or_a_pose(at, message):
         ({"mass": NAN}, "mass=nan: a number is expected, every number finite"),
         ({"mass": "heavy"}, "mass='heavy': a number is expected"),
         ({"mass": [1.0]}, r"mass=\[1.0\]: a number is expected"),
-        ({"mass": 1.0, "com": (0.0, 0.1)}, r"com=\(0.0, 0.1\): three coordinates"),
+        ({"mass": 1.0, "com": (0.0, 0.1)}, r"com=\(0.0, 0.1\): three numbers"),
         ({"mass": 1.0, "com": (0.0, math.inf, 0.0)}, "com=.*every number finite"),
-        ({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}, "inertia=.*a 3x3 matrix is expected"),
+        ({"mass": 1.0, "inertia": (0.1, 0.1)}, "inertia=.*a 3x3 matrix is expected"),
         ({"mass": 1.0, "inertia": np.diag([0.1, NAN, 0.1])}, "(?s)inertia=.*every number finite"),
         (
             {"mass": 1.0, "inertia": [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
@@ -650,7 +650,7 @@ def test_an_unknown_name_is_said_with_those_there_are(change, message):
     [
         (lambda: edit.lock(ARM, {"joint1": [0.1, 0.2]}), "'joint1' is locked with 2 values; it ha"),
         (lambda: edit.lock(ARM, {"joint1": NAN}), "joint 'joint1' is locked at nan: a finite numb"),
-        (lambda: edit.lock(ARM, "joint1"), "joints='joint1': names with the values at which to"),
+        (lambda: edit.lock(ARM, "joint1"), "given as 'joint1': names with the values at which to"),
         (lambda: edit.lock(ARM, ["joint1"]), r"such as \{'elbow': 0.5\}"),
         (lambda: edit.lock(HUMAN, {"root_joint": [0.0] * 7}), "its quaternion is zero"),
         (lambda: edit.subtree(ARM, "link3", "free"), "base must be 'fixed' or 'floating', not 'fr"),
@@ -662,7 +662,7 @@ def test_an_unknown_name_is_said_with_those_there_are(change, message):
         ),
         (
             lambda: edit.attach(ARM, gripper(), "link7", joint="revolute"),
-            "joint='revolute': a joint of kinetree.model.joints is expected, or None",
+            "joint='revolute': a joint of kinetree.joints is expected, or None",
         ),
     ],
 )

@@ -5,7 +5,9 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree.errors import MissingFileError
+from kinetree.model.lint import joint_problems
 from kinetree.model.load import check_file, load_model
+from kinetree.model.model import Drive, Limits
 from tests.random_models import inertias, models
 
 
@@ -51,7 +53,7 @@ GOOD = inertial()
             "its effort limit is negative: -3",
         ),
         (robot(GOOD, more="<dynamics damping='-1'/>"), "error", 4, "its damping is negative"),
-        (robot(), "error", 4, "joint 'j': link 'b' and all it carries have no inertia"),
+        (robot(), "error", 4, "joint 'j': it moves without moving any inertia: link 'b' and all"),
     ],
 )
 def test_a_finding_has_its_severity_place_and_reason(text, severity, line, message):
@@ -77,6 +79,17 @@ def test_a_negative_mass_is_an_inertia():
     )
     moving = chain.replace("type='fixed'", "type='continuous'")
     assert not [p for p in check_file(moving) if "no inertia" in p.message]
+
+
+def test_limits_that_no_position_lies_between_are_an_error():
+    inf = float("inf")
+    for limits, message in (
+        (Limits(inf, inf), "its limits are both inf: no position lies between them"),
+        (Limits(-inf, -inf), "its limits are both -inf: no position lies between them"),
+        (Limits(inf, -inf), "its lower limit inf is above its upper limit -inf"),
+    ):
+        assert list(joint_problems(limits, Drive())) == [("error", message)]
+    assert list(joint_problems(Limits(-inf, inf), Drive())) == []
 
 
 def test_a_good_file_gives_no_finding():

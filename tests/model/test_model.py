@@ -15,7 +15,7 @@ from kinetree.algorithms import frame_pose, rnea
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import Body, Frame, Limits, Model
 from kinetree.model.description import Connection, Description, Link, assemble
-from kinetree.model.joints import Floating, Prismatic, Revolute
+from kinetree.model.joints import Floating, Prismatic, Revolute, Screw
 from kinetree.model.load import load_model
 from kinetree.model.model import WORLD
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -80,7 +80,7 @@ def test_every_number_must_be_finite(where, value):
     elif where == "inertia":
         parts["bodies"] = (replace(upper, inertia=replace(I, moment=bad)),)
     elif where == "joint":
-        parts["bodies"] = (replace(upper, joint=Revolute(bad)),)
+        parts["bodies"] = (replace(upper, joint=Screw("z", value)),)
     elif where == "frame":
         parts["frames"] = (Frame("tool", 0, replace(X, translation=bad)),)
     else:

@@ -107,6 +107,25 @@ def test_small_numbers_that_are_meant_are_kept(small):
     assert body.inertia.rotational.xy == small
 
 
+def test_a_moment_is_never_snapped_and_a_product_beside_the_moments_it_lies_between():
+    slender = Symmetric3(1e-20, 1.0, 2.0, 1e-12, 1e-26, 1e-16)
+    body = snap(one_body(inertia=replace(UNIT, rotational=slender))).bodies[0]
+    assert leaves(body.inertia.rotational) == [1e-20, 1.0, 2.0, 1e-12, 0.0, 0.0]
+    flat = Symmetric3(0.0, 1.0, 1.0, 1e-17, 0.0, 0.0)
+    body = snap(one_body(inertia=replace(UNIT, rotational=flat))).bodies[0]
+    assert leaves(body.inertia.rotational) == [0.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("axis", [X, Z])
+def test_regrouping_keeps_a_tiny_moment_about_the_axis(axis):
+    about = Symmetric3(1e-20, 1.0, 1.0, 0.0, 0.0, 0.0) if axis == X else None
+    about = about or Symmetric3(1.0, 1.0, 1e-20, 0.0, 0.0, 0.0)
+    body = regroup(one_body(joint=Revolute(axis), inertia=replace(UNIT, rotational=about))).bodies[
+        0
+    ]
+    assert axis.dot(body.inertia.rotational @ axis) == 1e-20
+
+
 @given(models())
 def test_snapping_leaves_the_given_model_unchanged_and_moves_nothing_by_more_than_noise(model):
     before = model.digest

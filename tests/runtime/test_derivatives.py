@@ -13,7 +13,7 @@ from kinetree.graph import interpret
 from kinetree.kernels import Kernels
 from kinetree.model.joints import Ball
 from kinetree.quantities import QUANTITIES
-from kinetree.robots.building import Assembly, X, Z, box
+from kinetree.robots.building import X, Z, box
 from tests.algorithms.test_identities import SEEDS, state
 from tests.algorithms.test_kinematics import STEP, along, imaginary
 from tests.random_models import models
@@ -24,9 +24,9 @@ from tests.tolerances import EXACT, SINGLE, relative_error
 @cache
 def balls():
     """Two bodies on quaternion ball joints: eight coordinates, six velocities."""
-    assembly = Assembly("balls", "base", box(1.0, 0.2, 0.2, 0.2))
-    assembly.add("upper", box(2.0, 0.1, 0.2, 0.5, X * 0.1 - Z * 0.2), "base", Ball(), Z * 0.1)
-    assembly.add("lower", box(1.0, 0.2, 0.1, 0.4, X * 0.2 - Z * 0.1), "upper", Ball(), Z * -0.5)
+    assembly = kt.Assembly("balls", "base", box(1.0, 0.2, 0.2, 0.2))
+    assembly.add("upper", "base", Ball(), Z * 0.1, box(2.0, 0.1, 0.2, 0.5, X * 0.1 - Z * 0.2))
+    assembly.add("lower", "upper", Ball(), Z * -0.5, box(1.0, 0.2, 0.1, 0.4, X * 0.2 - Z * 0.1))
     return assembly.robot("fixed")
 
 

@@ -164,6 +164,8 @@ def test_a_pythagorean_quaternion_gives_an_exact_rational_rotation(x, y, z, w, n
     assert product == Rotation.identity()
     # v goes to q v q*: the axis stays
     assert R @ Vector3(x, y, z) == Vector3(x, y, z)
+    for length in (Fraction(1), Fraction(-7, 3), Fraction(1, 1000)):
+        assert Rotation.quat_xyzw(*(c * length for c in (x, y, z, w))) == R
 
 
 @given(fraction_rotations(), fraction_rotations(), fraction_vectors())

@@ -53,7 +53,7 @@ from kinetree.algorithms.lagrange import (
 )
 from kinetree.algorithms.liu_jain import liu_jain
 from kinetree.algorithms.ltl import mass_matrix_factor
-from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
+from kinetree.algorithms.manifold import coordinate_rates, difference, integrate, normalize
 from kinetree.algorithms.mass_derivatives import mass_derivatives, mass_inverse_derivatives
 from kinetree.algorithms.minverse import minverse
 from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, momentum_rate
@@ -118,6 +118,7 @@ __all__ = [
     "momentum_matrix",
     "momentum_observer",
     "momentum_rate",
+    "normalize",
     "passivity_forces",
     "poses",
     "potential_energy",

@@ -29,7 +29,9 @@ def total_mass(model: Model) -> Scalar:
 
 
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Where the centre of mass is, in the world."""
+    """Where the centre of mass is, in the world; where nothing moves, that of all that stands."""
+    if not model.bodies:
+        return list(model.base_inertia.moment * (1 / model.base_inertia.mass))
     moment, X = Vector3.zero(), parent_transforms(model, q)
     IC = composite_inertias(model, X)
     for i, body in enumerate(model.bodies):

@@ -1,12 +1,15 @@
 """The Lagrangian form: the mass matrix and the Coriolis term from Jacobians alone.
 
-Source: Liu & Jain, section 4 (eq. 27 to 48) and eq. 59: with J_k the Jacobian of the centre of mass
-of link k in the world, and M_ck = blockdiag(m, I_c) its inertia turned into the world's axes,
+Source: Liu & Jain, section 4 (eq. 27 to 48) and eq. 59: with J_k the Jacobian of link k in the
+world, and M_k its inertia turned into the world's axes,
 
-    M = sum_k J_k^T M_ck J_k        C = sum_k (J_k^T M_ck J_k' + J_k^T [omega~_k] M_ck J_k)
+    M = sum_k J_k^T M_k J_k        C = sum_k (J_k^T M_k J_k' + J_k^T N_k J_k)
 
     paper       code       meaning
-    x, R        x R        centre of mass and orientation of link k, functions of q
+    x, R        x R        origin and orientation of link k, functions of q
+    m c         h          first moment of link k, in the world's axes
+    M_k         m h I      m v + w x h, and I w + h x v, of a velocity (v, w)
+    N_k                    w x (omega_k x h), and omega_k x I w: what turning with omega_k adds
     J_v         v[j]       dx/dq_j (28)
     [j_j]       w[j]       (dR/dq_j) R^T, as a vector (29)
     J'          dJ         sum_k dJ/dq_k q_k', with the second derivatives of x and R (45)
@@ -14,6 +17,9 @@ of link k in the world, and M_ck = blockdiag(m, I_c) its inertia turned into the
 J and J' come from differentiating poses with dual numbers, once and twice, and nothing else: a way
 to M and C that shares no step with the recursions. For quaternions the derivatives are along the
 velocities of the joint, to which the same derivation applies.
+
+differs: the paper has J_k of the centre of mass, for which h is zero, M_k = blockdiag(m, I_c) and
+N_k = [omega~_k] M_k. Here it is the link's origin, which a link without mass has, too.
 
 Cost: O(N^2 d). For teaching and for tests.
 """
@@ -30,12 +36,12 @@ from kinetree.algorithms.rate import rate
 from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Rotation, Symmetric3, Vector3
+from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of J_k: the centre of mass and the link's orientation along one velocity."""
+    """A column of J_k: the link's origin and orientation along one velocity."""
 
     v: Vector3
     w: Vector3
@@ -49,9 +55,8 @@ def link_jacobians(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]]
         rates = coordinate_rates(model, q, unit)
         moving = [Dual(x, dx) for x, dx in zip(q, rates, strict=True)]
         columns = []
-        for body, X in zip(model.bodies, poses(model, moving), strict=True):
-            center, _ = body.inertia.center_and_rotational()
-            x, R = X.point(center), X.rotation
+        for X in poses(model, moving):
+            x, R = X.translation, X.rotation
             columns.append([*(lift(e).rate for e in x), *_angular(R)])  # (28), (29)
         by_velocity.append(columns)
     return [[columns[k] for columns in by_velocity] for k in range(len(model.bodies))]
@@ -61,10 +66,11 @@ def lagrange_mass(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """M(q) (48, 59), with the rotors of drives."""
     J = _columns(link_jacobians(model, q))
     M = rotor_matrix(model)
-    for k, (m, I_c) in enumerate(_inertias(model, q)):
-        for i, a in enumerate(J[k]):
-            for j, b in enumerate(J[k]):
-                M[i][j] = M[i][j] + a.v.dot(b.v) * m + a.w.dot(I_c @ b.w)
+    for k, inertia in enumerate(_inertias(model, q)):
+        for j, b in enumerate(J[k]):
+            p = inertia @ Motion(b.v, b.w)
+            for i, a in enumerate(J[k]):
+                M[i][j] = M[i][j] + a.v.dot(p.linear) + a.w.dot(p.angular)
     return M
 
 
@@ -75,14 +81,16 @@ def lagrange_coriolis(
     J = _columns(link_jacobians(model, q))
     dJ = _columns(rate(link_jacobians, model, q, qd))
     C: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for k, (m, I_c) in enumerate(_inertias(model, q)):
+    for k, inertia in enumerate(_inertias(model, q)):
         w = Vector3.zero()
         for column, speed in zip(J[k], qd, strict=True):
             w = w + column.w * speed  # (30)
-        for i, a in enumerate(J[k]):
-            for j, (b, db) in enumerate(zip(J[k], dJ[k], strict=True)):
-                turning = I_c @ db.w + w.cross(I_c @ b.w)  # M_c J' + [omega~] M_c J
-                C[i][j] = C[i][j] + a.v.dot(db.v) * m + a.w.dot(turning)
+        for j, (b, db) in enumerate(zip(J[k], dJ[k], strict=True)):
+            f = inertia @ Motion(db.v, db.w)  # M J'
+            pulled = f.linear + b.w.cross(w.cross(inertia.moment))  # and N J
+            turned = f.angular + w.cross(inertia.rotational @ b.w)
+            for i, a in enumerate(J[k]):
+                C[i][j] = C[i][j] + a.v.dot(pulled) + a.w.dot(turned)
     return C
 
 
@@ -105,10 +113,7 @@ def _columns(J: list[list[list[Scalar]]]) -> list[list[Column]]:
     return [[Column(Vector3(*c[:3]), Vector3(*c[3:])) for c in link] for link in J]
 
 
-def _inertias(model: Model, q: Sequence[Scalar]) -> list[tuple[Scalar, Symmetric3]]:
-    """m and I_c = R I_0 R^T of every link (21)."""
-    found = []
-    for body, X in zip(model.bodies, poses(model, q), strict=True):
-        _, about = body.inertia.center_and_rotational()
-        found.append((body.inertia.mass, X.rotation.turn_symmetric(about)))
-    return found
+def _inertias(model: Model, q: Sequence[Scalar]) -> list[Inertia]:
+    """The inertia of every link about its origin, in the world's axes: R I_0 R^T (21)."""
+    pairs = zip(model.bodies, poses(model, q), strict=True)
+    return [Transform(X.rotation, Vector3.zero()).to_parent(body.inertia) for body, X in pairs]

@@ -16,7 +16,7 @@ Cost: O(N d^2) to factor, O(N d) to solve.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.crba import crba
@@ -53,8 +53,16 @@ class Factor:
         return result
 
 
-def factor(H: Sequence[Sequence[Scalar]], order: Sequence[int]) -> Factor:
-    """L^T D L of a symmetric positive definite matrix, the last of the order eliminated first."""
+def factor(
+    H: Sequence[Sequence[Scalar]],
+    order: Sequence[int],
+    inverse: Callable[[int, Scalar], Scalar] = lambda _, pivot: 1 / pivot,
+) -> Factor:
+    """L^T D L of a symmetric positive definite matrix, the last of the order eliminated first.
+
+    Arguments:
+        inverse: of a coordinate and its pivot, the entry of D: 1 / pivot.
+    """
     n = len(order)
     rows: list[Row] = []
     for i in range(n):
@@ -78,7 +86,7 @@ def factor(H: Sequence[Sequence[Scalar]], order: Sequence[int]) -> Factor:
         for i in some:
             for k in range(i + 1, last + 1):
                 take(i, k)
-            D_inv[i] = 1 / rows[i].pop(i)
+            D_inv[i] = inverse(order[i], rows[i].pop(i))
             L[i] = {j: h * D_inv[i] for j, h in rows[i].items()}
     return Factor(L, D_inv, list(order))
 

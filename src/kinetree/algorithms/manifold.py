@@ -27,6 +27,15 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[S
     return moved
 
 
+def normalize(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """The same configuration, its quaternions of length one."""
+    unit: list[Scalar] = [0] * model.nq
+    for i in model.coordinate_order:
+        at = model.q_slices[i]
+        unit[at] = model.bodies[i].joint.normalized(q[at])
+    return unit
+
+
 def coordinate_rates(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """The rate of q at the velocity v: v itself, but for quaternions."""
     rates: list[Scalar] = [0] * model.nq

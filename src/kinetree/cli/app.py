@@ -131,10 +131,17 @@ def paper(
 @command(code=2)
 def check(
     robot: RobotArgument,
+    base: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Judge the robot on a base that is 'fixed' or 'floating'."),
+    ] = None,
+    floating: Annotated[
+        bool, typer.Option("--floating", help="Short for --base floating.")
+    ] = False,
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
     """List everything wrong or doubtful in a robot file."""
-    found = _problems(robot)
+    found = _problems(robot, "floating" if floating else base)
     for problem in found:
         typer.echo(str(problem))
     counts = {s: sum(p.severity == s for p in found) for s in SEVERITIES}
@@ -155,11 +162,11 @@ def _robot(name: str, floating: bool) -> kinetree.Robot:
         raise _neither(e) from None
 
 
-def _problems(name: str) -> list[Problem]:
+def _problems(name: str, base: str | None) -> list[Problem]:
     if name in BUILT_IN:
-        return _robot(name, floating=False).model.problems()
+        return _robot(name, floating=base == "floating").model.problems()
     try:
-        return check_file(name)
+        return check_file(name, base)
     except MissingFileError as e:
         raise _neither(e) from None
 

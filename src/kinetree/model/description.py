@@ -69,7 +69,8 @@ class Connection:
 class Description:
     """A robot as links and joints.
 
-    root: how the root link hangs on the world; None if it is fixed there.
+    root: how the root link hangs on the world: its joint, or None for a fixed one, and where that
+        is; None if the link is fixed at the world's origin.
     order: the joints whose coordinates come first, in their order.
     remarks: what a reader noticed and went on.
     gives_base: whether it says how the robot moves in the world, or leaves that to be chosen.
@@ -114,7 +115,7 @@ def assemble(
     )
     above_root = {None: description.root, "fixed": None, "floating": made_root}[base]
     connections = [*([above_root] if above_root else []), *description.connections]
-    held = _held(description.name, connections, locked or {})
+    held = _held(description.name, connections, {} if locked is None else locked)
     copies = _copies(connections, held)
 
     bodies: list[Body] = []
@@ -304,6 +305,11 @@ def _held(
     locked: Mapping[str, float | Sequence[float]],
 ) -> dict[str, tuple[float, ...]]:
     """The coordinates of the locked joints."""
+    if not isinstance(locked, Mapping):
+        raise ModelError(
+            f"locked joints are given as {locked!r}: names with the values at which to hold them "
+            "are expected, such as {'elbow': 0.5}"
+        )
     moving = {c.name: c.joint for c in connections if c.joint is not None}
     held: dict[str, tuple[float, ...]] = {}
     for joint_name, value in locked.items():

@@ -13,9 +13,9 @@ from kinetree.spatial import Inertia, Transform
 def disassemble(model: Model) -> Description:
     """The links and joints of which `assemble` makes the same model.
 
-    A single body that moves freely in a world without frames is the root. Links behind fixed
-    joints have become part of their bodies: they come back as links without inertia, each fixed
-    to its body.
+    A single body that moves freely in a world without frames is the root; so is a link that is
+    mounted somewhere in the world. Links behind fixed joints have become part of their bodies: they
+    come back as links without inertia, each fixed to its body.
     """
     link_names = {f.name for f in model.frames}
     frames: dict[int, list[Frame]] = {i: [] for i in range(WORLD, len(model.bodies))}
@@ -28,20 +28,24 @@ def disassemble(model: Model) -> Description:
         link_names.add(own[i])
     hanging = [i for i, body in enumerate(model.bodies) if body.parent == WORLD]
     alone = len(hanging) == 1 and not frames[WORLD] and model.bodies[hanging[0]].joint.nv == 6
-    home_frames = [f.name for f in frames[WORLD] if f.placement == Transform.identity()]
-    own[WORLD] = home_frames[0] if home_frames else "" if alone else fresh("world", link_names)
+    mounted = [f for f in frames[WORLD] if _is_root(f)]
+    at = mounted[0].placement if mounted else Transform.identity()
+    homes = mounted or [f for f in frames[WORLD] if f.placement == at]
+    own[WORLD] = homes[0].name if homes else "" if alone else fresh("world", link_names)
 
     links = [Link(own[i], body.inertia) for i, body in enumerate(model.bodies)]
     if not alone:
-        links.append(Link(own[WORLD], model.base_inertia))
-    connections = [_connection(model, i, own) for i in range(len(model.bodies))]
+        links.append(Link(own[WORLD], at.inverse().to_parent(model.base_inertia)))
+    connections = [_connection(model, i, own, at) for i in range(len(model.bodies))]
     root = connections.pop(hanging[0]) if alone else None
+    if mounted and mounted[0].mount:
+        root = Connection(mounted[0].mount.joint_name, "", own[WORLD], at, None)
     joint_names = {c.name for c in connections}
     for carrier, fixed in frames.items():
         for frame in fixed:
             if frame.name == own[carrier]:
                 continue
-            link, placement = _place(model, frame, carrier, own)
+            link, placement = _place(model, frame, carrier, own, at)
             known = frame.mount.joint_name if frame.mount else ""
             name = fresh(known or f"{frame.name}_fixed", joint_names)
             joint_names.add(name)
@@ -69,7 +73,13 @@ def fresh(name: str, taken: Collection[str]) -> str:
     return unique
 
 
-def _connection(model: Model, i: int, own: Mapping[int, str]) -> Connection:
+def _is_root(frame: Frame) -> bool:
+    """Whether a frame of the world is that of the root link, which is mounted there."""
+    mount = frame.mount
+    return mount is not None and mount.link == "" and mount.placement == frame.placement
+
+
+def _connection(model: Model, i: int, own: Mapping[int, str], at: Transform) -> Connection:
     """The joint of a body."""
     body = model.bodies[i]
     joint, mimicry = body.joint, None
@@ -77,7 +87,7 @@ def _connection(model: Model, i: int, own: Mapping[int, str]) -> Connection:
         leader = model.bodies[body.follows].joint_name
         mimicry = Mimicry(leader, joint.multiplier, joint.offset)
         joint = joint.joint
-    link, placement = _place(model, body, body.parent, own)
+    link, placement = _place(model, body, body.parent, own, at)
     return Connection(
         body.joint_name,
         link,
@@ -91,12 +101,16 @@ def _connection(model: Model, i: int, own: Mapping[int, str]) -> Connection:
 
 
 def _place(
-    model: Model, part: Body | Frame, carrier: int, own: Mapping[int, str]
+    model: Model, part: Body | Frame, carrier: int, own: Mapping[int, str], at: Transform
 ) -> tuple[str, Transform]:
-    """Where a body or frame sits: as it is mounted, if that still holds, or on the carrier."""
+    """Where a body or frame sits: as it is mounted, if that still holds, or on the carrier.
+
+    at: the pose of the world's own link in the world.
+    """
     mount = part.mount
     if mount is not None and mount.link in model.frame_numbers:
         link = model.frame(mount.link)
         if link.body == carrier and link.placement @ mount.placement == part.placement:
             return mount.link, mount.placement
-    return own[carrier], part.placement
+    moved = carrier == WORLD and at != Transform.identity()
+    return own[carrier], at.inverse() @ part.placement if moved else part.placement

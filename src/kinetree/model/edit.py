@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from kinetree.errors import ModelError, unknown
-from kinetree.model.arguments import Placement, given_inertia, given_transform
+from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
 from kinetree.model.description import Connection, Description, assemble
-from kinetree.model.disassemble import disassemble
+from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -24,7 +24,7 @@ from kinetree.model.joints import (
 )
 from kinetree.model.joints.moved import Wrapped
 from kinetree.model.model import WORLD, Body, Limits, Model
-from kinetree.spatial import Vector3
+from kinetree.spatial import Transform, Vector3
 
 EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
 CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
@@ -54,17 +54,41 @@ def without(model: Model, *effects: str) -> Model:
     )
 
 
+def with_gravity(model: Model, gravity: Sequence[float]) -> Model:
+    """The same robot in another gravity field.
+
+    Arguments:
+        gravity: the acceleration of free fall, m/s^2, in the world's axes; the moon's is
+            (0, 0, -1.62).
+    """
+    return replace(model, gravity=given_vector("gravity", gravity))
+
+
+def mounted(model: Model, pose: Placement) -> Model:
+    """The same robot, its root link fixed at a pose in the world: on a table, a wall, a ceiling.
+
+    Arguments:
+        pose: of the root link, instead of an earlier one: a 4x4 matrix, a Transform, or its origin.
+    """
+    free = next((b for b in model.bodies if _is_free(model, b)), None)
+    if free is not None:
+        raise ModelError(
+            f"robot {model.name!r} moves freely: its pose in the world is part of q, as the "
+            f"coordinates of joint {free.joint_name!r}; only a fixed base can be mounted"
+        )
+    at, whole = given_transform(pose, "pose"), disassemble(model)
+    root = _root_name(whole)
+    name = fresh(f"{root}_mount", {c.name for c in whole.connections})
+    fixed = Connection(name, "", root, at, None)
+    return assemble(replace(whole, root=None if at == Transform.identity() else fixed))
+
+
 def lock(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
     """Hold joints at a value: their bodies become part of those that carry them.
 
     Arguments:
         joints: name -> the coordinate, or coordinates, at which it stands.
     """
-    if not isinstance(joints, Mapping):
-        raise ModelError(
-            f"joints={joints!r}: names with the values at which to hold them are expected, such as "
-            "{'elbow': 0.5}"
-        )
     return assemble(disassemble(model), locked=joints)
 
 
@@ -103,8 +127,8 @@ def attach_payload(
         frame: the name of the frame in which the numbers are given.
         mass: kg.
         com: the centre of mass, m.
-        inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix in kg m^2;
-            None for a point mass.
+        inertia: the rotational inertia about the centre of mass, kg m^2: a symmetric 3x3 matrix or
+            its three diagonal entries; None for a point mass.
     """
     model.frame(frame)
     load = given_inertia(mass, com, inertia)
@@ -169,8 +193,12 @@ def attach(
         joint: how it moves on the frame; None if it is fixed.
     """
     model.frame(frame)
+    if not isinstance(other, Model):
+        raise ModelError(
+            f"other={other!r}: a robot is expected; kinetree.load(...) makes one of a file"
+        )
     if not (joint is None or isinstance(joint, Joint)):
-        raise ModelError(f"joint={joint!r}: a joint of kinetree.model.joints is expected, or None")
+        raise ModelError(f"joint={joint!r}: a joint of kinetree.joints is expected, or None")
     mine, theirs = disassemble(model), _prefixed(_grounded(other), prefix)
     joints = {c.name for c in (*mine.connections, *([mine.root] if mine.root else []))}
     new_joints = {c.name for c in theirs.connections}

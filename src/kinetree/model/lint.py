@@ -6,7 +6,7 @@ What cannot be loaded at all is an exception of the reader's.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from kinetree.spatial import Inertia
 HEAVY = 500.0  # kg: heavier links are most likely given in grams
 ROUNDING = 1e-9  # of the largest moment: files round their numbers
 SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]  # the places of a Symmetric3's entries
+JUDGES: list[Callable[[Model, bool], Iterable[tuple[str, str, str]]]] = []
+"""Functions of a model, and of whether notes are wanted, to (severity, joint, message) of findings.
+
+Parts of Kinetree that need algorithms, which this one does not know, enter theirs here.
+"""
 TOO_LARGE = "its inertia about its centre of mass is too large for a number"
 
 
@@ -42,11 +47,13 @@ def description_problems(description: Description) -> Iterator[Problem]:
             yield Problem(severity, f"joint {c.name!r}", message, c.where)
 
 
-def idle_joints(description: Description, model: Model) -> Iterator[Problem]:
-    """The joints of a file behind which there is no inertia at all."""
+def mechanism_problems(
+    description: Description, model: Model, notes: bool = True
+) -> Iterator[Problem]:
+    """The findings in how a file's joints work together; see `JUDGES`."""
     where = {c.name: c.where for c in description.connections}
-    for joint, message in _idle(model):
-        yield Problem("error", f"joint {joint!r}", message, where.get(joint, ""))
+    for severity, joint, message in _judged(model, notes):
+        yield Problem(severity, f"joint {joint!r}", message, where.get(joint, ""))
 
 
 def model_problems(model: Model) -> Iterator[Problem]:
@@ -58,26 +65,13 @@ def model_problems(model: Model) -> Iterator[Problem]:
         if body.follows is None:
             for severity, message in joint_problems(body.limits, body.drive):
                 yield Problem(severity, f"joint {body.joint_name!r}", message)
-    for joint, message in _idle(model):
-        yield Problem("error", f"joint {joint!r}", message)
+    for severity, joint, message in _judged(model, notes=True):
+        yield Problem(severity, f"joint {joint!r}", message)
 
 
-def _idle(model: Model) -> Iterator[tuple[str, str]]:
-    """The joints behind which every number of every inertia is zero."""
-    carries = [
-        any(x != 0.0 for x in (I.mass, *I.moment, *I.rotational))
-        for I in (body.inertia for body in model.bodies)
-    ]
-    for i in reversed(range(len(model.bodies))):
-        if model.bodies[i].parent >= 0:
-            carries[model.bodies[i].parent] |= carries[i]
-    for body, something in zip(model.bodies, carries, strict=True):
-        if not something and body.drive.armature == 0.0:
-            yield (
-                body.joint_name,
-                f"link {body.name!r} and all it carries have no inertia, so the mass matrix is "
-                "singular and there is no forward dynamics",
-            )
+def _judged(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
+    for judge in JUDGES:
+        yield from judge(model, notes)
 
 
 def inertia_problems(inertias: Sequence[Inertia]) -> Iterator[list[tuple[str, str]]]:
@@ -128,7 +122,9 @@ def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
     """Limits that contradict themselves, and drives that would give energy."""
     if limits.lower > limits.upper:
         yield "error", f"its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
-    elif limits.lower == limits.upper and math.isfinite(limits.lower):
+    elif limits.lower == limits.upper and math.isinf(limits.lower):
+        yield "error", f"its limits are both {limits.lower:g}: no position lies between them"
+    elif limits.lower == limits.upper:
         yield "note", f"its limits are both {limits.lower:g}: it cannot move"
     for what in ("velocity", "effort"):
         value = getattr(limits, what)

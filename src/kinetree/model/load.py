@@ -15,9 +15,10 @@ from kinetree.errors import (
     ModelError,
     ModelWarning,
 )
+from kinetree.model.arguments import Placement, given_transform
 from kinetree.model.description import Description, assemble
-from kinetree.model.edit import rechart
-from kinetree.model.lint import description_problems, idle_joints
+from kinetree.model.edit import mounted, rechart, with_gravity
+from kinetree.model.lint import description_problems, mechanism_problems
 from kinetree.model.model import Model
 from kinetree.model.problem import SEVERITIES, Problem
 from kinetree.model.urdf import read_urdf
@@ -35,38 +36,48 @@ def load_model(
     mimic: bool = True,
     chart: str = "quaternion",
     folder: str | os.PathLike[str] | None = None,
+    gravity: Sequence[float] | None = None,
+    mount: Placement | None = None,
 ) -> Model:
     """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
     What is wrong or doubtful in it is one ModelWarning.
     """
     description = _read(source, mimic, folder)
-    if base == "floating" and description.gives_base:
-        raise ModelError(
-            f"robot {description.name!r}: base='floating' is for files that do not say how their "
-            "root moves; an MJCF file does: put <freejoint/> into the body that shall float"
-        )
-    model = assemble(description, base=base, joints=joints, locked=locked)
-    found = [*description_problems(description), *idle_joints(description, model)]
-    found = [problem for problem in found if problem.severity != "note"]
+    model = _assembled(description, base, joints, locked)
+    warn_of_problems(description, model, stacklevel=4)
+    model = model if chart == "quaternion" else rechart(model, chart)
+    model = model if gravity is None else with_gravity(model, gravity)
+    return model if mount is None else mounted(model, given_transform(mount, "mount"))
+
+
+def warn_of_problems(description: Description, model: Model, stacklevel: int) -> None:
+    """One ModelWarning of all that is wrong or doubtful, the worst first; notes do not count."""
+    found = [problem for problem in description_problems(description) if problem.severity != "note"]
+    found += mechanism_problems(description, model, notes=False)
     if found:
         found.sort(key=lambda problem: SEVERITIES.index(problem.severity))
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"{found[0]}{more} ('kinetree check' lists everything)"
-        warnings.warn(message, ModelWarning, stacklevel=3)
-    return model if chart == "quaternion" else rechart(model, chart)
+        warnings.warn(message, ModelWarning, stacklevel=stacklevel)
 
 
-def check_file(source: str | os.PathLike[str]) -> list[Problem]:
+def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
     """Everything wrong or doubtful in a robot file; see `kinetree.model.lint`.
 
-    What keeps it from being loaded is the last finding, an error.
+    Arguments:
+        source: as in `kinetree.load`.
+        base: "fixed" or "floating", to judge the robot on that; by default on what the file says,
+            or else on a fixed one.
+
+    Returns:
+        The findings. What keeps the file from being loaded is the last one, an error.
     """
     found: list[Problem] = []
     try:
         description = _read(source)
         found += description_problems(description)
-        found += idle_joints(description, assemble(description))
+        found += mechanism_problems(description, _assembled(description, base))
     except MissingFileError:
         raise
     except KinetreeError as e:
@@ -74,6 +85,21 @@ def check_file(source: str | os.PathLike[str]) -> list[Problem]:
         message = str(e)[place.end() :] if place else str(e)
         found.append(Problem("error", "the file", message, place[1] if place else ""))
     return found
+
+
+def _assembled(
+    description: Description,
+    base: str | None,
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+) -> Model:
+    """The model of a description, unless it says itself how its root moves."""
+    if base == "floating" and description.gives_base:
+        raise ModelError(
+            f"robot {description.name!r}: base='floating' is for files that do not say how their "
+            "root moves; an MJCF file does: put <freejoint/> into the body that shall float"
+        )
+    return assemble(description, base=base, joints=joints, locked=locked)
 
 
 def _read(
@@ -99,7 +125,12 @@ def _read(
 def _file(source: str | os.PathLike[str]) -> str:
     """The name of a robot file, or TEXT."""
     text = isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<"
-    return TEXT if text else os.fspath(source)
+    try:
+        return TEXT if text else os.fspath(source)
+    except TypeError:
+        raise ModelError(
+            f"{source!r} is no robot file: its path is expected, or its text, which starts with '<'"
+        ) from None
 
 
 def _bytes(path: Path) -> bytes:

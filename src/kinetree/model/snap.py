@@ -2,13 +2,17 @@
 
 A right angle written as 1.5707963267948966 leaves 6e-17 where a zero was meant, and each such
 number keeps arithmetic alive in generated code. The model stays exact; this is applied to the copy
-that is traced. An entry goes to zero if it is below 1e-14 of the largest in its vector or matrix,
-so nothing depends on units; entries of rotations and axes also go to +-1. That is rounding noise
-and no more: a coarser bound would change accelerations by itself times the condition of M.
+that is traced. An entry of a vector goes to zero if it is below 1e-14 of the largest, so nothing
+depends on units; entries of rotations and axes also go to +-1. That is rounding noise and no more:
+a coarser bound would change accelerations by itself times the condition of M.
+
+Of a rotational inertia only products are snapped, each beside the two moments it lies between. A
+moment never is: however small it is beside the others, the joint about its axis feels nothing else.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -84,5 +88,18 @@ def _inertia(inertia: Inertia) -> Inertia:
     return Inertia(
         inertia.mass,
         Vector3(*_relative(inertia.moment)),
-        with_squares(Symmetric3(*_relative(inertia.rotational))),
+        with_squares(_rotational(inertia.rotational)),
     )
+
+
+def _rotational(I: Symmetric3) -> Symmetric3:
+    largest = max(abs(entry) for entry in I)
+
+    def product(entry: float, a: float, b: float) -> float:
+        # no body has a product beside a moment of zero: there it is noise of the largest entry
+        floor = TOLERANCE * (math.sqrt(abs(a)) * math.sqrt(abs(b)) or largest)
+        return 0.0 if abs(entry) <= floor else entry
+
+    xx, yy, zz = I.xx, I.yy, I.zz
+    products = product(I.xy, xx, yy), product(I.xz, xx, zz), product(I.yz, yy, zz)
+    return Symmetric3(xx, yy, zz, *products)

@@ -2,7 +2,8 @@
 
 R S R^T is then d 1 + (R a)(R a)^T + (R b)(R b)^T, in about two thirds of the products. With d the
 least eigenvalue the rest has two positive ones, and of all a and b there is a pair with b.x = 0.
-The sum is S but for the rounding of its largest entry, which is less than snapping takes away.
+The sum is S but for the rounding of its largest entry. Where that would cost a small moment half of
+its digits, S stays as it is.
 """
 
 from __future__ import annotations
@@ -16,8 +17,14 @@ from kinetree.spatial import Symmetric3, Vector3
 NOISE = 4.0 * float(np.finfo(float).eps)
 
 
+SLENDER = 1e-8
+
+
 def with_squares(matrix: Symmetric3) -> Symmetric3:
     """The same matrix of floats, and its squares."""
+    largest = max(abs(entry) for entry in matrix)
+    if any(0.0 < abs(moment) < SLENDER * largest for moment in (matrix.xx, matrix.yy, matrix.zz)):
+        return matrix
     values, vectors = np.linalg.eigh([list(row) for row in matrix.rows])
     roots = vectors[:, 1:] * np.sqrt(values[1:] - values[0])
     pair = np.asarray(np.linalg.qr(roots.T, mode="r"))

@@ -106,8 +106,8 @@ class _Tree:
             joints, at, link = self._joints(item)
             if link == WORLD:
                 raise ModelError(
-                    f"link {link!r} moves, and in MJCF that is the name of what does not: give it "
-                    "another name, or write URDF"
+                    f"link {link!r} moves or is mounted elsewhere, and in MJCF that is the name of "
+                    "the world: give it another name, or write URDF"
                 )
             opened = out.element("body", name=link, **_pose(at))
             opened.__enter__()

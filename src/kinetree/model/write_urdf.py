@@ -28,9 +28,10 @@ from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 def write_urdf(model: Model) -> str:
     """The text of a URDF file.
 
-    A free base is not written: load the file with base="floating".
+    A free base is not written: load the file with base="floating". A root link that is mounted
+    somewhere hangs on a link for the world.
     """
-    whole = _in_single_joints(disassemble(model))
+    whole = _in_single_joints(_on_the_world(disassemble(model)))
     _warn_of_losses(model, whole)
     out = Writer()
     shapes: dict[str, list[Shape]] = {}
@@ -150,6 +151,20 @@ def _nearly(a: Composite, b: Composite) -> bool:
         and type(p) is type(r)
         and math.dist(p.axis, r.axis) < 1e-12
         for p, r in zip(a.parts, b.parts, strict=True)
+    )
+
+
+def _on_the_world(whole: Description) -> Description:
+    """The same robot; a root link that is mounted somewhere is fixed to one for the world."""
+    if whole.root is None or whole.root.joint is not None:
+        return whole
+    world = fresh("world", {link.name for link in whole.links})
+    name = fresh(whole.root.name, {c.name for c in whole.connections})
+    return replace(
+        whole,
+        root=None,
+        links=[Link(world, Inertia.zero()), *whole.links],
+        connections=[replace(whole.root, name=name, parent=world), *whole.connections],
     )
 
 

@@ -51,6 +51,8 @@ class Robot(Kinematics, Dynamics, Coriolis, Differential):
     # other robots from this one
 
     without = _edit(edit.without)
+    with_gravity = _edit(edit.with_gravity)
+    mounted = _edit(edit.mounted)
     reorder = _edit(Model.reordered)
     lock = _edit(edit.lock)
     subtree = _edit(edit.subtree)
@@ -72,12 +74,12 @@ class Robot(Kinematics, Dynamics, Coriolis, Differential):
         model = other.model if isinstance(other, Robot) else other
         return Robot(edit.attach(self.model, model, frame, at, prefix, joint))
 
-    def with_parameters(self, parameters: Sequence[Parameter]) -> Parametric:
+    def with_parameters(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
         """The same robot with some of its numbers as arguments, to differentiate by or to vary.
 
         Arguments:
             parameters: Inertial(body), Payload(frame) and Placement(joint), in the order in which
-                their numbers shall stand in p.
+                their numbers shall stand in p; or one of them.
         """
         return Parametric(self.model, parameters)
 

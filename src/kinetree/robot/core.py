@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.citations import citation
-from kinetree.errors import unknown
+from kinetree.errors import (
+    KinetreeError,
+    ModelError,
+    ShapeError,
+    StateError,
+    unknown,
+)
 from kinetree.kernels import Kernels, Point, Request, request
 from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.model.joints import Joint
+from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 
@@ -36,6 +42,10 @@ class Core:
     """A model and the kernels made from it."""
 
     def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(
+                f"Robot({model!r}): a Model is expected; kinetree.load(...) makes a robot of a file"
+            )
         self.model = model
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
@@ -79,17 +89,19 @@ class Core:
             spread("effort", "nv"),
         )
 
+    @property
+    def gravity(self) -> np.ndarray:
+        """The acceleration of free fall in the world's axes, (3,), m/s^2."""
+        return np.array([float(x) for x in self.model.gravity])
+
     # configurations
 
     def neutral(self) -> np.ndarray:
         """The configuration in which every joint's transform is the identity, of length nq."""
-        q = np.empty(self.nq)
-        for i in self.model.coordinate_order:
-            q[self.model.q_slices[i]] = self.model.bodies[i].joint.neutral()
-        return q
+        return np.array(neutral_configuration(self.model))
 
     def random(
-        self, rng: np.random.Generator | int | None = None, batch: int | tuple[int, ...] = ()
+        self, rng: np.random.Generator | int | None = None, batch: float | Sequence[float] = ()
     ) -> np.ndarray:
         """Random configurations within the limits.
 
@@ -99,21 +111,17 @@ class Core:
 
         Returns:
             (*batch, nq). Angles without limits are uniform in [-pi, pi], lengths in [-1, 1] m,
-            free orientations uniform over the rotations.
+            free orientations uniform over the rotations. A coordinate with one limit lies within
+            pi (or 1 m) of it; limits in reverse order are swapped.
         """
-        generator = np.random.default_rng(rng)
-        shape = (batch,) if isinstance(batch, int) else tuple(batch)
-        q = np.empty((*shape, self.nq))
-        for i in self.model.coordinate_order:
-            body, at = self.model.bodies[i], self.model.q_slices[i]
-            reach = _reach(body.joint)
-            lower = np.maximum(body.limits.lower, -reach)
-            upper = np.minimum(body.limits.upper, reach)
-            if math.isfinite(body.limits.lower + body.limits.upper):
-                lower = np.full(body.joint.nq, body.limits.lower)
-                upper = np.full(body.joint.nq, body.limits.upper)
-            q[..., at] = body.joint.sample(generator, shape, lower, upper)
-        return q
+        try:
+            generator = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise KinetreeError(
+                f"rng={rng!r}: a NumPy generator, a seed (a whole number, not negative) or None is "
+                "expected"
+            ) from None
+        return random_configurations(self.model, generator, _shape(batch))
 
     def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
         """Where a constant velocity leads in one unit of time: q (+) dv, (..., nq)."""
@@ -122,6 +130,26 @@ class Core:
     def difference(self, q0: Array, q1: Array, out: Array = None) -> Array:
         """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0, (..., nv)."""
         return self._kernels["difference"](q0, q1, out=out)
+
+    def normalize(self, q: Array, out: Array = None) -> Array:
+        """The same configurations with quaternions of length one, (..., nq).
+
+        Raises:
+            StateError: where a quaternion is zero or not finite.
+        """
+        unit = self._kernels["normalize"](q, out=out)
+        for i in self.model.coordinate_order:
+            body, at = self.model.bodies[i], self.model.q_slices[i]
+            wrong = ~np.isfinite(unit[..., at]).all(axis=-1)
+            if body.joint.nq != body.joint.nv and wrong.any():
+                state = np.argwhere(wrong)[0]
+                given = np.broadcast_to(q, unit.shape)[tuple(state)][at].tolist()
+                raise StateError(
+                    f"{_state(state)}joint {body.joint_name!r} has the coordinates {given}, which "
+                    "are no configuration: finite numbers are expected, and a quaternion that is "
+                    "not zero"
+                )
+        return unit
 
     def coordinate_rates(self, q: Array, v: Array, out: Array = None) -> Array:
         """The rate of q at the velocity v, (..., nq): v itself, but for quaternions."""
@@ -169,6 +197,11 @@ class Core:
         settings: tuple[Any, ...] = (),
     ) -> Callable[..., Any]:
         """A kernel that is yet to be given its first arrays; those of the loads follow."""
+        if not (external is None or isinstance(external, Mapping)):
+            raise KinetreeError(
+                f"{quantity}: external is a {type(external).__name__}; names of frames (or Points) "
+                "with the wrenches on them are expected, such as {'tool': wrench}"
+            )
         loads = {} if external is None else dict(external)
         kernel = self._kernels[quantity, method, tuple(loads), settings]
 
@@ -178,9 +211,18 @@ class Core:
         return call
 
 
-def _reach(joint: Joint) -> np.ndarray:
-    """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
-    if joint.nq != joint.nv:
-        return np.ones(joint.nq)
-    axes = joint.subspace(joint.neutral())
-    return np.array([math.pi if any(axis.angular) else 1.0 for axis in axes])
+def _state(indices: Sequence[int]) -> str:
+    """How a message names one state of a batch; a single state needs no name."""
+    numbers = [int(i) for i in indices]
+    return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
+
+
+def _shape(batch: Any) -> tuple[int, ...]:
+    """The shape of a batch, from one whole number or several."""
+    sizes = list(batch) if isinstance(batch, Iterable) else [batch]
+    whole = [isinstance(n, Real) and float(n).is_integer() and float(n) >= 0.0 for n in sizes]
+    if not all(whole):
+        raise ShapeError(
+            f"batch={batch!r}: a whole number of states is expected, or several such numbers"
+        )
+    return tuple(int(n) for n in sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.robot.core import Array, Core, External
+from kinetree.settings import joint_names
 
 
 class Dynamics(Core):
@@ -138,7 +139,7 @@ class Dynamics(Core):
         v: Array,
         a: Array,
         tau: Array,
-        accelerated: Sequence[str],
+        accelerated: str | Sequence[str],
         external: External | None = None,
         method: str = "",
         out: Array = None,
@@ -148,13 +149,13 @@ class Dynamics(Core):
         Arguments:
             a: of which the entries of the accelerated joints are read.
             tau: of which the entries of the other joints are read.
-            accelerated: the names of the joints whose acceleration is given.
+            accelerated: the names of the joints whose acceleration is given, or the one name.
             external, method: as in `forward_dynamics`.
 
         Returns:
             a, tau: both complete, (..., nv) each.
         """
-        settings = (tuple(accelerated),)
+        settings = (joint_names("accelerated", accelerated),)
         kernel = self._loaded("hybrid_dynamics", method, external, settings)
         return kernel(q, v, a, tau, out=out)
 

@@ -77,7 +77,10 @@ class Kinematics(Core):
         return float(algorithms.total_mass(self.model))
 
     def center_of_mass(self, q: Array, out: Array = None) -> Array:
-        """The centre of mass of all that moves, in the world: (..., 3)."""
+        """The centre of mass of all that moves, in the world: (..., 3).
+
+        Of a robot without moving joints it is that of all its links.
+        """
         return self._kernels["center_of_mass"](q, out=out)
 
     def center_of_mass_velocity(self, q: Array, v: Array, out: Array = None) -> Array:

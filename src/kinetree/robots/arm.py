@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from kinetree.assembly import Assembly
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
-from kinetree.robots.building import Assembly, Y, Z, rod
-from kinetree.spatial import Inertia, Vector3
+from kinetree.robots.building import rod
 
 # length along z to the next joint, mass, radius; velocity and effort of the joint
 SEGMENTS = (
@@ -33,13 +33,13 @@ def arm(base: str = "fixed") -> Robot:
         reach = 2.9 if roll else 2.0
         assembly.add(
             f"link{i + 1}",
-            rod(mass, radius, length or 2 * radius),
             parent,
-            Revolute(Z if roll else Y),
-            Vector3(0.0, 0.0, offset),
-            Limits(-reach, reach, velocity, effort),
-            f"joint{i + 1}",
+            Revolute("z" if roll else "y"),
+            (0.0, 0.0, offset),
+            rod(mass, radius, length or 2 * radius),
+            name=f"joint{i + 1}",
+            limits=Limits(-reach, reach, velocity, effort),
         )
         parent, offset = f"link{i + 1}", length
-    assembly.add("tool", Inertia.zero(), parent, None, Vector3(0.0, 0.0, offset), name="tool_mount")
+    assembly.add("tool", parent, None, (0.0, 0.0, offset), name="tool_mount")
     return assembly.robot(base)

@@ -1,47 +1,15 @@
-"""Putting a robot together in Python, link by link."""
+"""What the built-in robots are made of: solids, axes, random numbers."""
 
 from __future__ import annotations
 
 import math
 import random
 
-from kinetree.model.description import Connection, Description, Link, assemble
-from kinetree.model.joints import Joint
 from kinetree.model.model import Limits
-from kinetree.robot import Robot
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
-HERE = "built in"
 X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
 FREE = Limits()
-
-
-class Assembly:
-    """The links and joints of a robot, from its root on."""
-
-    def __init__(self, name: str, root: str, inertia: Inertia) -> None:
-        self.name = name
-        self.links = [Link(root, inertia, HERE)]
-        self.connections: list[Connection] = []
-
-    def add(
-        self,
-        link: str,
-        inertia: Inertia,
-        parent: str,
-        joint: Joint | None,
-        at: Transform | Vector3,
-        limits: Limits = FREE,
-        name: str = "",
-    ) -> None:
-        """Hang a link on a parent by a joint (None: fixed) at a place in the parent's frame."""
-        place = at if isinstance(at, Transform) else Transform(Rotation.identity(), at)
-        self.links.append(Link(link, inertia, HERE))
-        joint_name = name or f"{link}_joint"
-        self.connections.append(Connection(joint_name, parent, link, place, joint, limits, HERE))
-
-    def robot(self, base: str) -> Robot:
-        return Robot(assemble(Description(self.name, self.links, self.connections), base=base))
 
 
 def box(mass: float, x: float, y: float, z: float, center: Vector3 | None = None) -> Inertia:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from kinetree.assembly import Assembly
 from kinetree.model.joints import Ball, Joint, Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
-from kinetree.robots.building import FREE, Assembly, Y
+from kinetree.robots.building import FREE, Y
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 MASS = 73.0  # kg
@@ -68,7 +69,7 @@ def human(base: str = "floating") -> Robot:
 
     def upwards(name: str, segment: Segment, parent: str, height: float) -> None:
         at = Vector3(0.0, 0.0, height)
-        figure.add(name, segment.inertia(downwards=False), parent, Ball(), at)
+        figure.add(name, parent, Ball(), at, segment.inertia(downwards=False))
 
     def downwards(
         name: str,
@@ -78,7 +79,8 @@ def human(base: str = "floating") -> Robot:
         joint: Joint,
         limits: Limits = FREE,
     ) -> None:
-        figure.add(name, segment.inertia(downwards=True), parent, joint, at, limits)
+        inertia = segment.inertia(downwards=True)
+        figure.add(name, parent, joint, at, inertia, limits=limits)
 
     upwards("middle_trunk", MIDDLE_TRUNK, "lower_trunk", LOWER_TRUNK.length)
     upwards("upper_trunk", UPPER_TRUNK, "middle_trunk", MIDDLE_TRUNK.length)
@@ -94,7 +96,7 @@ def human(base: str = "floating") -> Robot:
         downwards(thigh, THIGH, "lower_trunk", Vector3(0.0, HIP * y, 0.0), Ball())
         knee = Limits(0.0, 2.5)  # the shank bends backward
         downwards(shank, SHANK, thigh, _below(THIGH), Revolute(Y), knee)
-        figure.add(foot, _foot(), shank, Ball(), _below(SHANK))
+        figure.add(foot, shank, Ball(), _below(SHANK), _foot())
     return figure.robot(base)
 
 

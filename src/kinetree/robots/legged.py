@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 import random
 
+from kinetree.assembly import Assembly
 from kinetree.errors import ModelError
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robots.building import (
-    Assembly,
-    X,
-    Y,
     box,
     random_direction,
     random_inertia,
     random_place,
     rod,
 )
-from kinetree.spatial import Inertia, Vector3
 
 
 def quadruped(base: str = "floating") -> Robot:
@@ -38,29 +35,29 @@ def quadruped(base: str = "floating") -> Robot:
         abduction = box(0.55, 0.1, 0.06, 0.08)
         assembly.add(
             hip,
-            abduction,
             "trunk",
-            Revolute(X),
-            Vector3(0.19 * along, 0.05 * side, 0.0),
-            Limits(-0.8, 0.8, 20.0, 24.0),
+            Revolute("x"),
+            (0.19 * along, 0.05 * side, 0.0),
+            abduction,
+            limits=Limits(-0.8, 0.8, 20.0, 24.0),
         )
         assembly.add(
             thigh,
-            rod(0.8, 0.025, -0.2),
             hip,
-            Revolute(Y),
-            Vector3(0.0, 0.08 * side, 0.0),
-            Limits(-1.0, 3.5, 20.0, 24.0),
+            Revolute("y"),
+            (0.0, 0.08 * side, 0.0),
+            rod(0.8, 0.025, -0.2),
+            limits=Limits(-1.0, 3.5, 20.0, 24.0),
         )
         assembly.add(
             shank,
-            rod(0.15, 0.012, -0.2),
             thigh,
-            Revolute(Y),
-            Vector3(0.0, 0.0, -0.2),
-            Limits(-2.7, -0.6, 20.0, 24.0),
+            Revolute("y"),
+            (0.0, 0.0, -0.2),
+            rod(0.15, 0.012, -0.2),
+            limits=Limits(-2.7, -0.6, 20.0, 24.0),
         )
-        assembly.add(f"{leg}_foot", Inertia.zero(), shank, None, Vector3(0.0, 0.0, -0.2))
+        assembly.add(f"{leg}_foot", shank, None, (0.0, 0.0, -0.2))
     return assembly.robot(base)
 
 
@@ -81,6 +78,7 @@ def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot
         for k in range(1, joints + 1):
             name = f"limb{limb:0{digits}}_{k:0{digits}}"
             axis = Revolute(random_direction(rng))
-            assembly.add(name, random_inertia(rng), parent, axis, random_place(rng))
+            inertia = random_inertia(rng)
+            assembly.add(name, parent, axis, random_place(rng), inertia)
             parent = name
     return assembly.robot(base)

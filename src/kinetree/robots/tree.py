@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
+from kinetree.assembly import Assembly
 from kinetree.errors import ModelError
 from kinetree.model.joints import Revolute
 from kinetree.robot import Robot
-from kinetree.robots.building import Assembly, random_direction, random_inertia, random_place
+from kinetree.robots.building import random_direction, random_inertia, random_place
 
 
 def chain(n: int, seed: int = 0, base: str = "fixed") -> Robot:
@@ -26,12 +27,13 @@ def tree(
     names = ["base", *(f"link{i:0{width}}" for i in range(1, n + 1))]
     assembly = Assembly(name or f"tree{n}x{branching}", "base", random_inertia(rng))
     for i in range(1, n + 1):
+        inertia, axis = random_inertia(rng), random_direction(rng)
         assembly.add(
             names[i],
-            random_inertia(rng),
             names[0 if i == 1 else 1 + (i - 2) // branching],
-            Revolute(random_direction(rng)),
+            Revolute(axis),
             random_place(rng),
+            inertia,
             name=f"joint{i:0{width}}",
         )
     return assembly.robot(base)

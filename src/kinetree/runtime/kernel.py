@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from kinetree.runtime.arrays import (
     plain_arrays,
     plain_results,
 )
-from kinetree.runtime.backend import COMPILING, Compiled, backend
+from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
 from kinetree.runtime.interface import Interface
 from kinetree.runtime.pieces import in_pieces
 
@@ -41,6 +42,7 @@ class Kernel:
         guard: called with the first argument before each call; raises where there is no answer.
         origin: a function and its arguments that make this kernel again, for pickling; by default
             it is made from its program.
+        on: the back end; by default that for NumPy's arrays.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class Kernel:
         charts: Mapping[str, Chart] | None = None,
         guard: Callable[[Any], None] | None = None,
         origin: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None,
+        on: Backend | None = None,
     ) -> None:
         self._request, self._build, self._charts = request, build, dict(charts or {})
-        self._guard, self._origin = guard, origin
+        self._guard, self._origin, self._backend = guard, origin, on
         self._derived: dict[tuple[str, ...], Kernel] = {}
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
@@ -147,6 +150,8 @@ class Kernel:
     def _derivative(
         self, what: str, names: tuple[str, ...], build: Callable[[], Program]
     ) -> Kernel:
+        if not any(prod(shape) for _, shape in self.interface.inputs):
+            raise ShapeError(f"{self.name} takes no number: there is nothing to differentiate by")
         key = (what, *names)
         if key not in self._derived:
             request = None if self._request is None else f"{self._request}|{key}"
@@ -226,7 +231,8 @@ class _ByKind(dict[str, Compiled]):
         kernel = self._kernel
         with COMPILING:
             if kind not in self:  # another thread may have made it meanwhile
-                made = backend().compile(kernel.interface, lambda: kernel.program, kind)
+                compiler = kernel._backend or backend()
+                made = compiler.compile(kernel.interface, lambda: kernel.program, kind)
                 self[kind] = made
                 kernel._ones.append(made.one)
             return self[kind]

@@ -73,13 +73,25 @@ def quat_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]
 
 
 def quat_rates(q: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
-    """The rate of a quaternion whose body turns with w, in its own frame: q (w, 0) / 2."""
-    return [0.5 * c for c in quat_product(q, (*w, 0))]
+    """The rate of a quaternion whose body turns with w, in its own frame: q (w, 0) / 2.
+
+    Its length, which may be any but zero, stays as it is.
+    """
+    square = quat_square(q)
+    share = 1 / square
+    # nothing changes, unless the quaternion is zero: that has no direction, and becomes NaN
+    turned = [c * share * square for c in q]
+    return [0.5 * c for c in quat_product(turned, (*w, 0))]
+
+
+def quat_square(q: Sequence[Scalar]) -> Scalar:
+    """The square of a quaternion's length."""
+    return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
 
 
 def quat_unit(q: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """The quaternion of length one in the same direction."""
-    scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    scale = 1.0 / sqrt(quat_square(q))
     return tuple(c * scale for c in q)
 
 

@@ -62,7 +62,11 @@ class Inertia:
         return Inertia(mass, moment, rotational - _double_cross(center, center * (mass / 2)))
 
     def center_and_rotational(self) -> tuple[Vector3, Symmetric3]:
-        """What `about_center` takes besides the mass, which must not be traced."""
+        """What `about_center` takes besides the mass, of an inertia of numbers.
+
+        Without mass there is no centre: it is taken to be the origin. Algorithms use the first
+        moment, which needs none.
+        """
         if self.mass == 0:
             return Vector3.zero(), self.rotational
         center = self.moment * (1 / self.mass)

@@ -57,8 +57,9 @@ class Rotation:
 
     @staticmethod
     def quat_xyzw(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """The rotation of a unit quaternion; the length is not corrected."""
-        x2, y2, z2 = x + x, y + y, z + z
+        """The rotation of a quaternion of any length but zero: that of its direction."""
+        scale = 2 / (x * x + y * y + z * z + w * w)
+        x2, y2, z2 = x * scale, y * scale, z * scale
         xx, yy, zz = x * x2, y * y2, z * z2
         xy, xz, yz = x * y2, x * z2, y * z2
         wx, wy, wz = w * x2, w * y2, w * z2
@@ -81,9 +82,10 @@ class Rotation:
     @property
     def axis(self) -> int | None:
         """The coordinate axis that stays where it is: 0, 1 or 2."""
-        rows = [[known(x) for x in row] for row in self.rows]
+        rows = [tuple(row) for row in self.rows]
         for k in range(3):
-            if all(rows[k][i] == rows[i][k] == (i == k) for i in range(3)):
+            others = (*rows[k][:k], *rows[k][k + 1 :], *(rows[i][k] for i in range(3) if i != k))
+            if known(rows[k][k]) == 1.0 and all(known(x) == 0.0 for x in others):
                 return k
         return None
 

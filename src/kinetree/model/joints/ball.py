@@ -1,4 +1,4 @@
-"""Three free rotations, as a unit quaternion or as an exponential map."""
+"""Three free rotations, as a quaternion or as an exponential map."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def _at_center(inertia: Inertia) -> Inertia:
 
 @dataclass(frozen=True)
 class Ball(ConstantAxes):
-    """q = (qx qy qz qw), a unit quaternion; v = the angular velocity in the body's own frame."""
+    """q = (qx qy qz qw), a quaternion; v = the angular velocity in the body's own frame.
+
+    A quaternion of any length but zero stands for the rotation of its direction; what `integrate`
+    and `sample` give has length one.
+    """
 
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
@@ -52,7 +56,10 @@ class Ball(ConstantAxes):
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
         if not any(values):
             raise ValueError("its quaternion is zero")
-        return quat_unit(values)
+        return self.normalized(values)
+
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        return list(quat_unit(q))
 
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return quat_rates(q, v)

@@ -66,6 +66,10 @@ class Joint(ABC):
         """Coordinates as they must be, from numbers a user gave; ValueError if they cannot be."""
         return values
 
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """The same configuration, its quaternions of length one."""
+        return list(q)
+
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """The rate of q at the velocity v."""
         return list(v)

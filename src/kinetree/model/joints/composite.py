@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kinetree.errors import ModelError
+from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import Joint
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
@@ -80,6 +82,10 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(values), strict=True)
         return [x for part, own in pieces for x in part.coordinates(own)]
 
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        pieces = zip(self.parts, self._coordinates(q), strict=True)
+        return [x for part, own in pieces for x in part.normalized(own)]
+
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
         return [x for part, own, speeds in pieces for x in part.coordinate_rates(own, speeds)]
@@ -103,25 +109,26 @@ def _split(values: Sequence[T], counts: Sequence[int]) -> list[Sequence[T]]:
     return [values[start:end] for start, end in pairwise(ends)]
 
 
-def cylindrical(axis: Vector3) -> Composite:
+def cylindrical(axis: Axis) -> Composite:
     """An angle about an axis and a distance along it: q = (angle, distance)."""
     return Composite((Revolute(axis), Prismatic(axis)))
 
 
-def universal(first: Vector3, second: Vector3) -> Composite:
+def universal(first: Axis, second: Axis) -> Composite:
     """Two angles about axes through one point, the second axis carried by the first."""
     return Composite((Revolute(first), Revolute(second)))
 
 
-def planar(x: Vector3 = AXES["x"], y: Vector3 = AXES["y"]) -> Composite:
+def planar(x: Axis = AXES["x"], y: Axis = AXES["y"]) -> Composite:
     """Sliding in the plane of x and y and turning about its normal: q = (x, y, angle)."""
-    return Composite((Prismatic(x), Prismatic(y), Revolute(x.cross(y))))
+    normal = given_axis(x).cross(given_axis(y))
+    return Composite((Prismatic(x), Prismatic(y), Revolute(normal)))
 
 
 def euler(sequence: str) -> Composite:
     """Three angles about coordinate axes, each carried by the one before: Liu & Jain eq. 52."""
     if sequence not in EULER_SEQUENCES:
-        raise ValueError(
+        raise ModelError(
             f"{sequence!r} is no sequence of Euler angles: valid are {', '.join(EULER_SEQUENCES)}"
         )
     return Composite(tuple(Revolute(AXES[letter]) for letter in sequence))

@@ -1,4 +1,4 @@
-"""Six free degrees of freedom, orientation as a unit quaternion: the floating base."""
+"""Six free degrees of freedom, orientation as a quaternion: the floating base."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from kinetree.spatial.exponential import (
 
 @dataclass(frozen=True)
 class Floating(ConstantAxes):
-    """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame."""
+    """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame.
+
+    The quaternion may have any length but zero, as that of `Ball` may.
+    """
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
@@ -43,7 +46,10 @@ class Floating(ConstantAxes):
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
         if not any(values[3:]):
             raise ValueError("its quaternion is zero")
-        return [*values[:3], *quat_unit(values[3:])]
+        return self.normalized(values)
+
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        return [*q[:3], *quat_unit(q[3:])]
 
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return [*(self.transform(q).rotation @ Vector3(*v[:3])), *quat_rates(q[3:], v[3:])]

@@ -40,6 +40,9 @@ class Wrapped(Joint):
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
         return self.joint.coordinates(values)
 
+    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+        return self.joint.normalized(q)
+
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.coordinate_rates(q, v)
 

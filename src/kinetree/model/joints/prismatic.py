@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Prismatic(ConstantAxes):
     """A distance along a unit axis."""
 
     axis: Vector3
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+
+    def __init__(self, axis: Axis) -> None:
+        object.__setattr__(self, "axis", given_axis(axis))
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.identity(), self.axis * q[0])

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Screw(ConstantAxes):
     """An angle about a unit axis, and `pitch` metres along it for each radian."""
 
@@ -19,6 +20,10 @@ class Screw(ConstantAxes):
     pitch: float
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+
+    def __init__(self, axis: Axis, pitch: float) -> None:
+        object.__setattr__(self, "axis", given_axis(axis))
+        object.__setattr__(self, "pitch", pitch)
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.about(self.axis, q[0]), self.axis * (q[0] * self.pitch))

@@ -1,0 +1,72 @@
+"""Configurations of a model: the neutral one, and random ones within the limits."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+
+from kinetree.model.joints import Joint
+from kinetree.model.model import Body, Model
+
+
+def neutral_configuration(model: Model) -> list[float]:
+    """The configuration in which every joint's transform is the identity, of length nq."""
+    q = [0.0] * model.nq
+    for i in model.coordinate_order:
+        q[model.q_slices[i]] = (float(x) for x in model.bodies[i].joint.neutral())
+    return q
+
+
+def generic_configuration(model: Model, rng: random.Random) -> list[float]:
+    """A configuration that has nothing special about it, near the neutral one or within limits.
+
+    It takes no generator of NumPy's, which is slow to import.
+    """
+    q = neutral_configuration(model)
+    for i in model.coordinate_order:
+        joint, at = model.bodies[i].joint, model.q_slices[i]
+        if joint.nq == joint.nv:
+            lower, upper = sampled_range(model.bodies[i])
+            q[at] = [rng.uniform(float(a), float(b)) for a, b in zip(lower, upper, strict=True)]
+        else:
+            q[at] = joint.integrate(q[at], [rng.uniform(-1.0, 1.0) for _ in range(joint.nv)])
+    return q
+
+
+def random_configurations(
+    model: Model, rng: np.random.Generator, batch: tuple[int, ...] = ()
+) -> np.ndarray:
+    """Random configurations, (*batch, nq); see `Robot.random`."""
+    q = np.empty((*batch, model.nq))
+    for i in model.coordinate_order:
+        body = model.bodies[i]
+        lower, upper = sampled_range(body)
+        q[..., model.q_slices[i]] = body.joint.sample(rng, batch, lower, upper)
+    return q
+
+
+def sampled_range(body: Body) -> tuple[np.ndarray, np.ndarray]:
+    """Between which values each coordinate of a body's joint is sampled: its limits.
+
+    Limits in reverse order are swapped. A coordinate with one limit stays within reach of it, one
+    without limits within reach of zero.
+    """
+    lower, upper = sorted((body.limits.lower, body.limits.upper))
+    reach = _reach(body.joint)
+    if math.isfinite(upper - lower):
+        return np.full(body.joint.nq, lower), np.full(body.joint.nq, upper)
+    if math.isfinite(lower):
+        return np.full(body.joint.nq, lower), lower + reach
+    if math.isfinite(upper):
+        return upper - reach, np.full(body.joint.nq, upper)
+    return -reach, reach
+
+
+def _reach(joint: Joint) -> np.ndarray:
+    """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
+    if joint.nq != joint.nv:
+        return np.ones(joint.nq)
+    axes = joint.subspace(joint.neutral())
+    return np.array([math.pi if any(axis.angular) else 1.0 for axis in axes])

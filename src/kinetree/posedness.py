@@ -1,0 +1,344 @@
+"""Whether forces determine a robot's accelerations: the judgement on its mass matrix.
+
+The pivot of a coordinate (`algorithms.pivots`) is compared with the inertia that the coordinate
+feels while the joints further out are held. With `share` the quotient of the two:
+
+    share below 1e-13    error: the mass matrix is singular, no digit of an acceleration is right
+    share below 1e-8     warning: half of the digits are lost
+    share negative       error: a mass or an inertia that no body has
+
+at generic configurations; a share below 1e-13 at the neutral configuration only is a note.
+
+Most joints are cleared without a recursion: the pivot of a joint is at least what its own body
+contributes to it, and the inertia it feels is at most what a bound on the robot's size allows.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.ltl import elimination_order
+from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
+from kinetree.errors import SingularModelError
+from kinetree.model import Model, lint
+from kinetree.model.configurations import (
+    generic_configuration,
+    neutral_configuration,
+    sampled_range,
+)
+from kinetree.model.joints import Ball, ConstantAxes, Joint, Mimic, Moved, Prismatic, Revolute
+from kinetree.model.model import Body
+from kinetree.spatial import ArticulatedInertia
+
+INVERTIBLE, POSITIVE = "invertible", "positive"
+ILL_CONDITIONED = 1e-8
+DIGITS = 16
+LARGE = 1000
+"""More bodies than this may lose half of the digits by their number alone: no warning of that."""
+LARGEST_MATRIX = 300
+"""Mass matrices of more coordinates than this are not computed here."""
+NAMED = 4
+"""How many of the joints that cancel another are named."""
+NOTICEABLE = 1e-4
+SEED = 1
+CONSEQUENCE = (
+    "so the mass matrix is singular and forces do not determine accelerations: give the links "
+    "inertia, or lock the joint"
+)
+
+
+class Finding(NamedTuple):
+    """What is wrong with a joint.
+
+    kind: "singular", "negative", "inexact" or "neutral".
+    """
+
+    severity: str
+    joint: str
+    message: str
+    kind: str
+
+
+def findings(model: Model, accelerated: Collection[int] = ()) -> tuple[Finding, ...]:
+    """The joints of a model whose accelerations forces do not determine, or hardly do.
+
+    Arguments:
+        accelerated: bodies whose joints' accelerations are given.
+    """
+    # a model never changes, so it keeps its judgement, as it does its cached properties
+    kept: dict[frozenset[int], tuple[Finding, ...]] = vars(model).setdefault("_posedness", {})
+    key = frozenset(accelerated)
+    if key not in kept:
+        # a joint that is held makes no pivot smaller
+        kept[key] = tuple(_judged(model, key)) if not key or findings(model) else ()
+    return kept[key]
+
+
+def refuse(model: Model, quantity: str, needs: str, accelerated: Collection[int] = ()) -> None:
+    """Raise SingularModelError if a quantity of a model has no answer.
+
+    Arguments:
+        needs: what the quantity asks of the mass matrix: INVERTIBLE or POSITIVE.
+        accelerated: as in `findings`.
+    """
+    for finding in findings(model, accelerated):
+        if finding.kind == "singular" or (finding.kind == "negative" and needs == POSITIVE):
+            raise SingularModelError(
+                f"{quantity} of robot {model.name!r} has no answer: joint {finding.joint!r}: "
+                f"{finding.message}"
+            )
+
+
+def _judged(model: Model, accelerated: Collection[int]) -> Iterator[Finding]:
+    chosen = _doubtful(model)
+    if not chosen:
+        return
+    rng = random.Random(SEED)
+    first, second = generic_configuration(model, rng), generic_configuration(model, rng)
+    generic = pivots(model, first, accelerated, chosen)
+    if min(map(_share, generic.values()), default=1.0) < ILL_CONDITIONED:
+        again = pivots(model, second, accelerated, chosen)
+        generic = {k: _better(pivot, again[k]) for k, pivot in generic.items()}
+    for i, k in _worst(model, generic):
+        finding = _finding(model, first, i, k, generic[k], accelerated)
+        if finding is not None:
+            yield finding
+
+
+def neutral_findings(model: Model) -> Iterator[Finding]:
+    """The joints of a model that are singular at the neutral configuration, if not everywhere."""
+    chosen = _doubtful(model)
+    if not chosen:
+        return
+    generic = {finding.joint for finding in findings(model)}
+    q = neutral_configuration(model)
+    there = pivots(model, q, (), chosen)
+    for i, k in _worst(model, there):
+        joint = model.bodies[i].joint_name
+        if joint not in generic and abs(_share(there[k])) < SINGULAR:
+            cause = _cause(model, q, i, k, there[k], ())
+            message = f"at the neutral configuration {cause}, so forces determine no acceleration"
+            yield Finding("note", joint, message, "neutral")
+
+
+def _share(pivot: Pivot) -> float:
+    return float(pivot.free / pivot.held) if pivot.held else 0.0
+
+
+def _better(a: Pivot, b: Pivot) -> Pivot:
+    """The pivot that says more: one that is negative, or else the larger share."""
+    negative = min(a, b, key=_share)
+    return negative if _share(negative) < -ILL_CONDITIONED else max(a, b, key=_share)
+
+
+def _worst(model: Model, found: Mapping[int, Pivot]) -> Iterator[tuple[int, int]]:
+    """Of each body whose joint has pivots, the coordinate with the least share."""
+    for i in model.coordinate_order:
+        own = [k for k in range(*model.v_slices[i].indices(model.nv)) if k in found]
+        if own:
+            yield i, min(own, key=lambda k: _share(found[k]))
+
+
+def _finding(
+    model: Model,
+    q: Sequence[float],
+    i: int,
+    k: int,
+    pivot: Pivot,
+    accelerated: Collection[int],
+) -> Finding | None:
+    share, joint = _share(pivot), model.bodies[i].joint_name
+    if share < -ILL_CONDITIONED:
+        message = (
+            f"the inertia that resists it is negative ({pivot.free:.3g}): a link that it carries "
+            "has a negative mass or an inertia that no body has"
+        )
+        return Finding("error", joint, message, "negative")
+    if abs(share) < SINGULAR:
+        message = f"{_cause(model, q, i, k, pivot, accelerated)}, {CONSEQUENCE}"
+        return Finding("error", joint, message, "singular")
+    if abs(share) < ILL_CONDITIONED and len(model.bodies) <= LARGE:
+        message = (
+            f"only {abs(share):.1g} of the inertia that it carries resists it: accelerations lose "
+            f"{round(-math.log10(abs(share)))} of their {DIGITS} digits"
+        )
+        return Finding("warning", joint, message, "inexact")
+    return None
+
+
+# why a pivot is zero
+
+
+def _cause(
+    model: Model,
+    q: Sequence[float],
+    i: int,
+    k: int,
+    pivot: Pivot,
+    accelerated: Collection[int],
+) -> str:
+    """Why coordinate k, of body i, moves no inertia."""
+    start = "it moves without moving any inertia"
+    body, carried = model.bodies[i], [model.bodies[j] for j in _carried(model, [i])]
+    if not _are_physical(carried):
+        return f"{start}: negative masses or moments cancel positive ones"
+    if all(map(_is_massless, carried)):
+        return f"{start}: link {body.name!r} and all it carries have none"
+    if model.nv > LARGEST_MATRIX:
+        return f"{start} while joints further out move against it"
+    M: np.ndarray = np.array(crba(model, q), dtype=float)
+    if not np.isfinite(M).all():
+        return start
+    if abs(M[k, k]) <= SINGULAR * pivot.held:
+        return f"{start}: what link {body.name!r} and all it carries have lies on its axis"
+    names = [model.bodies[j].joint_name for j in _cancelling(model, M, k, accelerated)]
+    others = [name for name in names if name != body.joint_name]
+    if not others:
+        return f"{start}: its axes are dependent"
+    listed = ", ".join(map(repr, others[:NAMED])) + (", ..." if len(others) > NAMED else "")
+    what = "joint" if len(others) == 1 else "joints"
+    return f"{start} while {what} {listed} {'moves' if len(others) == 1 else 'move'} against it"
+
+
+def _is_massless(body: Body) -> bool:
+    inertia = body.inertia
+    return not any((inertia.mass, *inertia.moment, *inertia.rotational, body.drive.armature))
+
+
+def _cancelling(model: Model, M: np.ndarray, k: int, accelerated: Collection[int]) -> list[int]:
+    """The bodies whose joints move when coordinate k does and those further out are free."""
+    held = {j for i in accelerated for j in range(*model.v_slices[i].indices(model.nv))}
+    order = elimination_order(model)
+    later = [j for j in order[order.index(k) + 1 :] if j not in held]
+    root = np.sqrt(np.abs(np.diag(M)))
+    root[root == 0.0] = 1.0
+    scaled = M / root / root[:, None]  # in units in which every coordinate feels the same
+    motion = np.zeros(model.nv)
+    motion[later] = np.linalg.lstsq(scaled[np.ix_(later, later)], -scaled[later, k], rcond=None)[0]
+    moving = np.abs(motion) > NOTICEABLE
+    return [i for i in model.coordinate_order if moving[model.v_slices[i]].any()]
+
+
+# which joints to look at
+
+
+def _carried(model: Model, roots: Collection[int]) -> set[int]:
+    """Some bodies and all that they carry."""
+    found = set(roots)
+    for i, body in enumerate(model.bodies):
+        if body.parent in found:
+            found.add(i)
+    return found
+
+
+def _doubtful(model: Model) -> set[int]:
+    """The bodies whose joints the bounds do not clear, and all that these carry."""
+    shared = any(body.follows is not None for body in model.bodies)
+    if shared and model.nv > LARGEST_MATRIX:
+        return set()  # too many to be judged
+    if not _are_physical(model.bodies):
+        return set(range(len(model.bodies)))
+    least = ILL_CONDITIONED if len(model.bodies) <= LARGE else 10.0 * SINGULAR
+    most, latest = _most_felt(model), _latest_leaders(model)
+    doubtful = [
+        i
+        for i in model.coordinate_order
+        if latest[i] >= i or not _least(model, i) > least * most[i]
+    ]
+    return _carried(model, doubtful)
+
+
+def _are_physical(bodies: Sequence[Body]) -> bool:
+    """Whether no inertia is negative: only then a body's own part bounds a pivot."""
+    if any(body.drive.armature < 0.0 for body in bodies):
+        return False
+    inertias = [body.inertia for body in bodies]
+    wrong = any(severity == "error" for x in lint.inertia_problems(inertias) for severity, _ in x)
+    return not wrong and not any(I.mass == 0.0 and any(I.moment) for I in inertias)
+
+
+def _least(model: Model, i: int) -> float:
+    """The least pivot of a joint if its own body were the only one with inertia."""
+    body, rotor = model.bodies[i], model.drives[i].armature
+    if not _has_constant_axes(body.joint):
+        return 0.0  # its axes may become dependent
+    axes = body.joint.subspace(body.joint.neutral())
+    if len(axes) == 1:
+        return float(axes[0].dot(body.inertia @ axes[0]) + rotor)
+    IA = ArticulatedInertia.of_body(body.inertia)
+    return min(float(pivot.free) for pivot in joint_pivots(IA, body.inertia, axes, rotor)[0])
+
+
+def _most_felt(model: Model) -> list[float]:
+    """The most inertia that the coordinates of each body can feel, at any configuration.
+
+    With m the mass behind a joint and s^2 its sum of m r^2 about the joint, an axis (v, w) feels at
+    most (|v| sqrt(m) + |w| s)^2. A distance d adds sqrt(m) d to the s of what is behind it.
+    """
+    n = len(model.bodies)
+    mass, square, root = [0.0] * n, [0.0] * n, [0.0] * n
+    for i in reversed(range(n)):
+        body, I = model.bodies[i], model.bodies[i].inertia
+        mass[i] += I.mass
+        square[i] += (I.rotational.xx + I.rotational.yy + I.rotational.zz) / 2.0
+        root_m, s = math.sqrt(mass[i]), math.sqrt(max(square[i], 0.0))
+        owner = i if body.follows is None else body.follows
+        root[owner] += _root_of_felt(body.joint, root_m, s) + math.sqrt(model.drives[i].armature)
+        if body.parent >= 0:
+            distance = math.hypot(*body.placement.translation) + _travel(model, body)
+            mass[body.parent] += mass[i]
+            further = s + root_m * distance if root_m else s
+            square[body.parent] += further * further
+    return [x * x for x in root]
+
+
+def _root_of_felt(joint: Joint, root_m: float, s: float) -> float:
+    if not _has_constant_axes(joint):
+        return math.inf
+    axes = joint.subspace(joint.neutral())
+    return max(math.hypot(*a.linear) * root_m + math.hypot(*a.angular) * s for a in axes)
+
+
+def _has_constant_axes(joint: Joint) -> bool:
+    if isinstance(joint, (Mimic, Moved)):
+        return _has_constant_axes(joint.joint)
+    return isinstance(joint, ConstantAxes)
+
+
+def _travel(model: Model, body: Body) -> float:
+    """How far a joint moves its body's origin at most, in the configurations looked at."""
+    joint, ratio, offset, leader = body.joint, 1.0, 0.0, body
+    if isinstance(joint, Mimic):
+        ratio, offset, joint = joint.multiplier, joint.offset, joint.joint
+        leader = model.bodies[body.follows] if body.follows is not None else body
+    swing = 0.0
+    if isinstance(joint, Moved):
+        swing, joint = 2.0 * math.hypot(*joint.at.translation), joint.joint
+    if isinstance(joint, (Revolute, Ball)):
+        return swing
+    if isinstance(joint, Prismatic):
+        return swing + max(abs(ratio * float(x[0]) + offset) for x in sampled_range(leader))
+    return math.inf
+
+
+def _latest_leaders(model: Model) -> list[int]:
+    """Of each body, the last one whose coordinate moves what carries it, though it need not."""
+    latest = [-1] * (len(model.bodies) + 1)
+    for i, body in enumerate(model.bodies):
+        followed = -1 if body.follows is None else body.follows
+        latest[i] = max(latest[body.parent], followed)
+    return latest[:-1]
+
+
+def _problems(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
+    for finding in (*findings(model), *(neutral_findings(model) if notes else ())):
+        yield finding[:3]
+
+
+lint.JUDGES.append(_problems)
