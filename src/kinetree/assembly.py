@@ -198,7 +198,7 @@ def _given_drive(drive: Drive | Mapping[str, float] | None) -> Drive:
     return Drive(**{name: given_number(name, value) for name, value in drive.items()})
 
 
-def _given_mimicry(mimic: str | Sequence[Any] | None) -> Mimicry | None:
+def _given_mimicry(mimic: Any) -> Mimicry | None:
     if mimic is None:
         return None
     several = isinstance(mimic, Sequence) and not isinstance(mimic, str)
