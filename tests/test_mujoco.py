@@ -306,6 +306,16 @@ def test_an_equality_that_is_switched_off_is_not_remarked(recwarn):
     assert not recwarn.list
 
 
+def test_a_quaternion_next_to_zero_is_the_identity_as_mujoco_has_it():
+    turned = ONE.replace("<body", '<body quat="0 0 0 1e-320"')
+    text = mjcf(f"<worldbody>{turned}</worldbody>")
+    data = mujoco.MjData(mujoco.MjModel.from_xml_string(text))
+    mujoco.mj_kinematics(data.model, data)
+    robot = kt.load(text)
+    found = robot.pose(robot.neutral(), robot.bodies[0])[:3, :3]
+    assert relative_error(found, data.xmat[1].reshape(3, 3)) < PEER
+
+
 def test_what_mujoco_warns_of_is_remarked_and_leaves_no_log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     twice = ONE.replace("<inertial", '<joint name="same" axis="0 1 0"/><inertial')

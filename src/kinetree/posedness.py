@@ -27,12 +27,8 @@ from kinetree.algorithms.ltl import elimination_order
 from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
 from kinetree.errors import SingularModelError
 from kinetree.model import Model, lint
-from kinetree.model.configurations import (
-    generic_configuration,
-    neutral_configuration,
-    sampled_range,
-)
-from kinetree.model.joints import Ball, ConstantAxes, Joint, Mimic, Moved, Prismatic, Revolute
+from kinetree.model.bounds import has_constant_axes, most_inertia
+from kinetree.model.configurations import generic_configuration, neutral_configuration
 from kinetree.model.model import Body
 from kinetree.spatial import ArticulatedInertia
 
@@ -123,7 +119,7 @@ def neutral_findings(model: Model) -> Iterator[Finding]:
         joint = model.bodies[i].joint_name
         if joint not in generic and abs(_share(there[k])) < SINGULAR:
             cause = _cause(model, q, i, k, there[k], ())
-            message = f"at the neutral configuration {cause}, so forces determine no acceleration"
+            message = f"at the neutral configuration {cause}, and accelerations have no answer"
             yield Finding("note", joint, message, "neutral")
 
 
@@ -245,7 +241,7 @@ def _doubtful(model: Model) -> set[int]:
     if not _are_physical(model.bodies):
         return set(range(len(model.bodies)))
     least = ILL_CONDITIONED if len(model.bodies) <= LARGE else 10.0 * SINGULAR
-    most, latest = _most_felt(model), _latest_leaders(model)
+    most, latest = most_inertia(model), _latest_leaders(model)
     doubtful = [
         i
         for i in model.coordinate_order
@@ -266,65 +262,13 @@ def _are_physical(bodies: Sequence[Body]) -> bool:
 def _least(model: Model, i: int) -> float:
     """The least pivot of a joint if its own body were the only one with inertia."""
     body, rotor = model.bodies[i], model.drives[i].armature
-    if not _has_constant_axes(body.joint):
+    if not has_constant_axes(body.joint):
         return 0.0  # its axes may become dependent
     axes = body.joint.subspace(body.joint.neutral())
     if len(axes) == 1:
         return float(axes[0].dot(body.inertia @ axes[0]) + rotor)
     IA = ArticulatedInertia.of_body(body.inertia)
     return min(float(pivot.free) for pivot in joint_pivots(IA, body.inertia, axes, rotor)[0])
-
-
-def _most_felt(model: Model) -> list[float]:
-    """The most inertia that the coordinates of each body can feel, at any configuration.
-
-    With m the mass behind a joint and s^2 its sum of m r^2 about the joint, an axis (v, w) feels at
-    most (|v| sqrt(m) + |w| s)^2. A distance d adds sqrt(m) d to the s of what is behind it.
-    """
-    n = len(model.bodies)
-    mass, square, root = [0.0] * n, [0.0] * n, [0.0] * n
-    for i in reversed(range(n)):
-        body, I = model.bodies[i], model.bodies[i].inertia
-        mass[i] += I.mass
-        square[i] += (I.rotational.xx + I.rotational.yy + I.rotational.zz) / 2.0
-        root_m, s = math.sqrt(mass[i]), math.sqrt(max(square[i], 0.0))
-        owner = i if body.follows is None else body.follows
-        root[owner] += _root_of_felt(body.joint, root_m, s) + math.sqrt(model.drives[i].armature)
-        if body.parent >= 0:
-            distance = math.hypot(*body.placement.translation) + _travel(model, body)
-            mass[body.parent] += mass[i]
-            further = s + root_m * distance if root_m else s
-            square[body.parent] += further * further
-    return [x * x for x in root]
-
-
-def _root_of_felt(joint: Joint, root_m: float, s: float) -> float:
-    if not _has_constant_axes(joint):
-        return math.inf
-    axes = joint.subspace(joint.neutral())
-    return max(math.hypot(*a.linear) * root_m + math.hypot(*a.angular) * s for a in axes)
-
-
-def _has_constant_axes(joint: Joint) -> bool:
-    if isinstance(joint, (Mimic, Moved)):
-        return _has_constant_axes(joint.joint)
-    return isinstance(joint, ConstantAxes)
-
-
-def _travel(model: Model, body: Body) -> float:
-    """How far a joint moves its body's origin at most, in the configurations looked at."""
-    joint, ratio, offset, leader = body.joint, 1.0, 0.0, body
-    if isinstance(joint, Mimic):
-        ratio, offset, joint = joint.multiplier, joint.offset, joint.joint
-        leader = model.bodies[body.follows] if body.follows is not None else body
-    swing = 0.0
-    if isinstance(joint, Moved):
-        swing, joint = 2.0 * math.hypot(*joint.at.translation), joint.joint
-    if isinstance(joint, (Revolute, Ball)):
-        return swing
-    if isinstance(joint, Prismatic):
-        return swing + max(abs(ratio * float(x[0]) + offset) for x in sampled_range(leader))
-    return math.inf
 
 
 def _latest_leaders(model: Model) -> list[int]:

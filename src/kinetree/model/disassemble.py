@@ -35,7 +35,8 @@ def disassemble(model: Model) -> Description:
 
     links = [Link(own[i], body.inertia) for i, body in enumerate(model.bodies)]
     if not alone:
-        links.append(Link(own[WORLD], at.inverse().to_parent(model.base_inertia)))
+        inertia = model.base_inertia
+        links.append(Link(own[WORLD], at.inverse().to_parent(inertia) if mounted else inertia))
     connections = [_connection(model, i, own, at) for i in range(len(model.bodies))]
     root = connections.pop(hanging[0]) if alone else None
     if mounted and mounted[0].mount:

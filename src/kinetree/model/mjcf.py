@@ -28,6 +28,7 @@ from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
 EQUAL_JOINTS = 2  # mjtEq
+MINVAL = 1e-15  # mjMINVAL
 FLAGS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "DAMPER", "PASSIVE", "GRAVITY")  # mjtDisableBit
 
 
@@ -329,4 +330,6 @@ def _vector(values: Any) -> Vector3:
 
 def _pose(position: Any, quaternion: Any) -> Transform:
     w, x, y, z = (float(v) for v in quaternion)
-    return Transform(Rotation.quat_xyzw(x, y, z, w), _vector(position))
+    zero = math.hypot(w, x, y, z) < MINVAL  # which MuJoCo takes for the identity
+    turned = Rotation.identity() if zero else Rotation.quat_xyzw(x, y, z, w)
+    return Transform(turned, _vector(position))
