@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree import errors, joints, robots
 from kinetree.assembly import Assembly
-from kinetree.kernels import Point
 from kinetree.load import load
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
+from kinetree.tracing import Point
 
 if TYPE_CHECKING:
     from kinetree.runtime.threads import get_threads, set_threads

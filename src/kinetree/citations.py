@@ -1,9 +1,8 @@
-"""Where each algorithm comes from, as BibTeX.
-
-Every quantity and method has a row of its own: a test compares the table with `quantities`.
-"""
+"""Sources of the algorithms, as BibTeX; the rows of `kinetree.quantities` name theirs by key."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 SOURCES = {
     "liu2012": """@techreport{liu2012quick,
@@ -123,6 +122,7 @@ SOURCES = {
 }""",
 }
 
+# groups, for the rows of `kinetree.quantities`
 TUTORIAL = ("liu2012",)
 LECTURE = ("zhang",)
 RIGID_MOTIONS = ("liu2012", "lynch2017")
@@ -133,81 +133,9 @@ ANALYTIC = ("carpentier2018derivatives", "singh2022")
 DIFFERENTIATED = ("griewank2008",)
 NEWTON_EULER = ("zhang", "luh1980", "featherstone2008")
 TENSORS = ("balafoutis1991", "guenter2000")
-INVERSE_DYNAMICS = {"balafoutis-patel": TENSORS, "rnea": NEWTON_EULER, "liu-jain": TUTORIAL}
-
-CITED: dict[tuple[str, str], tuple[str, ...]] = {
-    ("integrate", ""): RIGID_MOTIONS,
-    ("difference", ""): RIGID_MOTIONS,
-    ("coordinate_rates", ""): TUTORIAL,
-    ("chart_volumes", ""): TUTORIAL,
-    ("poses", ""): TUTORIAL,
-    ("pose", ""): TUTORIAL,
-    ("velocities", ""): LECTURE,
-    ("velocity", ""): LECTURE,
-    ("acceleration", ""): LECTURE,
-    ("jacobian", ""): TUTORIAL,
-    ("jacobian_rate", ""): TUTORIAL,
-    ("jacobians", ""): TUTORIAL,
-    ("center_of_mass", ""): TUTORIAL,
-    ("center_of_mass_velocity", ""): TUTORIAL,
-    ("center_of_mass_acceleration", ""): TUTORIAL,
-    ("center_of_mass_jacobian", ""): TUTORIAL,
-    ("center_of_mass_jacobian_rate", ""): TUTORIAL,
-    **{("inverse_dynamics", method): source for method, source in INVERSE_DYNAMICS.items()},
-    ("joint_wrenches", ""): NEWTON_EULER,
-    **{("gravity_forces", method): source for method, source in INVERSE_DYNAMICS.items()},
-    **{("bias_forces", method): source for method, source in INVERSE_DYNAMICS.items()},
-    ("coriolis_forces", "balafoutis-patel"): (*LECTURE, *TENSORS),
-    ("coriolis_forces", "rnea"): NEWTON_EULER,
-    ("coriolis_forces", "liu-jain"): (*LECTURE, *TUTORIAL),
-    ("coriolis_forces", "lagrange"): TUTORIAL,
-    ("mass_matrix", "crba"): (*BOOK, *CORIOLIS),
-    ("mass_matrix", "rnea"): LECTURE,
-    ("mass_matrix", "lagrange"): TUTORIAL,
-    ("mass_matrix_rate", ""): CORIOLIS,
-    ("mass_matrix_inverse", "ltl"): BOOK,
-    ("mass_matrix_inverse", "aba"): ("carpentier2018",),
-    ("mass_matrix_factor", ""): BOOK,
-    ("coriolis_matrix", "christoffel"): (*CORIOLIS, "niemeyer1991"),
-    ("coriolis_matrix", "spatial"): CORIOLIS,
-    ("coriolis_matrix", "lagrange"): TUTORIAL,
-    ("mass_and_coriolis", ""): (*CORIOLIS, "niemeyer1991"),
-    ("christoffel_symbols", ""): CORIOLIS,
-    ("christoffel_values", ""): CORIOLIS,
-    ("passivity_forces", ""): (*CORIOLIS, "niemeyer1991"),
-    ("momentum_observer", ""): (*CORIOLIS, "deluca2003"),
-    ("forward_dynamics", "aba"): BOOK,
-    ("forward_dynamics", "crba"): (*LECTURE, *BOOK),
-    ("hybrid_dynamics", "aba"): BOOK,
-    ("hybrid_dynamics", "crba"): (*LECTURE, *BOOK),
-    ("kinetic_energy", ""): TUTORIAL,
-    ("potential_energy", ""): TUTORIAL,
-    ("momentum", ""): CENTROIDAL,
-    ("momentum_matrix", ""): CENTROIDAL,
-    ("momentum_matrix_rate", ""): CENTROIDAL,
-    ("momentum_rate", ""): CENTROIDAL,
-    ("effort", ""): ("guenter2000",),
-    ("transport", ""): BOOK,
-    ("inverse_dynamics_derivatives", "analytic"): ANALYTIC,
-    ("inverse_dynamics_derivatives", "balafoutis-patel"): ("guenter2000",),
-    ("inverse_dynamics_derivatives", "graph"): (*DIFFERENTIATED, *TENSORS),
-    ("forward_dynamics_derivatives", "analytic"): ANALYTIC,
-    ("forward_dynamics_derivatives", "graph"): (*DIFFERENTIATED, *BOOK),
-    ("gravity_forces_derivatives", ""): ANALYTIC,
-    ("mass_matrix_derivatives", ""): CORIOLIS,
-    ("mass_matrix_inverse_derivatives", ""): (*CORIOLIS, *BOOK),
-    ("velocity_derivatives", "graph"): (*DIFFERENTIATED, *LECTURE),
-    ("acceleration_derivatives", "graph"): (*DIFFERENTIATED, *LECTURE),
-    ("momentum_derivatives", "graph"): (*DIFFERENTIATED, *CENTROIDAL),
-    ("momentum_rate_derivatives", "graph"): (*DIFFERENTIATED, *CENTROIDAL),
-    ("inverse_dynamics_weighted_second_derivatives", "graph"): (*DIFFERENTIATED, *TENSORS),
-    ("forward_dynamics_weighted_second_derivatives", "graph"): (*DIFFERENTIATED, *BOOK),
-    ("inverse_dynamics_second_derivatives", "graph"): (*DIFFERENTIATED, *ANALYTIC),
-    ("forward_dynamics_second_derivatives", "graph"): (*DIFFERENTIATED, *ANALYTIC),
-}
-"""By quantity and method, as `quantities.QUANTITIES` names them."""
+REPORT = ("guenter2000",)
 
 
-def citation(quantity: str, method: str) -> str:
-    """The sources of a quantity's method, as BibTeX."""
-    return "\n\n".join(SOURCES[key] for key in CITED[quantity, method])
+def bibtex(sources: Iterable[str]) -> str:
+    """Sources by their keys, as BibTeX."""
+    return "\n\n".join(SOURCES[key] for key in sources)

@@ -12,8 +12,8 @@ from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
 from kinetree.lazy import cached_property
 from kinetree.runtime.kernel import Kernel
+from kinetree.typing import Array, ArrayLike, Out
 
-Array = Any
 Chart = Callable[[Sequence[Any]], Sequence[Any]]
 """From coordinates y to q, over any scalar."""
 
@@ -43,14 +43,15 @@ class InCoordinates:
             )
 
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
-        lengths = {name: self.count if name in ("y", "dy") else -1 for name in arguments}
+        nv = self._kernels.model.nv
+        lengths = {name: self.count if name in ("y", "dy") else nv for name in arguments}
         return self._kernels.own(name, algorithm, lengths)
 
     @cached_property
     def _joint(self) -> Kernel:
         return self._kernel("coordinates", lambda model, y: list(self._chart(y)), "y")
 
-    def coordinates(self, y: Array, out: Array = None) -> Array:
+    def coordinates(self, y: ArrayLike, out: Out = None) -> Array:
         """q(y), (..., nq)."""
         return self._joint(y, out=out)
 
@@ -59,7 +60,7 @@ class InCoordinates:
         algorithm = partial(algorithms.derivative, self._chart)
         return self._kernel("derivative", lambda model, y: algorithm(y), "y")
 
-    def derivative(self, y: Array, out: Array = None) -> Array:
+    def derivative(self, y: ArrayLike, out: Out = None) -> Array:
         """A = dq/dy, (..., nv, n): v = A y'."""
         return self._derivative(y, out=out)
 
@@ -67,7 +68,7 @@ class InCoordinates:
     def _mass(self) -> Kernel:
         return self._kernel("mass_matrix", partial(algorithms.mass_in, self._chart), "y")
 
-    def mass_matrix(self, y: Array, out: Array = None) -> Array:
+    def mass_matrix(self, y: ArrayLike, out: Out = None) -> Array:
         """A^T M A, (..., n, n)."""
         return self._mass(y, out=out)
 
@@ -76,7 +77,7 @@ class InCoordinates:
         algorithm = partial(algorithms.coriolis_in, self._chart)
         return self._kernel("coriolis_matrix", algorithm, "y", "dy")
 
-    def coriolis_matrix(self, y: Array, dy: Array, out: Array = None) -> Array:
+    def coriolis_matrix(self, y: ArrayLike, dy: ArrayLike, out: Out = None) -> Array:
         """The matrix of the Christoffel symbols in y, (..., n, n)."""
         return self._coriolis(y, dy, out=out)
 
@@ -84,7 +85,7 @@ class InCoordinates:
     def _gravity(self) -> Kernel:
         return self._kernel("gravity_forces", partial(algorithms.gravity_in, self._chart), "y")
 
-    def gravity_forces(self, y: Array, out: Array = None) -> Array:
+    def gravity_forces(self, y: ArrayLike, out: Out = None) -> Array:
         """A^T g, (..., n)."""
         return self._gravity(y, out=out)
 
@@ -93,7 +94,7 @@ class InCoordinates:
         algorithm = partial(algorithms.force_in, self._chart)
         return self._kernel("forces", lambda model, y, tau: algorithm(y, tau), "y", "tau")
 
-    def forces(self, y: Array, tau: Array, out: Array = None) -> Array:
+    def forces(self, y: ArrayLike, tau: ArrayLike, out: Out = None) -> Array:
         """A^T tau: joint forces as the coordinates y feel them, (..., n)."""
         return self._force(y, tau, out=out)
 
@@ -101,6 +102,6 @@ class InCoordinates:
     def _symbols(self) -> Kernel:
         return self._kernel("christoffel_symbols", partial(algorithms.symbols_in, self._chart), "y")
 
-    def christoffel_symbols(self, y: Array, out: Array = None) -> Array:
+    def christoffel_symbols(self, y: ArrayLike, out: Out = None) -> Array:
         """The Christoffel symbols in y, (..., n, n, n)."""
         return self._symbols(y, out=out)

@@ -1,89 +1,36 @@
-"""The kernels of a robot: a quantity asked for by name, traced and compiled on demand."""
+"""The kernels of a robot: a quantity asked for by name, checked, traced and compiled on demand."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kinetree import algorithms, posedness
-from kinetree.errors import (
-    KinetreeError,
-    ShapeError,
-    SingularChartError,
-    SingularModelError,
-    unknown,
-)
-from kinetree.graph import Program, TooLongError, trace
+from kinetree.errors import KinetreeError, ShapeError, SingularChartError, unknown
+from kinetree.graph import Program
 from kinetree.model import Model
-from kinetree.model.parameters import Parameter, with_numbers
-from kinetree.model.reframe import convenient
-from kinetree.model.regroup import loses_nothing, regroup
-from kinetree.model.snap import snap
-from kinetree.quantities import (
-    ALWAYS,
-    NEVER,
-    QUANTITIES,
-    WHOLE,
-    Derived,
-    Method,
-    Quantity,
-    plain,
-)
+from kinetree.model.parameters import Parameter
+from kinetree.quantities import PUBLIC, QUANTITIES, Quantity
 from kinetree.runtime.interpreter import Interpreter
 from kinetree.runtime.kernel import Kernel
 from kinetree.settings import checked, ordered
-from kinetree.spatial import Force, Vector3
+from kinetree.tracing import Point, Request, Tracer
 
-
-@dataclass(frozen=True)
-class Point:
-    """A key of `external`: a force on a point of a body instead of a wrench on a frame.
-
-    Its value is (..., 6): the force in the world's axes, then the point in the frame's coordinates.
-
-    frame: the name of the frame in which the point is given.
-    """
-
-    frame: str
-
-
+Loads = tuple[str | Point, ...]
 SINGULAR = 1e-13
 """Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
-WASTE = 1.3
-"""How many nodes may be traced for each operation of the cheapest program so far."""
 
 
-class Request(NamedTuple):
-    """What a kernel is asked for; the empty method is the default one.
+class Kernels(dict[str, Kernel]):
+    """Maps a quantity's name to its kernel with default settings; `ask` gives any other.
 
-    loads: what acts from outside, each an argument: names of frames, and Points.
-    settings: the values of the quantity's settings, in their order.
-    """
+    Arguments:
+        model: the robot.
+        parameters: numbers of the model that kernels take as one more argument, "p", their last.
 
-    quantity: str
-    method: str = ""
-    loads: tuple[str | Point, ...] = ()
-    settings: tuple[Hashable, ...] = ()
-
-
-def request(
-    quantity: str, method: str, loads: Sequence[str | Point], settings: Mapping[str, Any]
-) -> Request:
-    """The request for a quantity with settings by name; those not given are their first ones."""
-    if quantity not in QUANTITIES:
-        raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-    return Request(quantity, method, tuple(loads), ordered(quantity, settings))
-
-
-class Kernels(dict[Any, Kernel]):
-    """Kernels by request, or by the name of a quantity: then its settings are their first ones.
-
-    parameters: numbers of the model that kernels take as one more argument, "p", their last.
+    asked: kernels by the arguments of `ask` that gave them before.
     """
 
     def __init__(self, model: Model, parameters: Sequence[Parameter] = ()) -> None:
@@ -91,82 +38,95 @@ class Kernels(dict[Any, Kernel]):
         self.model, self.parameters = model, tuple(parameters)
         for parameter in parameters:
             parameter.nominal(model)  # says so if it is none of this model
-        named = ("q", "q0", "q1") if model.nq != model.nv else ()  # else directions are coordinates
-        self._charts = dict.fromkeys(named, partial(_directions, model))
+        self.tracer = Tracer(model, parameters)
+        self._made: dict[Request, Kernel] = {}
+        self.asked: dict[tuple[Any, ...], Kernel] = {}
 
-    def __missing__(self, key: str | tuple[Any, ...]) -> Kernel:
-        asked = Request(key) if isinstance(key, str) else Request(*key)
-        row = QUANTITIES.get(asked.quantity)
-        if row is None:
-            raise unknown("quantity", asked.quantity, QUANTITIES, "kinetree")
-        defaults = tuple(valid[0] for valid in row.settings.values())
-        settings = defaults if isinstance(key, str) else asked.settings
-        full = asked._replace(method=self.method(row, asked), settings=settings)
-        full = full._replace(settings=self._check(row, full))
-        if full not in self:
-            self[full] = self._kernel(full)
-        if isinstance(key, str) or all(isinstance(x, (str, tuple)) for x in settings):
-            self[key] = self[full]  # not by an enumeration's value, which equals a number
-        return self[full]
+    def __missing__(self, quantity: str) -> Kernel:
+        self[quantity] = found = self.ask(quantity, settings={})
+        return found
 
-    def _kernel(self, request: Request) -> Kernel:
-        row = QUANTITIES[request.quantity]
-        parts = (self.model.digest, repr(self.parameters), *(repr(part) for part in request))
-        return Kernel(
-            "|".join(parts),
-            lambda: self._program(request),
-            self._charts,
-            self._check_charts if row.regular and algorithms.charts(self.model) else None,
-            (_kernel, (self.model, self.parameters, request)),
-            # without moving joints every result is a number
-            Interpreter() if self.model.nv == 0 else None,
-        )
+    def ask(
+        self,
+        quantity: str,
+        method: str = "",
+        loads: Loads = (),
+        settings: Sequence[Any] | Mapping[str, Any] = (),
+    ) -> Kernel:
+        """The kernel of a quantity.
+
+        Arguments:
+            method: which algorithm; the default if empty.
+            loads: what acts on the robot: names of frames, and Points.
+            settings: values in the order of the quantity's row, or by name; by name, those not
+                given have their default.
+        """
+        key = (quantity, method, loads, settings)
+        try:
+            return self.asked[key]
+        except (KeyError, TypeError):  # not asked for yet, or not in words that can be looked up
+            pass
+        request = self._request(quantity, method, loads, settings)
+        if request not in self._made:
+            self._made[request] = self._kernel(request)
+        if isinstance(settings, tuple) and all(isinstance(x, (str, tuple)) for x in settings):
+            self.asked[key] = self._made[request]
+        return self._made[request]
 
     def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
         """The kernel of an algorithm that is in no table: traced anew in every process.
 
-        Arguments:
-            name: for messages.
-            algorithm: takes the model and the arguments, gives one result.
-            lengths: of the arguments; -1 stands for nv.
+        Arguments: as in `Tracer.own`.
         """
-        model = snap(convenient(self.model))
-        shapes = {key: (n if n >= 0 else model.nv,) for key, n in lengths.items()}
+        return Kernel(None, lambda: self.tracer.own(name, algorithm, lengths), self.tracer.charts)
 
-        def function(*arrays: Any) -> dict[str, Any]:
-            return {name: plain(algorithm(model, *arrays))}
+    def _request(
+        self,
+        quantity: str,
+        method: str,
+        loads: Loads,
+        settings: Sequence[Any] | Mapping[str, Any],
+    ) -> Request:
+        """What is asked for in full, or why it cannot be."""
+        meant = self.method(quantity, method)
+        row = QUANTITIES[quantity]
+        given = ordered(quantity, settings) if isinstance(settings, Mapping) else settings
+        values = checked(self.model, quantity, given)
+        self._check_loads(quantity, row, loads)
+        self._check_robot(quantity, row, values)
+        return Request(quantity, meant, loads, values)
 
-        return Kernel(None, lambda: trace(name, function, shapes), self._charts)
-
-    def method(self, row: Quantity, request: Request) -> str:
-        """The method that is meant: by default the first that takes the robot's joints.
-
-        Empty, if it is yet to be found which of them is the cheapest.
-        """
-        model, name = self.model, request.method
-        follower = next((b.joint_name for b in model.bodies if b.follows is not None), None)
-        valid = [m for m, how in row.methods.items() if how.shared or follower is None]
+    def method(self, quantity: str, name: str = "") -> str:
+        """The method that is meant; empty, if it is yet to be found which is the cheapest."""
+        if quantity not in QUANTITIES:
+            raise unknown("quantity", quantity, PUBLIC, "kinetree")
         if not name:
-            return "" if row.cheapest else valid[0]
-        if name not in row.methods:
-            raise unknown("method", name, row.methods, request.quantity)
-        if name not in valid:
+            return self.tracer.method(quantity)
+        methods = QUANTITIES[quantity].methods
+        if name not in methods:
+            raise unknown("method", name, methods, quantity)
+        follower = next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
+        if follower is not None and not methods[name].mimics:
+            other = next(m for m, how in methods.items() if how.mimics)
             raise KinetreeError(
                 f"joint {follower!r} mimics another, and {name!r} takes every joint as free: use "
-                f"method={valid[0]!r}"
+                f"method={other!r}"
             )
         return name
 
-    def _check(self, row: Quantity, request: Request) -> tuple[Hashable, ...]:
-        """Refuse what no algorithm could be asked for, and give the settings in our own words."""
-        model, quantity = self.model, request.quantity
-        for load in request.loads:
-            model.frame(load.frame if isinstance(load, Point) else load)
-        if request.loads and not row.loads:
+    def _check_loads(self, quantity: str, row: Quantity, loads: Loads) -> None:
+        for load in loads:
+            self.model.frame(load.frame if isinstance(load, Point) else load)
+        if loads and not row.loads:
             raise KinetreeError(f"{quantity} takes no external forces")
-        settings = checked(model, quantity, request.settings)
+
+    def _check_robot(self, quantity: str, row: Quantity, values: Sequence[Hashable]) -> None:
+        """Refuse a quantity that has no answer for this robot, whatever its state."""
+        model = self.model
         if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
-            posedness.refuse(model, quantity, row.mass_matrix, self._accelerated(row, settings))
+            given: Any = dict(zip(row.settings, values, strict=True)).get("accelerated", ())
+            held = [i for i, body in enumerate(model.bodies) if body.joint_name in given]
+            posedness.refuse(model, quantity, row.mass_matrix, held)
         if model.nv == 0 and not (row.rigid and not self.parameters):
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
@@ -175,12 +135,24 @@ class Kernels(dict[Any, Kernel]):
             raise KinetreeError(
                 f"no joint of robot {model.name!r} has coordinates with a singularity"
             )
-        return settings
 
-    def _accelerated(self, row: Quantity, settings: Sequence[Hashable]) -> list[int]:
-        """The bodies whose joints' accelerations a request gives."""
-        given: Any = dict(zip(row.settings, settings, strict=True)).get("accelerated", ())
-        return [i for i, body in enumerate(self.model.bodies) if body.joint_name in given]
+    def _kernel(self, request: Request) -> Kernel:
+        row = QUANTITIES[request.quantity]
+        parts = (self.model.digest, repr(self.parameters), *(repr(part) for part in request))
+        guarded = row.regular and bool(algorithms.charts(self.model))
+
+        def build() -> Program:
+            return self.tracer.program(request)
+
+        return Kernel(
+            "|".join(parts),
+            build,
+            self.tracer.charts,
+            guard=self._check_charts if guarded else None,
+            origin=(_made_again, (self.model, self.parameters, request)),
+            # without moving joints every result is a number
+            on=Interpreter() if self.model.nv == 0 else None,
+        )
 
     def _check_charts(self, q: Any) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
@@ -189,110 +161,18 @@ class Kernels(dict[Any, Kernel]):
         if (volumes < SINGULAR).any():
             *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
             body = self.model.bodies[algorithms.charts(self.model)[k]]
-            where = f"state {state[0] if len(state) == 1 else tuple(state)}: " if state else ""
             raise SingularChartError(
-                f"{where}the coordinates of joint {body.joint_name!r} are singular there, so its "
-                "acceleration has no answer: choose another chart, robot.rechart('quaternion') "
-                "has no singular state"
+                f"{state_name(state)}the coordinates of joint {body.joint_name!r} are singular "
+                "there, so its acceleration has no answer: choose another chart, "
+                "robot.rechart('quaternion') has no singular state"
             )
 
-    def _program(self, request: Request) -> Program:
-        """Trace a quantity, by the method that is asked for or by the cheapest."""
-        methods = QUANTITIES[request.quantity].methods
-        if request.method in methods:
-            return self._by_method(request, math.inf)
-        best: Program | None = None
-        for name in methods:
-            limit = math.inf if best is None else WASTE * best.cost
-            try:
-                found = self._by_method(request._replace(method=name), limit)
-            except TooLongError:
-                continue
-            if best is None or found.cost < best.cost:
-                best = found
-        assert best is not None
-        return best
 
-    def _by_method(self, request: Request, limit: float) -> Program:
-        """Trace a quantity by one method, with at most so many nodes."""
-        row = QUANTITIES[request.quantity]
-        method = row.methods[request.method]
-        if isinstance(method, Derived):
-            inner = Request(method.quantity, "", request.loads, request.settings)
-            name = self.method(QUANTITIES[method.quantity], inner)
-            program = self._program(inner._replace(method=name))
-            found = method.build(program, self._charts, limit=limit)
-        else:
-            ways = [x for x in (method.algorithm, method.alternative) if x is not None]
-            programs = [self._traced(request, method, way, limit) for way in ways]
-            found = min(programs, key=lambda program: program.cost)
-        return replace(found, name=request.quantity, method=request.method)
-
-    def _traced(
-        self, request: Request, method: Method, algorithm: Callable[..., Any], limit: float
-    ) -> Program:
-        """Trace an algorithm."""
-        row, model = QUANTITIES[request.quantity], self.model
-        if self.parameters:
-            pass  # their numbers belong to bodies and joints as they are
-        elif method.regrouped == ALWAYS or (method.regrouped == WHOLE and loses_nothing(model)):
-            model = regroup(model)
-        elif method.regrouped != NEVER:
-            model = convenient(model)
-        model = snap(model)
-        lengths = {"q": model.nq}
-        shapes = {name: (lengths.get(name[0], model.nv),) for name in row.arguments}
-        count = len(shapes)
-        shapes |= {_argument(load): (6,) for load in request.loads}
-        numbers = sum(len(parameter.labels) for parameter in self.parameters)
-        shapes |= {"p": (numbers,)} if numbers else {}
-
-        def function(*arrays: Any) -> dict[str, Any]:
-            own, acting = arrays[:count], arrays[count : count + len(request.loads)]
-            loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
-            more = (loads,) if row.loads else ()
-            given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model
-            found = algorithm(given, *own, *more, *request.settings)
-            parts = found if len(row.results) > 1 else (found,)
-            return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
-
-        try:
-            return _with_empty_shapes(trace(request.quantity, function, shapes, limit))
-        except ZeroDivisionError:
-            raise SingularModelError(
-                f"{request.quantity} of robot {self.model.name!r} has no answer: it divides by a "
-                "mass or an inertia that is zero"
-            ) from None
+def state_name(indices: Sequence[Any]) -> str:
+    """How a message names one state of a batch; a single state needs no name."""
+    numbers = [int(i) for i in indices]
+    return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 
 
-EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
-"""The shapes of results that have a row for each body, where there is none."""
-
-
-def _with_empty_shapes(program: Program) -> Program:
-    outputs = [
-        o._replace(shape=EMPTY[o.name]) if o.shape == (0,) and o.name in EMPTY else o
-        for o in program.outputs
-    ]
-    return replace(program, outputs=tuple(outputs))
-
-
-def _kernel(model: Model, parameters: Sequence[Parameter], request: Request) -> Kernel:
-    return Kernels(model, parameters)[request]
-
-
-def _directions(model: Model, q: Sequence[Any]) -> list[list[Any]]:
-    """The rate of q at each unit velocity."""
-    units = [[1.0 if i == k else 0.0 for i in range(model.nv)] for k in range(model.nv)]
-    return [algorithms.coordinate_rates(model, q, unit) for unit in units]
-
-
-def _argument(load: str | Point) -> str:
-    return f"external[{load!r}]"
-
-
-def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algorithms.PointForce]:
-    first, second = Vector3(*numbers[:3]), Vector3(*numbers[3:])
-    if isinstance(key, Point):
-        return key.frame, algorithms.PointForce(first, second)
-    return key, Force(first, second)
+def _made_again(model: Model, parameters: Sequence[Parameter], request: Request) -> Kernel:
+    return Kernels(model, parameters).ask(*request)

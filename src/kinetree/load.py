@@ -8,15 +8,16 @@ from typing import Any
 
 from kinetree.model.load import load_model
 from kinetree.robot import Robot
+from kinetree.typing import Base, Chart
 
 
 def load(
     source: str | os.PathLike[str],
-    base: str = "fixed",
+    base: Base = "fixed",
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
     mimic: bool = True,
-    chart: str = "quaternion",
+    chart: Chart = "quaternion",
     folder: str | os.PathLike[str] | None = None,
     gravity: Sequence[float] | None = None,
     mount: Any = None,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.kernels import Kernels, Point, request
+from kinetree.kernels import Kernels
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.runtime.kernel import Kernel
-
-Array = Any
+from kinetree.tracing import Point
+from kinetree.typing import Array, ArrayLike, Out
 
 
 class Parametric:
@@ -62,30 +62,32 @@ class Parametric:
 
         Its `jacobian(wrt="p")` and `vjp(wrt="p")` are those by the parameters.
         """
-        return self._kernels[request(quantity, method, external, settings)]
+        return self._kernels.ask(quantity, method, tuple(external), settings)
 
-    def inverse_dynamics(self, q: Array, v: Array, a: Array, p: Array, out: Array = None) -> Array:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
+    ) -> Array:
         """Joint forces, (..., nv), of the robot with parameters p, (..., np)."""
         return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
 
     def forward_dynamics(
-        self, q: Array, v: Array, tau: Array, p: Array, out: Array = None
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
         """Accelerations, (..., nv)."""
         return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
 
-    def mass_matrix(self, q: Array, p: Array, out: Array = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, p: ArrayLike, out: Out = None) -> Array:
         """The mass matrix, (..., nv, nv)."""
         return self._kernels["mass_matrix"](q, p, out=out)
 
     def inverse_dynamics_derivative(
-        self, q: Array, v: Array, a: Array, p: Array, out: Array = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
         """The derivative of joint forces by p, (..., nv, np)."""
         return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
 
     def forward_dynamics_derivative(
-        self, q: Array, v: Array, tau: Array, p: Array, out: Array = None
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
         """The derivative of accelerations by p, (..., nv, np)."""
         return self._kernels["forward_dynamics"].jacobian("p")(q, v, tau, p, out=out)

@@ -58,7 +58,7 @@ def closed_form(
             f"{quantity} is made by differentiating a program: take the closed form of "
             f"{how.quantity} and differentiate that with SymPy"
         )
-    lengths = {name: model.nq if name[0] == "q" else model.nv for name in row.arguments}
+    lengths = {name: kind.length(model) for name, kind in row.arguments}
     symbols = {
         name: [sympy.Symbol(f"{name}{'_' if name[-1].isdigit() else ''}{k + 1}") for k in range(n)]
         for name, n in lengths.items()

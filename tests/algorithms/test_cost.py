@@ -44,8 +44,7 @@ class Counted:
         return self
 
 
-for function in (scalar.sin, scalar.cos):
-    function.register(Counted, lambda x: x)
+scalar.register(Counted, lambda op, args: args[0])
 
 
 def operations(algorithm, model):

@@ -37,9 +37,9 @@ print(robot.inverse_dynamics(robot.random(0), np.ones(7), np.ones(7)).tolist())
 
 CALL_WITHOUT_TRACING = (
     """
-import kinetree.robot
+import kinetree.tracing
 def refuse(*a): raise SystemExit("traced")
-kinetree.kernels.Kernels._program = refuse
+kinetree.tracing.Tracer.program = refuse
 """
     + CALL
 )

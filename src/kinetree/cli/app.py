@@ -17,6 +17,7 @@ from kinetree.cli.paper import reproduce
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES, Problem
+from kinetree.typing import Base
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
@@ -153,7 +154,7 @@ def check(
 
 def _robot(name: str, floating: bool) -> kinetree.Robot:
     """A built-in robot by its name, or the robot of a file."""
-    base = "floating" if floating else "fixed"
+    base: Base = "floating" if floating else "fixed"
     if name in BUILT_IN:
         return getattr(kinetree.robots, name)(base)
     try:

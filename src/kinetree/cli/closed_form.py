@@ -40,7 +40,7 @@ def closed_form_of(
             "as they are"
         )
     form = closed_form(model, name, method, *ordered(name, settings), simplify=simplify)
-    results = QUANTITIES[name].results
+    results = list(QUANTITIES[name].results)
     if len(results) == 1:
         return printed(form, LETTERS.get(name, results[0]), latex)
     parts = (ClosedForm(entries, form.symbols) for entries in form.entries)

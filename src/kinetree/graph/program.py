@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from kinetree.graph.expression import Expression, Trace
@@ -128,6 +128,26 @@ def trace(
                 (position[e.value[0]], e.value[1]) if e.op == "input" else e.value,
             )
             for e in order
+        ),
+    )
+
+
+def rearranged(program: Program, names: Mapping[str, str]) -> Program:
+    """The same program with its arguments in another order and under other names.
+
+    Arguments:
+        names: each argument's name -> its new name, in the new order.
+    """
+    place = {declared.name: k for k, declared in enumerate(program.inputs)}
+    moved = {place[old]: k for k, old in enumerate(names)}
+    return replace(
+        program,
+        inputs=tuple(Input(new, program.inputs[place[old]].shape) for old, new in names.items()),
+        nodes=tuple(
+            node._replace(value=(moved[node.value[0]], node.value[1]))
+            if node.op == "input"
+            else node
+            for node in program.nodes
         ),
     )
 

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.citations import citation
-from kinetree.errors import (
-    KinetreeError,
-    ModelError,
-    ShapeError,
-    StateError,
-    unknown,
-)
-from kinetree.kernels import Kernels, Point, Request, request
+from kinetree.citations import bibtex
+from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
+from kinetree.kernels import Kernels, state_name
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
-
-Array = Any
-"""A NumPy array, or what NumPy makes one of."""
-External = Mapping[str | Point, Array]
-"""What acts on a robot; see `Robot.inverse_dynamics`."""
+from kinetree.tracing import Point
+from kinetree.typing import Array, ArrayLike, External, Out
 
 
 class JointLimits(NamedTuple):
     """Limits as arrays: positions of length nq, velocities and efforts of length nv."""
 
-    lower: np.ndarray
-    upper: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
 
 
 class Core:
@@ -78,7 +69,7 @@ class Core:
         m = self.model
         bodies = [m.bodies[i] for i in m.coordinate_order]
 
-        def spread(name: str, count: str) -> np.ndarray:
+        def spread(name: str, count: str) -> Array:
             parts = [[getattr(b.limits, name)] * getattr(b.joint, count) for b in bodies]
             return np.array([x for part in parts for x in part])
 
@@ -90,19 +81,19 @@ class Core:
         )
 
     @property
-    def gravity(self) -> np.ndarray:
+    def gravity(self) -> Array:
         """The acceleration of free fall in the world's axes, (3,), m/s^2."""
         return np.array([float(x) for x in self.model.gravity])
 
     # configurations
 
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         """The configuration in which every joint's transform is the identity, of length nq."""
         return np.array(neutral_configuration(self.model))
 
     def random(
         self, rng: np.random.Generator | int | None = None, batch: float | Sequence[float] = ()
-    ) -> np.ndarray:
+    ) -> Array:
         """Random configurations within the limits.
 
         Arguments:
@@ -123,21 +114,45 @@ class Core:
             ) from None
         return random_configurations(self.model, generator, _shape(batch))
 
-    def integrate(self, q: Array, dv: Array, out: Array = None) -> Array:
-        """Where a constant velocity leads in one unit of time: q (+) dv, (..., nq)."""
-        return self._kernels["integrate"](q, dv, out=out)
+    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Out = None) -> Array:
+        """The configuration to which a constant velocity leads in one unit of time: q (+) dv.
 
-    def difference(self, q0: Array, q1: Array, out: Array = None) -> Array:
-        """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0, (..., nv)."""
-        return self._kernels["difference"](q0, q1, out=out)
+        Arguments:
+            q: configuration, (..., nq).
+            dv: velocity, (..., nv).
+            out: an array to write into.
 
-    def normalize(self, q: Array, out: Array = None) -> Array:
-        """The same configurations with quaternions of length one, (..., nq).
+        Returns:
+            (..., nq); quaternions have length one.
+        """
+        return self._compute("integrate", (q, dv), out)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike, out: Out = None) -> Array:
+        """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0.
+
+        Arguments:
+            q0, q1: configurations, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nv), with integrate(q0, difference(q0, q1)) = q1.
+        """
+        return self._compute("difference", (q0, q1), out)
+
+    def normalize(self, q: ArrayLike, out: Out = None) -> Array:
+        """The same configurations with quaternions of length one.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nq).
 
         Raises:
             StateError: where a quaternion is zero or not finite.
         """
-        unit = self._kernels["normalize"](q, out=out)
+        unit = self._compute("normalize", (q,), out)
         for i in self.model.coordinate_order:
             body, at = self.model.bodies[i], self.model.q_slices[i]
             wrong = ~np.isfinite(unit[..., at]).all(axis=-1)
@@ -145,15 +160,24 @@ class Core:
                 state = np.argwhere(wrong)[0]
                 given = np.broadcast_to(q, unit.shape)[tuple(state)][at].tolist()
                 raise StateError(
-                    f"{_state(state)}joint {body.joint_name!r} has the coordinates {given}, which "
-                    "are no configuration: finite numbers are expected, and a quaternion that is "
-                    "not zero"
+                    f"{state_name(state)}joint {body.joint_name!r} has the coordinates {given}, "
+                    "which are no configuration: finite numbers are expected, and a quaternion "
+                    "that is not zero"
                 )
         return unit
 
-    def coordinate_rates(self, q: Array, v: Array, out: Array = None) -> Array:
-        """The rate of q at the velocity v, (..., nq): v itself, but for quaternions."""
-        return self._kernels["coordinate_rates"](q, v, out=out)
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The rate of q at the velocity v: v itself, but for quaternions.
+
+        Arguments:
+            q: configuration, (..., nq).
+            v: velocity, (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nq).
+        """
+        return self._compute("coordinate_rates", (q, v), out)
 
     # kernels
 
@@ -174,7 +198,7 @@ class Core:
             settings: what the method takes besides arrays, such as frame= and axes=; by default
                 what the method has.
         """
-        return self._kernels[request(quantity, method, external, settings)]
+        return self._kernels.ask(quantity, method, tuple(external), settings)
 
     def citation(self, quantity: str, method: str = "") -> str:
         """Where an algorithm comes from, as BibTeX.
@@ -183,38 +207,41 @@ class Core:
             quantity, method: as in `kernel`. Where the default is the cheapest of several methods,
                 the kernel is traced to find out which.
         """
-        row = QUANTITIES.get(quantity)
-        if row is None:
-            raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-        meant = self._kernels.method(row, Request(quantity, method))
-        return citation(quantity, meant if meant in row.methods else self.kernel(quantity).method)
+        meant = self._kernels.method(quantity, method)
+        methods = QUANTITIES[quantity].methods
+        return bibtex(methods[meant if meant in methods else self.kernel(quantity).method].sources)
 
-    def _loaded(
+    def _compute(
         self,
         quantity: str,
-        method: str,
-        external: External | None,
+        arrays: tuple[ArrayLike, ...],
+        out: Any,
+        method: str = "",
+        external: External | None = None,
         settings: tuple[Any, ...] = (),
-    ) -> Callable[..., Any]:
-        """A kernel that is yet to be given its first arrays; those of the loads follow."""
-        if not (external is None or isinstance(external, Mapping)):
+    ) -> Any:
+        """A quantity at some states.
+
+        Arguments:
+            arrays: its arguments.
+            method, external: as in the methods of Robot that have them.
+            settings: the values of its settings, in the order of its row.
+        """
+        if not (method or settings or external is not None):
+            return self._kernels[quantity].call(arrays, out)
+        if external is None:
+            try:
+                kernel = self._kernels.asked[quantity, method, (), settings]
+            except (KeyError, TypeError):
+                kernel = self._kernels.ask(quantity, method, (), settings)
+            return kernel.call(arrays, out)
+        if not isinstance(external, Mapping):
             raise KinetreeError(
                 f"{quantity}: external is a {type(external).__name__}; names of frames (or Points) "
                 "with the wrenches on them are expected, such as {'tool': wrench}"
             )
-        loads = {} if external is None else dict(external)
-        kernel = self._kernels[quantity, method, tuple(loads), settings]
-
-        def call(*arrays: Array, out: Array) -> Array:
-            return kernel(*arrays, *loads.values(), out=out)
-
-        return call
-
-
-def _state(indices: Sequence[int]) -> str:
-    """How a message names one state of a batch; a single state needs no name."""
-    numbers = [int(i) for i in indices]
-    return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
+        kernel = self._kernels.ask(quantity, method, tuple(external), settings)
+        return kernel.call((*arrays, *external.values()), out)
 
 
 def _shape(batch: Any) -> tuple[int, ...]:

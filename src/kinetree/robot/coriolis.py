@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree import algorithms
 from kinetree.algorithms.coriolis import Factor
 from kinetree.coordinates import InCoordinates
 from kinetree.lazy import cached_property
 from kinetree.quantities import christoffel_pattern
-from kinetree.robot.core import Array, Core
+from kinetree.robot.core import Core
+from kinetree.typing import Array, ArrayLike, Factorization, Out, Outs
 
 
 class Coriolis(Core):
@@ -20,14 +22,15 @@ class Coriolis(Core):
 
     def coriolis_matrix(
         self,
-        q: Array,
-        v: Array,
-        factorization: str | Factor = "christoffel",
-        out: Array = None,
+        q: ArrayLike,
+        v: ArrayLike,
+        factorization: Factorization | Factor = "christoffel",
+        out: Out = None,
     ) -> Array:
-        """A matrix C(q, v) with C v = `coriolis_forces`, (..., nv, nv).
+        """A matrix C(q, v) with C v = `coriolis_forces`.
 
         Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
             factorization: which of the many there are; see `docs/coriolis.md`.
                 "christoffel": the one of the Christoffel symbols, where v is the rate of q; M' - 2C
                     is skew-symmetric always.
@@ -35,11 +38,15 @@ class Coriolis(Core):
                 "lagrange": by Jacobians and their rates; M' - 2C is skew-symmetric, too.
                 a function B(v, I) of a Motion and an Inertia, giving an Operator with
                     B v = v x* I v; M' - 2C is skew-symmetric if B + B^T = (v x*) I - I (v x).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
         """
         if factorization == "christoffel":
-            return self._kernels["coriolis_matrix"](q, v, out=out)
+            return self._compute("coriolis_matrix", (q, v), out)
         if isinstance(factorization, str):
-            return self._kernels["coriolis_matrix", factorization](q, v, out=out)
+            return self._compute("coriolis_matrix", (q, v), out, factorization)
         kernel = self._own.get(factorization)
         if kernel is None:
             algorithm = algorithms.coriolis_matrix(factorization)
@@ -49,58 +56,88 @@ class Coriolis(Core):
         return kernel(q, v, out=out)
 
     def mass_and_coriolis(
-        self, q: Array, v: Array, out: Array = None
+        self, q: ArrayLike, v: ArrayLike, out: Outs = None
     ) -> tuple[Array, Array, Array]:
-        """M, its rate and C of the Christoffel symbols from one pass, each (..., nv, nv)."""
-        return self._kernels["mass_and_coriolis"](q, v, out=out)
+        """M, its rate and C of the Christoffel symbols from one pass.
 
-    def christoffel_symbols(self, q: Array, sparse: bool = False, out: Array = None) -> Array:
-        """The Christoffel symbols of the first kind, (..., nv, nv, nv): [i, j, k] = Gamma_ijk.
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: three arrays to write into.
+
+        Returns:
+            M, M', C, each (..., nv, nv).
+        """
+        M, rate, C = self._compute("mass_and_coriolis", (q, v), out)
+        return M, rate, C
+
+    def christoffel_symbols(self, q: ArrayLike, sparse: bool = False, out: Out = None) -> Array:
+        """The Christoffel symbols of the first kind, [i, j, k] = Gamma_ijk.
 
         Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q; else the
         derivative of C_ij by v_k, which is not symmetric in j and k.
 
         Arguments:
+            q: configuration, (..., nq).
             sparse: give only the values that are not zero by structure and not equal by symmetry,
-                (..., m), in the order of `christoffel_pattern`.
+                in the order of `christoffel_pattern`.
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv, nv); if sparse (..., m).
         """
         name = "christoffel_values" if sparse else "christoffel_symbols"
-        return self._kernels[name](q, out=out)
+        return self._compute(name, (q,), out)
 
     @cached_property
-    def christoffel_pattern(self) -> np.ndarray:
+    def christoffel_pattern(self) -> NDArray[np.intp]:
         """The indices (i, j, k) of the sparse symbols, (m, 3); j <= k where they are symmetric."""
         return np.array(christoffel_pattern(self.model), dtype=np.intp).reshape(-1, 3)
 
     def passivity_forces(
-        self, q: Array, v: Array, vr: Array, ar: Array | None = None, out: Array = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vr: ArrayLike,
+        ar: ArrayLike | None = None,
+        out: Out = None,
     ) -> Array:
-        """M(q) ar + C(q, v) vr + g(q), (..., nv): the law of Slotine and Li, in O(N).
+        """M(q) ar + C(q, v) vr + g(q): the law of Slotine and Li, in O(N).
 
         Arguments:
-            vr, ar: reference velocity and acceleration; no acceleration if None. With C of the
-                Christoffel symbols.
+            q, v: configuration (..., nq) and velocity (..., nv).
+            vr, ar: reference velocity and acceleration, (..., nv); no acceleration if None. C is
+                that of the Christoffel symbols.
+            out: an array to write into.
+
+        Returns:
+            Joint forces, (..., nv).
         """
         still = np.zeros(self.nv) if ar is None else ar
-        return self._kernels["passivity_forces"](q, v, vr, still, out=out)
+        return self._compute("passivity_forces", (q, v, vr, still), out)
 
     def momentum_observer(
-        self, q: Array, v: Array, tau: Array, residual: Array, out: Array = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        residual: ArrayLike,
+        out: Outs = None,
     ) -> tuple[Array, Array]:
         """A step of the generalised-momentum observer of forces from outside.
 
-        Integrate the rate over a step to an estimate of p, and compare it with p at the end of the
-        step: residual = gain (p - estimate) follows the joint forces that come from outside.
-        `docs/coriolis.md` has the loop.
+        Integrate the second result to an estimate of the first; gain times what is left between
+        the two is the next residual, which follows the joint forces that come from outside.
 
         Arguments:
-            tau: joint forces of the drives, less their friction.
-            residual: of the step before; zeros at the start.
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
+            residual: of the step before, (..., nv).
+            out: two arrays to write into.
 
         Returns:
             p, rate: M v and tau + C^T v - g + residual, (..., nv) each.
         """
-        return self._kernels["momentum_observer"](q, v, tau, residual, out=out)
+        p, rate = self._compute("momentum_observer", (q, v, tau, residual), out)
+        return p, rate
 
     def in_coordinates(
         self, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int

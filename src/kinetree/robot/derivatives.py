@@ -12,12 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import MissingExtraError
-from kinetree.robot.core import Array, Core, External
+from kinetree.robot.core import Core
 from kinetree.trajectory import TOLERANCE, Effort
+from kinetree.typing import (
+    About,
+    AccelerationKind,
+    Array,
+    ArrayLike,
+    Axes,
+    External,
+    ForwardDerivativesMethod,
+    InverseDerivativesMethod,
+    Out,
+    Outs,
+)
 
 
 class Derivatives(NamedTuple):
-    """Of one array by three."""
+    """Derivatives of one result with respect to q, v and a."""
 
     dq: Array
     dv: Array
@@ -25,15 +37,15 @@ class Derivatives(NamedTuple):
 
 
 class ForwardDerivatives(NamedTuple):
-    """Of accelerations by q, v and tau."""
+    """Derivatives of accelerations with respect to q, v and tau."""
 
     dq: Array
     dv: Array
     dtau: Array
 
 
-class Seconds(NamedTuple):
-    """Second derivatives: xy by y of the derivatives by x. All that are not here vanish.
+class SecondDerivatives(NamedTuple):
+    """Second derivatives: `qv` is the derivative by v of the derivative by q. All others vanish.
 
     u is what enters linearly: the acceleration of inverse dynamics, the force of forward dynamics.
     Where v is the rate of q, qq and vv are symmetric; elsewhere qq is not, as directions turn.
@@ -52,14 +64,14 @@ class Differential(Core):
 
     def inverse_dynamics_derivatives(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: InverseDerivativesMethod = "",
+        out: Outs = None,
     ) -> Derivatives:
-        """The derivatives of joint forces by q, v and a, each (..., nv, nv): [i, j] of tau_i by j.
+        """The derivatives of joint forces by q, v and a: [i, j] of tau_i by j.
 
         Arguments:
             q, v, a, external: as in `inverse_dynamics`; wrenches stay the same in their frames,
@@ -67,114 +79,161 @@ class Differential(Core):
             method: "analytic" (in O(N d)), "balafoutis-patel" (link by link, as Guenter & Rose
                 have it) or "graph" (the program of inverse dynamics, differentiated); by default
                 the cheapest, which `robot.kernel("inverse_dynamics_derivatives").method` names.
+            out: three arrays to write into.
 
         Returns:
-            dq, dv, da; the last is the mass matrix.
+            dq, dv, da, each (..., nv, nv); the last is the mass matrix.
         """
-        if external is None and not method:
-            return Derivatives(*self._kernels["inverse_dynamics_derivatives"](q, v, a, out=out))
-        call = self._loaded("inverse_dynamics_derivatives", method, external)
-        return Derivatives(*call(q, v, a, out=out))
+        found = self._compute("inverse_dynamics_derivatives", (q, v, a), out, method, external)
+        return Derivatives(*found)
 
     def forward_dynamics_derivatives(
         self,
-        q: Array,
-        v: Array,
-        tau: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: ForwardDerivativesMethod = "",
+        out: Outs = None,
     ) -> ForwardDerivatives:
-        """The derivatives of accelerations by q, v and tau, each (..., nv, nv).
+        """The derivatives of accelerations by q, v and tau.
 
         Arguments:
             q, v, tau, external: as in `forward_dynamics`.
             method: "analytic" (by those of inverse dynamics and the factors of the mass matrix) or
                 "graph" (the articulated-body algorithm, differentiated); by default the cheaper.
+            out: three arrays to write into.
 
         Returns:
-            dq, dv, dtau; the last is the inverse of the mass matrix.
+            dq, dv, dtau, each (..., nv, nv); the last is the inverse of the mass matrix.
         """
-        if external is None and not method:
-            kernel = self._kernels["forward_dynamics_derivatives"]
-            return ForwardDerivatives(*kernel(q, v, tau, out=out))
-        call = self._loaded("forward_dynamics_derivatives", method, external)
-        return ForwardDerivatives(*call(q, v, tau, out=out))
+        found = self._compute("forward_dynamics_derivatives", (q, v, tau), out, method, external)
+        return ForwardDerivatives(*found)
 
     def gravity_forces_derivatives(
-        self, q: Array, external: External | None = None, out: Array = None
+        self, q: ArrayLike, external: External | None = None, out: Out = None
     ) -> Array:
-        """The derivative by q of the forces that hold the robot at rest, (..., nv, nv).
+        """The derivative by q of the forces that hold the robot at rest.
 
         Arguments:
+            q: configuration, (..., nq).
             external: what acts on it, as in `inverse_dynamics`: a wrench f at a frame adds the
                 derivative of -J^T f.
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
         """
-        return self._loaded("gravity_forces_derivatives", "", external)(q, out=out)
+        return self._compute("gravity_forces_derivatives", (q,), out, external=external)
 
-    def mass_matrix_derivatives(self, q: Array, out: Array = None) -> Array:
-        """The derivative of the mass matrix, (..., nv, nv, nv): [i, j, k] of M_ij along k."""
-        return self._kernels["mass_matrix_derivatives"](q, out=out)
+    def mass_matrix_derivatives(self, q: ArrayLike, out: Out = None) -> Array:
+        """The derivative of the mass matrix: [i, j, k] of M_ij along k.
 
-    def mass_matrix_inverse_derivatives(self, q: Array, out: Array = None) -> Array:
-        """The derivative of the mass matrix's inverse, (..., nv, nv, nv); for small robots."""
-        return self._kernels["mass_matrix_inverse_derivatives"](q, out=out)
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv, nv).
+        """
+        return self._compute("mass_matrix_derivatives", (q,), out)
+
+    def mass_matrix_inverse_derivatives(self, q: ArrayLike, out: Out = None) -> Array:
+        """The derivative of the mass matrix's inverse; for small robots.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv, nv).
+        """
+        return self._compute("mass_matrix_inverse_derivatives", (q,), out)
 
     def velocity_derivatives(
-        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
+        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Outs = None
     ) -> tuple[Array, Array]:
-        """The derivatives by q and v of a frame's velocity J v, each (..., 6, nv).
+        """The derivatives by q and v of a frame's velocity J v.
 
         Arguments:
             q, v, frame, axes: as in `velocity`.
+            out: two arrays to write into.
+
+        Returns:
+            dq, dv, each (..., 6, nv).
         """
-        kernel = self._kernels["velocity_derivatives", "", (), (frame, axes)]
-        dq, dv = kernel(q, v, out=out)
+        dq, dv = self._compute("velocity_derivatives", (q, v), out, settings=(frame, axes))
         return dq, dv
 
     def acceleration_derivatives(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
         frame: str,
-        axes: str = "origin",
-        kind: str = "classical",
-        out: Array = None,
+        axes: Axes = "origin",
+        kind: AccelerationKind = "classical",
+        out: Outs = None,
     ) -> Derivatives:
-        """The derivatives by q, v and a of a frame's acceleration, each (..., 6, nv).
+        """The derivatives by q, v and a of a frame's acceleration.
 
         Arguments:
             q, v, a, frame, axes, kind: as in `acceleration`.
+            out: three arrays to write into.
+
+        Returns:
+            dq, dv, da, each (..., 6, nv).
         """
-        kernel = self._kernels["acceleration_derivatives", "", (), (frame, axes, kind)]
-        return Derivatives(*kernel(q, v, a, out=out))
+        settings = (frame, axes, kind)
+        found = self._compute("acceleration_derivatives", (q, v, a), out, settings=settings)
+        return Derivatives(*found)
 
     def momentum_derivatives(
-        self, q: Array, v: Array, about: str = "center", out: Array = None
+        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Outs = None
     ) -> tuple[Array, Array]:
-        """The derivatives by q and v of `momentum`, each (..., 6, nv)."""
-        dq, dv = self._kernels["momentum_derivatives", "", (), (about,)](q, v, out=out)
+        """The derivatives by q and v of `momentum`.
+
+        Arguments:
+            q, v, about: as in `momentum`.
+            out: two arrays to write into.
+
+        Returns:
+            dq, dv, each (..., 6, nv).
+        """
+        dq, dv = self._compute("momentum_derivatives", (q, v), out, settings=(about,))
         return dq, dv
 
     def momentum_rate_derivatives(
-        self, q: Array, v: Array, a: Array, about: str = "center", out: Array = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        about: About = "center",
+        out: Outs = None,
     ) -> Derivatives:
-        """The derivatives by q, v and a of `momentum_rate`, each (..., 6, nv)."""
-        kernel = self._kernels["momentum_rate_derivatives", "", (), (about,)]
-        return Derivatives(*kernel(q, v, a, out=out))
+        """The derivatives by q, v and a of `momentum_rate`.
+
+        Arguments:
+            q, v, a, about: as in `momentum_rate`.
+            out: three arrays to write into.
+
+        Returns:
+            dq, dv, da, each (..., 6, nv).
+        """
+        found = self._compute("momentum_rate_derivatives", (q, v, a), out, settings=(about,))
+        return Derivatives(*found)
 
     # second order
 
     def inverse_dynamics_second_derivatives(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
-        weights: Array | None = None,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        weights: ArrayLike | None = None,
         external: External | None = None,
-        out: Array = None,
-    ) -> Seconds:
+        out: Outs = None,
+    ) -> SecondDerivatives:
         """The second derivatives of joint forces.
 
         Arguments:
@@ -182,6 +241,7 @@ class Differential(Core):
             weights: (..., nv): those of the sum of joint forces times weights, each (..., nv, nv),
                 which is what optimal control needs. Without, those of every joint force, each
                 (..., nv, nv, nv), [i, j, k] of tau_i by j and then k: for small robots.
+            out: four arrays to write into.
 
         Returns:
             qq, qv, vv, qu, u being a.
@@ -190,32 +250,36 @@ class Differential(Core):
 
     def forward_dynamics_second_derivatives(
         self,
-        q: Array,
-        v: Array,
-        tau: Array,
-        weights: Array | None = None,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        weights: ArrayLike | None = None,
         external: External | None = None,
-        out: Array = None,
-    ) -> Seconds:
-        """The second derivatives of accelerations, as `inverse_dynamics_second_derivatives` has
-        those of joint forces; u is tau.
+        out: Outs = None,
+    ) -> SecondDerivatives:
+        """The second derivatives of accelerations.
+
+        Arguments:
+            q, v, tau, external: as in `forward_dynamics`.
+            weights, out: as in `inverse_dynamics_second_derivatives`.
+
+        Returns:
+            qq, qv, vv, qu, u being tau.
         """
         return self._second("forward_dynamics", (q, v, tau), weights, external, out)
 
     def _second(
         self,
         quantity: str,
-        state: tuple[Array, ...],
-        weights: Array | None,
+        state: tuple[ArrayLike, ...],
+        weights: ArrayLike | None,
         external: External | None,
-        out: Array,
-    ) -> Seconds:
-        if weights is None:
-            call = self._loaded(f"{quantity}_second_derivatives", "", external)
-            return Seconds(*call(*state, out=out))
-        loads = {} if external is None else dict(external)
-        kernel = self._kernels[f"{quantity}_weighted_second_derivatives", "", tuple(loads), ()]
-        return Seconds(*kernel(*state, *loads.values(), weights, out=out))
+        out: Outs,
+    ) -> SecondDerivatives:
+        name, arrays = f"{quantity}_second_derivatives", state
+        if weights is not None:
+            name, arrays = f"{quantity}_weighted_second_derivatives", (*state, weights)
+        return SecondDerivatives(*self._compute(name, arrays, out, external=external))
 
     # what optimisation and control do with them
 
@@ -223,7 +287,7 @@ class Differential(Core):
         self,
         trajectory: Any,
         points: int | None = None,
-        weights: Array | None = None,
+        weights: ArrayLike | None = None,
         tolerance: float = TOLERANCE,
     ) -> Effort:
         """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
@@ -244,9 +308,9 @@ class Differential(Core):
 
     def linearize(
         self,
-        q: Array,
-        v: Array,
-        tau: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         dt: float | None = None,
         external: External | None = None,
     ) -> tuple[Array, Array]:
@@ -261,9 +325,9 @@ class Differential(Core):
         """
         n = self.nv
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
-        A = np.zeros((*dq.shape[:-2], 2 * n, 2 * n))
-        B = np.zeros((*dq.shape[:-2], 2 * n, n))
-        A[..., :n, :n] = self._kernels["transport"](q, v) if self.nq != n else 0.0
+        A = np.zeros((*dq.shape[:-2], 2 * n, 2 * n), dq.dtype)
+        B = np.zeros((*dq.shape[:-2], 2 * n, n), dq.dtype)
+        A[..., :n, :n] = self._compute("transport", (q, v), None) if self.nq != n else 0.0
         A[..., :n, n:] = np.eye(n)
         A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = dq, dv, dtau
         return (A, B) if dt is None else _discrete(A, B, dt)

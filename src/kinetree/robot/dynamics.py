@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.robot.core import Array, Core, External
+from kinetree.robot.core import Core
 from kinetree.settings import joint_names
+from kinetree.typing import (
+    About,
+    Array,
+    ArrayLike,
+    CoriolisForcesMethod,
+    External,
+    ForwardDynamicsMethod,
+    InverseDynamicsMethod,
+    MassMatrixInverseMethod,
+    MassMatrixMethod,
+    Out,
+    Outs,
+)
 
 
 class Dynamics(Core):
@@ -15,12 +28,12 @@ class Dynamics(Core):
 
     def inverse_dynamics(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: InverseDynamicsMethod = "",
+        out: Out = None,
     ) -> Array:
         """The joint forces that give an acceleration.
 
@@ -32,165 +45,281 @@ class Dynamics(Core):
                 origin and in its own axes, (..., 6); or Point(frame) -> a force in the world's
                 axes and the point of the frame's body where it acts, in the frame's coordinates,
                 (..., 6).
-            method: "balafoutis-patel" (the default, with the least arithmetic of the three), "rnea"
-                or "liu-jain"; they differ by rounding.
+            method: "balafoutis-patel" (the default, with the least arithmetic), "rnea" or
+                "liu-jain"; they differ by rounding.
+            out: an array to write into.
 
         Returns:
-            tau: joint forces, (..., nv), N or N m.
+            Joint forces, (..., nv), N or N m.
         """
-        if external is None and not method:
-            return self._kernels["inverse_dynamics"](q, v, a, out=out)
-        return self._loaded("inverse_dynamics", method, external)(q, v, a, out=out)
+        return self._compute("inverse_dynamics", (q, v, a), out, method, external)
 
     def joint_wrenches(
-        self, q: Array, v: Array, a: Array, external: External | None = None, out: Array = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external: External | None = None,
+        out: Out = None,
     ) -> Array:
-        """All that each joint transmits onto its body: (..., nbodies, 6).
+        """All that each joint transmits onto its body.
 
-        A wrench (force, moment) at the body's origin and in its axes: along the joint's axes what
-        its drive gives, across them what its bearings carry.
-        """
-        return self._loaded("joint_wrenches", "", external)(q, v, a, out=out)
-
-    def gravity_forces(self, q: Array, method: str = "", out: Array = None) -> Array:
-        """The joint forces that hold the robot against gravity, (..., nv)."""
-        return self._kernels[("gravity_forces", method) if method else "gravity_forces"](q, out=out)
-
-    def coriolis_forces(self, q: Array, v: Array, method: str = "", out: Array = None) -> Array:
-        """Coriolis and centrifugal forces, (..., nv): C(q, v) v, without gravity and friction.
+        Along the joint's axes it is what its drive gives, across them what its bearings carry.
 
         Arguments:
-            method: a way of inverse dynamics, or "lagrange".
+            q, v, a, external: as in `inverse_dynamics`.
+            out: an array to write into.
+
+        Returns:
+            Wrenches (force, moment) at the bodies' origins and in their axes, (..., nbodies, 6).
         """
-        key = ("coriolis_forces", method) if method else "coriolis_forces"
-        return self._kernels[key](q, v, out=out)
+        return self._compute("joint_wrenches", (q, v, a), out, external=external)
+
+    def gravity_forces(
+        self, q: ArrayLike, method: InverseDynamicsMethod = "", out: Out = None
+    ) -> Array:
+        """The joint forces that hold the robot at rest against gravity.
+
+        Arguments:
+            q: configuration, (..., nq).
+            method: as in `inverse_dynamics`.
+            out: an array to write into.
+
+        Returns:
+            (..., nv), N or N m.
+        """
+        return self._compute("gravity_forces", (q,), out, method)
+
+    def coriolis_forces(
+        self, q: ArrayLike, v: ArrayLike, method: CoriolisForcesMethod = "", out: Out = None
+    ) -> Array:
+        """Coriolis and centrifugal forces, C(q, v) v: without gravity and friction.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            method: as in `inverse_dynamics`, or "lagrange".
+            out: an array to write into.
+
+        Returns:
+            (..., nv), N or N m.
+        """
+        return self._compute("coriolis_forces", (q, v), out, method)
 
     def bias_forces(
         self,
-        q: Array,
-        v: Array,
+        q: ArrayLike,
+        v: ArrayLike,
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: InverseDynamicsMethod = "",
+        out: Out = None,
     ) -> Array:
-        """The joint forces at zero acceleration: gravity, Coriolis, friction, loads; (..., nv)."""
-        if external is None and not method:
-            return self._kernels["bias_forces"](q, v, out=out)
-        return self._loaded("bias_forces", method, external)(q, v, out=out)
+        """The joint forces at zero acceleration: gravity, Coriolis, friction, loads.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            external, method: as in `inverse_dynamics`.
+            out: an array to write into.
+
+        Returns:
+            (..., nv), N or N m.
+        """
+        return self._compute("bias_forces", (q, v), out, method, external)
 
     # the mass matrix
 
-    def mass_matrix(self, q: Array, method: str = "", out: Array = None) -> Array:
-        """The mass matrix M(q), (..., nv, nv), both triangles.
+    def mass_matrix(self, q: ArrayLike, method: MassMatrixMethod = "", out: Out = None) -> Array:
+        """The mass matrix M(q), both triangles.
 
         Arguments:
+            q: configuration, (..., nq).
             method: "crba" (the default), "rnea" (column by column) or "lagrange" (by Jacobians).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
         """
-        if not method:
-            return self._kernels["mass_matrix"](q, out=out)
-        return self._kernels["mass_matrix", method](q, out=out)
+        return self._compute("mass_matrix", (q,), out, method)
 
-    def mass_matrix_rate(self, q: Array, v: Array, out: Array = None) -> Array:
-        """The time derivative of the mass matrix, (..., nv, nv)."""
-        return self._kernels["mass_matrix_rate"](q, v, out=out)
-
-    def mass_matrix_inverse(self, q: Array, method: str = "", out: Array = None) -> Array:
-        """The inverse of the mass matrix, (..., nv, nv).
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The time derivative of the mass matrix.
 
         Arguments:
-            method: "ltl" (by the sparse factors of M, the default) or "aba" (without M).
-        """
-        key = ("mass_matrix_inverse", method) if method else "mass_matrix_inverse"
-        return self._kernels[key](q, out=out)
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
 
-    def mass_matrix_factor(self, q: Array, out: Array = None) -> Array:
-        """L with M = L^T L, sparse as the robot branches: (..., nv, nv)."""
-        return self._kernels["mass_matrix_factor"](q, out=out)
+        Returns:
+            (..., nv, nv).
+        """
+        return self._compute("mass_matrix_rate", (q, v), out)
+
+    def mass_matrix_inverse(
+        self, q: ArrayLike, method: MassMatrixInverseMethod = "", out: Out = None
+    ) -> Array:
+        """The inverse of the mass matrix.
+
+        Arguments:
+            q: configuration, (..., nq).
+            method: "ltl" (by the sparse factors of M, the default) or "aba" (without M).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
+        """
+        return self._compute("mass_matrix_inverse", (q,), out, method)
+
+    def mass_matrix_factor(self, q: ArrayLike, out: Out = None) -> Array:
+        """L with M = L^T L, lower triangular and sparse as the robot branches.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
+        """
+        return self._compute("mass_matrix_factor", (q,), out)
 
     # forward dynamics
 
     def forward_dynamics(
         self,
-        q: Array,
-        v: Array,
-        tau: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: ForwardDynamicsMethod = "",
+        out: Out = None,
     ) -> Array:
-        """The acceleration that joint forces give, (..., nv).
+        """The acceleration that joint forces give.
 
         Arguments:
-            q, v, tau: configuration, velocity, joint forces.
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
             external: as in `inverse_dynamics`.
             method: "aba", or "crba", which factors the mass matrix; by default the first, unless
                 joints mimic others.
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
 
         Raises:
             SingularChartError: where the coordinates of a joint are singular.
         """
-        if external is None and not method:
-            return self._kernels["forward_dynamics"](q, v, tau, out=out)
-        return self._loaded("forward_dynamics", method, external)(q, v, tau, out=out)
+        return self._compute("forward_dynamics", (q, v, tau), out, method, external)
 
     def hybrid_dynamics(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
-        tau: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
         accelerated: str | Sequence[str],
         external: External | None = None,
-        method: str = "",
-        out: Array = None,
+        method: ForwardDynamicsMethod = "",
+        out: Outs = None,
     ) -> tuple[Array, Array]:
         """The motion when some joints are given their acceleration, the others their force.
 
         Arguments:
-            a: of which the entries of the accelerated joints are read.
-            tau: of which the entries of the other joints are read.
-            accelerated: the names of the joints whose acceleration is given, or the one name.
+            q, v: configuration (..., nq) and velocity (..., nv).
+            a: of which the entries of the accelerated joints are read, (..., nv).
+            tau: of which the entries of the other joints are read, (..., nv).
+            accelerated: the names of the joints whose acceleration is given.
             external, method: as in `forward_dynamics`.
+            out: two arrays to write into.
 
         Returns:
             a, tau: both complete, (..., nv) each.
         """
         settings = (joint_names("accelerated", accelerated),)
-        kernel = self._loaded("hybrid_dynamics", method, external, settings)
-        return kernel(q, v, a, tau, out=out)
+        found = self._compute("hybrid_dynamics", (q, v, a, tau), out, method, external, settings)
+        return found[0], found[1]
 
     # energy and momentum
 
-    def kinetic_energy(self, q: Array, v: Array, out: Array = None) -> Array:
-        """The kinetic energy, J: of bodies and rotors, v^T M v / 2."""
-        return self._kernels["kinetic_energy"](q, v, out=out)
-
-    def potential_energy(self, q: Array, out: Array = None) -> Array:
-        """The energy in the gravity field, J; zero for a centre of mass at the world's origin."""
-        return self._kernels["potential_energy"](q, out=out)
-
-    def momentum(self, q: Array, v: Array, about: str = "center", out: Array = None) -> Array:
-        """Linear and angular momentum in the world's axes: (..., 6), linear first.
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The kinetic energy of bodies and rotors, v^T M v / 2.
 
         Arguments:
-            about: the point of the angular part: "center" (of mass) or "origin" (of the world).
-        """
-        return self._kernels["momentum", "", (), (about,)](q, v, out=out)
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
 
-    def momentum_matrix(self, q: Array, about: str = "center", out: Array = None) -> Array:
-        """The matrix A with momentum = A v: (..., 6, nv), centroidal by default."""
-        if about == "center":
-            return self._kernels["momentum_matrix"](q, out=out)
-        return self._kernels["momentum_matrix", "", (), (about,)](q, out=out)
+        Returns:
+            (...), J.
+        """
+        return self._compute("kinetic_energy", (q, v), out)
+
+    def potential_energy(self, q: ArrayLike, out: Out = None) -> Array:
+        """The energy in the gravity field; zero for a centre of mass at the world's origin.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (...), J.
+        """
+        return self._compute("potential_energy", (q,), out)
+
+    def momentum(
+        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Out = None
+    ) -> Array:
+        """Linear and angular momentum in the world's axes.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            about: the point of the angular part: "center" (of mass) or "origin" (of the world).
+            out: an array to write into.
+
+        Returns:
+            (..., 6), linear first.
+        """
+        return self._compute("momentum", (q, v), out, settings=(about,))
+
+    def momentum_matrix(self, q: ArrayLike, about: About = "center", out: Out = None) -> Array:
+        """The matrix A with momentum = A v, centroidal by default.
+
+        Arguments:
+            q: configuration, (..., nq).
+            about: as in `momentum`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, nv), linear rows first.
+        """
+        return self._compute("momentum_matrix", (q,), out, settings=(about,))
 
     def momentum_matrix_rate(
-        self, q: Array, v: Array, about: str = "center", out: Array = None
+        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Out = None
     ) -> Array:
-        """The time derivative of `momentum_matrix`: (..., 6, nv)."""
-        return self._kernels["momentum_matrix_rate", "", (), (about,)](q, v, out=out)
+        """The time derivative of `momentum_matrix`.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            about: as in `momentum`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, nv), linear rows first.
+        """
+        return self._compute("momentum_matrix_rate", (q, v), out, settings=(about,))
 
     def momentum_rate(
-        self, q: Array, v: Array, a: Array, about: str = "center", out: Array = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        about: About = "center",
+        out: Out = None,
     ) -> Array:
-        """How fast the momentum changes at the acceleration a: (..., 6)."""
-        return self._kernels["momentum_rate", "", (), (about,)](q, v, a, out=out)
+        """How fast the momentum changes at an acceleration.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            about: as in `momentum`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6), linear first.
+        """
+        return self._compute("momentum_rate", (q, v, a), out, settings=(about,))

@@ -4,97 +4,205 @@ from __future__ import annotations
 
 from kinetree import algorithms
 from kinetree.lazy import cached_property
-from kinetree.robot.core import Array, Core
+from kinetree.robot.core import Core
+from kinetree.typing import AccelerationKind, Array, ArrayLike, Axes, Out
 
 
 class Kinematics(Core):
     """Where a robot's frames are and how they move.
 
     axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own axes, at its
-    own origin), "world" (the world's axes, at its origin). Pinocchio's LOCAL_WORLD_ALIGNED, LOCAL
-    and WORLD are taken for them, too, as strings or as values of pinocchio.ReferenceFrame.
+    own origin), "world" (the world's axes, at its origin).
     """
 
-    def poses(self, q: Array, out: Array = None) -> Array:
-        """The pose of every body in the world: (..., nbodies, 4, 4), homogeneous matrices."""
-        return self._kernels["poses"](q, out=out)
-
-    def pose(self, q: Array, frame: str, out: Array = None) -> Array:
-        """The pose of a frame in the world: (..., 4, 4)."""
-        return self._kernels["pose", "", (), (frame,)](q, out=out)
-
-    def velocities(self, q: Array, v: Array, axes: str = "origin", out: Array = None) -> Array:
-        """The velocity of every body: (..., nbodies, 6), linear first."""
-        return self._kernels["velocities", "", (), (axes,)](q, v, out=out)
-
-    def velocity(
-        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
-    ) -> Array:
-        """The velocity of a frame: (..., 6), linear first.
+    def poses(self, q: ArrayLike, out: Out = None) -> Array:
+        """The pose of every body in the world.
 
         Arguments:
-            axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own),
-                or "world" (the world's axes, at the world's origin).
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            Homogeneous matrices, (..., nbodies, 4, 4), in the order of `bodies`.
         """
-        return self._kernels["velocity", "", (), (frame, axes)](q, v, out=out)
+        return self._compute("poses", (q,), out)
+
+    def pose(self, q: ArrayLike, frame: str, out: Out = None) -> Array:
+        """The pose of a frame in the world.
+
+        Arguments:
+            q: configuration, (..., nq).
+            frame: the name of the frame.
+            out: an array to write into.
+
+        Returns:
+            Homogeneous matrix, (..., 4, 4).
+        """
+        return self._compute("pose", (q,), out, settings=(frame,))
+
+    def velocities(
+        self, q: ArrayLike, v: ArrayLike, axes: Axes = "origin", out: Out = None
+    ) -> Array:
+        """The velocity of every body.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            axes: as in `velocity`.
+            out: an array to write into.
+
+        Returns:
+            (..., nbodies, 6), linear first.
+        """
+        return self._compute("velocities", (q, v), out, settings=(axes,))
+
+    def velocity(
+        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None
+    ) -> Array:
+        """The velocity of a frame.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            frame: the name of the frame.
+            axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own), or
+                "world" (the world's axes, at the world's origin).
+            out: an array to write into.
+
+        Returns:
+            (..., 6), linear first.
+        """
+        return self._compute("velocity", (q, v), out, settings=(frame, axes))
 
     def acceleration(
         self,
-        q: Array,
-        v: Array,
-        a: Array,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
         frame: str,
-        axes: str = "origin",
-        kind: str = "classical",
-        out: Array = None,
+        axes: Axes = "origin",
+        kind: AccelerationKind = "classical",
+        out: Out = None,
     ) -> Array:
-        """The acceleration of a frame: (..., 6), linear first, gravity not counted.
+        """The acceleration of a frame, gravity not counted.
 
         Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            frame: the name of the frame.
             axes: as in `velocity`.
             kind: "classical", the second derivative of the position of the point at the origin
                 of the axes; or "spatial", the rate of the spatial velocity.
-        """
-        return self._kernels["acceleration", "", (), (frame, axes, kind)](q, v, a, out=out)
+            out: an array to write into.
 
-    def jacobian(self, q: Array, frame: str, axes: str = "origin", out: Array = None) -> Array:
-        """The Jacobian of a frame: (..., 6, nv), linear first; times v it is `velocity`."""
-        return self._kernels["jacobian", "", (), (frame, axes)](q, out=out)
+        Returns:
+            (..., 6), linear first.
+        """
+        return self._compute("acceleration", (q, v, a), out, settings=(frame, axes, kind))
+
+    def jacobian(self, q: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None) -> Array:
+        """The Jacobian of a frame: times v it is `velocity`.
+
+        Arguments:
+            q: configuration, (..., nq).
+            frame: the name of the frame.
+            axes: as in `velocity`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, nv), linear rows first.
+        """
+        return self._compute("jacobian", (q,), out, settings=(frame, axes))
 
     def jacobian_rate(
-        self, q: Array, v: Array, frame: str, axes: str = "origin", out: Array = None
+        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None
     ) -> Array:
-        """The time derivative of `jacobian`: (..., 6, nv)."""
-        return self._kernels["jacobian_rate", "", (), (frame, axes)](q, v, out=out)
+        """The time derivative of `jacobian`.
 
-    def jacobians(self, q: Array, axes: str = "origin", out: Array = None) -> Array:
-        """The Jacobians of all bodies: (..., nbodies, 6, nv)."""
-        return self._kernels["jacobians", "", (), (axes,)](q, out=out)
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            frame: the name of the frame.
+            axes: as in `velocity`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, nv), linear rows first.
+        """
+        return self._compute("jacobian_rate", (q, v), out, settings=(frame, axes))
+
+    def jacobians(self, q: ArrayLike, axes: Axes = "origin", out: Out = None) -> Array:
+        """The Jacobians of all bodies.
+
+        Arguments:
+            q: configuration, (..., nq).
+            axes: as in `velocity`.
+            out: an array to write into.
+
+        Returns:
+            (..., nbodies, 6, nv), linear rows first.
+        """
+        return self._compute("jacobians", (q,), out, settings=(axes,))
 
     @cached_property
     def total_mass(self) -> float:
         """The mass of all that moves, kg."""
         return float(algorithms.total_mass(self.model))
 
-    def center_of_mass(self, q: Array, out: Array = None) -> Array:
-        """The centre of mass of all that moves, in the world: (..., 3).
+    def center_of_mass(self, q: ArrayLike, out: Out = None) -> Array:
+        """The centre of mass of all that moves, in the world.
 
-        Of a robot without moving joints it is that of all its links.
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., 3), m.
         """
-        return self._kernels["center_of_mass"](q, out=out)
+        return self._compute("center_of_mass", (q,), out)
 
-    def center_of_mass_velocity(self, q: Array, v: Array, out: Array = None) -> Array:
-        """The velocity of the centre of mass: (..., 3)."""
-        return self._kernels["center_of_mass_velocity"](q, v, out=out)
+    def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The velocity of the centre of mass.
 
-    def center_of_mass_acceleration(self, q: Array, v: Array, a: Array, out: Array = None) -> Array:
-        """The acceleration of the centre of mass: (..., 3)."""
-        return self._kernels["center_of_mass_acceleration"](q, v, a, out=out)
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
 
-    def center_of_mass_jacobian(self, q: Array, out: Array = None) -> Array:
-        """The Jacobian of the centre of mass: (..., 3, nv)."""
-        return self._kernels["center_of_mass_jacobian"](q, out=out)
+        Returns:
+            (..., 3), m/s.
+        """
+        return self._compute("center_of_mass_velocity", (q, v), out)
 
-    def center_of_mass_jacobian_rate(self, q: Array, v: Array, out: Array = None) -> Array:
-        """The time derivative of `center_of_mass_jacobian`: (..., 3, nv)."""
-        return self._kernels["center_of_mass_jacobian_rate"](q, v, out=out)
+    def center_of_mass_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None
+    ) -> Array:
+        """The acceleration of the centre of mass.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., 3), m/s^2.
+        """
+        return self._compute("center_of_mass_acceleration", (q, v, a), out)
+
+    def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None) -> Array:
+        """The Jacobian of the centre of mass: times v it is its velocity.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., 3, nv).
+        """
+        return self._compute("center_of_mass_jacobian", (q,), out)
+
+    def center_of_mass_jacobian_rate(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The time derivative of `center_of_mass_jacobian`.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., 3, nv).
+        """
+        return self._compute("center_of_mass_jacobian_rate", (q, v), out)

@@ -191,6 +191,10 @@ class Kernel:
         Returns:
             An array, or a tuple of them if there are several results.
         """
+        return self.call(arrays, out)
+
+    def call(self, arrays: tuple[Any, ...], out: Any = None) -> Any:
+        """As calling the kernel, with the arguments in a tuple."""
         if self._guard is not None and arrays:
             self._guard(arrays[0])
         if out is None:

@@ -1,0 +1,34 @@
+"""What a robot can compute: one row a quantity, and the row says everything about it."""
+
+from kinetree.quantities.coriolis import CORIOLIS_QUANTITIES, christoffel_pattern
+from kinetree.quantities.derivatives import DERIVATIVES
+from kinetree.quantities.dynamics import DYNAMICS
+from kinetree.quantities.kinematics import KINEMATICS
+from kinetree.quantities.row import (
+    ANY_FRAME,
+    SOME_JOINTS,
+    Argument,
+    Derived,
+    Kind,
+    Method,
+    Quantity,
+    plain,
+)
+
+QUANTITIES: dict[str, Quantity] = KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES
+PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
+"""The quantities that are methods of Robot."""
+
+__all__ = [
+    "ANY_FRAME",
+    "PUBLIC",
+    "QUANTITIES",
+    "SOME_JOINTS",
+    "Argument",
+    "Derived",
+    "Kind",
+    "Method",
+    "Quantity",
+    "christoffel_pattern",
+    "plain",
+]

@@ -1,0 +1,158 @@
+"""Configurations, poses, velocities, Jacobians, the centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kinetree import algorithms
+from kinetree.algorithms import AXES
+from kinetree.citations import LECTURE, RIGID_MOTIONS, TUTORIAL
+from kinetree.model import Model
+from kinetree.model.prepare import Preparation
+from kinetree.quantities.row import ANY_FRAME, A, Argument, Kind, Q, Quantity, V, one
+
+NOTHING, WHOLE = Preparation.NOTHING, Preparation.INERTIAS_IF_WHOLE
+FRAME = {"frame": ANY_FRAME, "axes": AXES}
+
+
+def rate_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The rate of a function of the configuration, from q and v."""
+
+    def rate(model: Model, q: Any, v: Any, *settings: Any) -> Any:
+        return algorithms.rate(function, model, q, v, *settings)
+
+    return rate
+
+
+KINEMATICS: dict[str, Quantity] = {
+    # configurations
+    "integrate": Quantity(
+        "The configuration to which a constant velocity leads in one unit of time",
+        one(algorithms.integrate, RIGID_MOTIONS),
+        (Q, Argument("dv", Kind.DISPLACEMENT)),
+        {"q": "configuration"},
+        rigid=True,
+    ),
+    "difference": Quantity(
+        "The constant velocity from one configuration to another in one unit of time",
+        one(algorithms.difference, RIGID_MOTIONS),
+        (Argument("q0", Kind.CONFIGURATION), Argument("q1", Kind.CONFIGURATION)),
+        {"dv": "velocity"},
+        rigid=True,
+    ),
+    "normalize": Quantity(
+        "The same configuration with unit quaternions",
+        one(algorithms.normalize, RIGID_MOTIONS),
+        (Q,),
+        {"unit": "configuration"},
+        rigid=True,
+    ),
+    "coordinate_rates": Quantity(
+        "The rate of the coordinates at a velocity",
+        one(algorithms.coordinate_rates, TUTORIAL),
+        (Q, V),
+        {"dq": "rates of the coordinates"},
+        rigid=True,
+    ),
+    "chart_volumes": Quantity(
+        "How far the coordinates of each chart are from a singularity",
+        one(algorithms.chart_volumes, TUTORIAL),
+        (Q,),
+        {"volumes": "one for each chart, zero where it is singular"},
+        public=False,
+    ),
+    # frames
+    "poses": Quantity(
+        "The pose of every body in the world",
+        one(algorithms.poses, TUTORIAL, NOTHING),
+        (Q,),
+        {"poses": "homogeneous matrices, one for each body"},
+        rigid=True,
+    ),
+    "pose": Quantity(
+        "The pose of a frame in the world",
+        one(algorithms.frame_pose, TUTORIAL),
+        (Q,),
+        {"pose": "homogeneous matrix"},
+        settings={"frame": ANY_FRAME},
+        rigid=True,
+    ),
+    "velocities": Quantity(
+        "The velocity of every body",
+        one(algorithms.velocities, LECTURE, NOTHING),
+        (Q, V),
+        {"velocities": "linear, then angular, one row for each body"},
+        settings={"axes": AXES},
+        rigid=True,
+    ),
+    "velocity": Quantity(
+        "The velocity of a frame",
+        one(algorithms.frame_velocity, LECTURE),
+        (Q, V),
+        {"velocity": "linear, then angular"},
+        settings=FRAME,
+        rigid=True,
+    ),
+    "acceleration": Quantity(
+        "The acceleration of a frame",
+        one(algorithms.frame_acceleration, LECTURE),
+        (Q, V, A),
+        {"acceleration": "linear, then angular"},
+        settings=FRAME | {"kind": ("classical", "spatial")},
+        rigid=True,
+    ),
+    "jacobian": Quantity(
+        "The Jacobian of a frame",
+        one(algorithms.jacobian, TUTORIAL),
+        (Q,),
+        {"jacobian": "linear rows, then angular ones"},
+        settings=FRAME,
+    ),
+    "jacobian_rate": Quantity(
+        "The time derivative of the Jacobian of a frame",
+        one(rate_of(algorithms.jacobian), TUTORIAL),
+        (Q, V),
+        {"rate": "linear rows, then angular ones"},
+        settings=FRAME,
+    ),
+    "jacobians": Quantity(
+        "The Jacobians of all bodies",
+        one(algorithms.jacobians, TUTORIAL, NOTHING),
+        (Q,),
+        {"jacobians": "linear rows, then angular ones, for each body"},
+        settings={"axes": AXES},
+    ),
+    # the centre of mass
+    "center_of_mass": Quantity(
+        "The centre of mass",
+        one(algorithms.center_of_mass, TUTORIAL, WHOLE),
+        (Q,),
+        {"center": "position in the world, m"},
+        rigid=True,
+    ),
+    "center_of_mass_velocity": Quantity(
+        "The velocity of the centre of mass",
+        one(algorithms.center_of_mass_velocity, TUTORIAL, WHOLE),
+        (Q, V),
+        {"velocity": "m/s"},
+    ),
+    "center_of_mass_acceleration": Quantity(
+        "The acceleration of the centre of mass",
+        one(algorithms.center_of_mass_acceleration, TUTORIAL, WHOLE),
+        (Q, V, A),
+        {"acceleration": "m/s^2"},
+    ),
+    "center_of_mass_jacobian": Quantity(
+        "The Jacobian of the centre of mass",
+        one(algorithms.center_of_mass_jacobian, TUTORIAL, WHOLE),
+        (Q,),
+        {"jacobian": "three rows"},
+    ),
+    "center_of_mass_jacobian_rate": Quantity(
+        "The time derivative of the Jacobian of the centre of mass",
+        one(rate_of(algorithms.center_of_mass_jacobian), TUTORIAL, WHOLE),
+        (Q, V),
+        {"rate": "three rows"},
+    ),
+}

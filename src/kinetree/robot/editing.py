@@ -1,0 +1,183 @@
+"""Other robots from a robot. Every method leaves it as it is and returns another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetree.model import Model, edit
+from kinetree.model.joints import Joint
+from kinetree.model.parameters import Parameter
+from kinetree.parametric import Parametric
+from kinetree.robot.core import Core
+from kinetree.typing import ArrayLike, Base, Chart, Effect
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+Pose = Any
+"""A homogeneous 4x4 matrix, a `kinetree.spatial.Transform`, or the coordinates of a point."""
+
+
+class Editing(Core):
+    """Ways to change a robot."""
+
+    def _edited(self, model: Model) -> Robot:
+        from kinetree.robot import Robot  # which is made of this class
+
+        return Robot(model)
+
+    def without(self, *effects: Effect) -> Robot:
+        """The same robot with effects switched off.
+
+        Arguments:
+            effects: of "armature", "damping", "friction", "gravity", "limits".
+        """
+        return self._edited(edit.without(self.model, *effects))
+
+    def with_gravity(self, gravity: Sequence[float]) -> Robot:
+        """The same robot in another gravity field.
+
+        Arguments:
+            gravity: the acceleration of free fall in the world's axes, (x, y, z), m/s^2.
+        """
+        return self._edited(edit.with_gravity(self.model, gravity))
+
+    def mounted(self, pose: Pose) -> Robot:
+        """The same robot, its root link fixed at a pose in the world: a table, a wall, a ceiling.
+
+        Arguments:
+            pose: of the root link: a 4x4 matrix, a Transform, or a point.
+        """
+        return self._edited(edit.mounted(self.model, pose))
+
+    def reorder(self, joints: Sequence[str]) -> Robot:
+        """The same robot with its coordinates in another order.
+
+        Arguments:
+            joints: the names of all moving joints, in the order of their coordinates.
+        """
+        return self._edited(self.model.reordered(joints))
+
+    def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
+        """A robot with some joints held: their bodies become part of those that carry them.
+
+        Arguments:
+            joints: name -> the coordinate, or coordinates, at which it stands.
+        """
+        return self._edited(edit.lock(self.model, joints))
+
+    def subtree(self, link: str, base: Base = "fixed") -> Robot:
+        """The part of the robot that hangs on a link; the body that carries the link is its root.
+
+        Arguments:
+            link: the name of a frame.
+            base: "fixed" puts the root on the world, "floating" lets it move freely.
+        """
+        return self._edited(edit.subtree(self.model, link, base))
+
+    def attach(
+        self,
+        other: Robot | Model,
+        frame: str,
+        at: Pose = (0.0, 0.0, 0.0),
+        prefix: str = "",
+        joint: Joint | None = None,
+    ) -> Robot:
+        """This robot with another one mounted on a frame, such as a hand on an arm.
+
+        Arguments:
+            other: the robot to mount, by its root link; if its base was free, it no longer is.
+            frame: the name of the frame that carries it.
+            at: the pose of its root link (or of the joint) in that frame.
+            prefix: put before each of its names, where both robots have the same ones.
+            joint: how it moves on the frame; None if it is fixed.
+        """
+        model = other.model if isinstance(other, Core) else other
+        return self._edited(edit.attach(self.model, model, frame, at, prefix, joint))
+
+    def attach_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+    ) -> Robot:
+        """This robot with a load or a tool fixed to a frame; what the frame's body had stays.
+
+        Arguments:
+            frame: the name of the frame in which the numbers are given.
+            mass: kg.
+            com: the centre of mass, m.
+            inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix or its
+                diagonal, kg m^2; None for a point mass.
+        """
+        return self._edited(edit.attach_payload(self.model, frame, mass, com, inertia))
+
+    def replace_inertia(
+        self,
+        body: str,
+        mass: float,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+    ) -> Robot:
+        """This robot with a body's inertia replaced: that of the body with all that is fixed to it.
+
+        Arguments:
+            body: its name.
+            mass, com, inertia: as in `attach_payload`, in the body's frame.
+        """
+        return self._edited(edit.replace_inertia(self.model, body, mass, com, inertia))
+
+    def add_frame(self, name: str, parent: str, at: Pose = (0.0, 0.0, 0.0)) -> Robot:
+        """This robot with one more named frame.
+
+        Arguments:
+            name: of the new frame.
+            parent: the frame in which it is placed.
+            at: its pose there: a 4x4 matrix, a Transform, or its origin.
+        """
+        return self._edited(edit.add_frame(self.model, name, parent, at))
+
+    def reroot(self, link: str) -> Robot:
+        """The same robot, held by another of its links: that one becomes the root.
+
+        The joints between the old root and the new keep their coordinates and change their
+        direction. A fixed base is fixed at the new root's frame, a floating one floats there.
+
+        Arguments:
+            link: the name of a frame.
+        """
+        return self._edited(edit.reroot(self.model, link))
+
+    def rechart(self, chart: Chart, *joints: str) -> Robot:
+        """The same robot with free orientations in other coordinates.
+
+        Arguments:
+            chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles
+                such as "zyx". In the last two v is the rate of q, and there are singular
+                orientations.
+            joints: the ball and floating joints to change; by default all of them. A drive of
+                theirs acts on v, and so does something else where v is another.
+        """
+        return self._edited(edit.rechart(self.model, chart, *joints))
+
+    def with_parameters(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
+        """The same robot with some of its numbers as arguments, to differentiate by or to vary.
+
+        Arguments:
+            parameters: Inertial(body), Payload(frame) and Placement(joint), in the order in which
+                their numbers shall stand in p; or one of them.
+        """
+        return Parametric(self.model, parameters)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the robot to a file.
+
+        Arguments:
+            file: its path: URDF if it ends in .urdf, MJCF if in .xml or .mjcf.
+        """
+        from kinetree.model.save import save_model  # rarely needed, and importing takes time
+
+        save_model(self.model, file)

@@ -1,0 +1,82 @@
+"""The types of the public API, for type checkers and readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.tracing import Point
+
+__all__ = [
+    "About",
+    "AccelerationKind",
+    "Array",
+    "ArrayLike",
+    "Axes",
+    "Base",
+    "Chart",
+    "CoriolisForcesMethod",
+    "Effect",
+    "External",
+    "Factorization",
+    "ForwardDerivativesMethod",
+    "ForwardDynamicsMethod",
+    "InverseDerivativesMethod",
+    "InverseDynamicsMethod",
+    "MassMatrixInverseMethod",
+    "MassMatrixMethod",
+    "Out",
+    "Outs",
+]
+
+Array = NDArray[np.floating[Any]]
+"""A NumPy array of float64 or float32."""
+Out = Array | None
+"""An array to write a result into."""
+Outs = tuple[Array, ...] | None
+"""Arrays to write several results into."""
+External = Mapping[str | Point, ArrayLike]
+"""What acts on a robot: the name of a frame -> a wrench, or Point(frame) -> a force and a point."""
+Axes = Literal[
+    "origin",
+    "body",
+    "world",
+    "local",
+    "LOCAL",
+    "local_world_aligned",
+    "LOCAL_WORLD_ALIGNED",
+    "WORLD",
+]
+"""In which axes and at which point something is expressed; Pinocchio's words are taken, too."""
+AccelerationKind = Literal["classical", "spatial"]
+About = Literal["center", "origin"]
+InverseDynamicsMethod = Literal["", "balafoutis-patel", "rnea", "liu-jain"]
+CoriolisForcesMethod = Literal["", "balafoutis-patel", "rnea", "liu-jain", "lagrange"]
+MassMatrixMethod = Literal["", "crba", "rnea", "lagrange"]
+MassMatrixInverseMethod = Literal["", "ltl", "aba"]
+ForwardDynamicsMethod = Literal["", "aba", "crba"]
+Factorization = Literal["christoffel", "spatial", "lagrange"]
+InverseDerivativesMethod = Literal["", "analytic", "balafoutis-patel", "graph"]
+ForwardDerivativesMethod = Literal["", "analytic", "graph"]
+Base = Literal["fixed", "floating"]
+Chart = Literal[
+    "quaternion",
+    "exponential",
+    "xyx",
+    "xyz",
+    "xzx",
+    "xzy",
+    "yxy",
+    "yxz",
+    "yzx",
+    "yzy",
+    "zxy",
+    "zxz",
+    "zyx",
+    "zyz",
+]
+"""The coordinates of a free orientation."""
+Effect = Literal["armature", "damping", "friction", "gravity", "limits"]
