@@ -1,11 +1,14 @@
 """Lint: each finding, its severity and its place; nothing on what is right."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
 import kinetree as kt
 from kinetree.errors import MissingFileError
 from kinetree.model.load import check_file, load_model
+from kinetree.model.model import Drive
 from tests.random_models import inertias, models
 
 
@@ -84,6 +87,16 @@ def test_a_model_lists_its_own():
     assert str(problem).startswith("warning: body 'b': its principal moments")
     (problem,) = load_model(robot()).problems()
     assert (problem.severity, problem.element) == ("error", "joint 'j'")
+
+
+def test_a_spring_that_pushes_away_is_an_error():
+    model = load_model(robot(GOOD))
+    (body,) = model.bodies
+    for drive in (Drive(stiffness=-1.0), Drive(stiffness=1.0)):
+        found = replace(model, bodies=(replace(body, drive=drive),)).problems()
+        assert len(found) == (drive.stiffness < 0.0)
+    (problem,) = replace(model, bodies=(replace(body, drive=Drive(stiffness=-1.0)),)).problems()
+    assert str(problem).startswith("error: joint 'j': its stiffness is negative")
 
 
 @given(models())

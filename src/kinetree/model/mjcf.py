@@ -20,6 +20,7 @@ from kinetree.errors import FileFormatError, MissingExtraError
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
+from kinetree.model.mjcf_remarks import remarks
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
 from kinetree.model.xml import TEXT, Element, brief, parse
@@ -28,7 +29,9 @@ from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
 EQUAL_JOINTS = 2  # mjtEq
-FLAGS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "DAMPER", "PASSIVE", "GRAVITY")  # mjtDisableBit
+CONSTRAINTS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS")
+PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, for both others
+FLAGS = ("ACTUATION", "GRAVITY", *CONSTRAINTS, *PASSIVE)  # mjtDisableBit
 
 
 def read_mjcf(
@@ -142,9 +145,7 @@ class _Reader:
     """The parts of a compiled MuJoCo model, as links and joints; `off` are its disabled flags."""
 
     def __init__(self, m: Any, file: str, off: set[str]) -> None:
-        self.m = m
-        self.file = file
-        self.off = off
+        self.m, self.file, self.off = m, file, off
         self.remarks: list[Problem] = []
         numbers = range(m.nbody)
         self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
@@ -185,7 +186,8 @@ class _Reader:
                 links.append(Link(name, Inertia.zero(), self.file))
                 connection = _new(f"{name}_site", self.joint_names)
                 connections.append(Connection(connection, body, name, at, None))
-        self._remark_what_is_left_out()
+        taken = self._followers.values()
+        self.remarks += remarks(m, self.joints, self.off, taken, self.file)
         return Description(
             m.names[: m.names.index(b"\0")].decode() or "robot",
             links,
@@ -222,44 +224,57 @@ class _Reader:
     def _connection(
         self, j: int, parent: str, child: str, at: Transform, joint: Joint, mimic: bool
     ) -> Connection:
-        m, dof = self.m, self.m.jnt_dofadr[j]
-        limits = Limits()
+        m, limits = self.m, Limits()
         if m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):
             lower, upper = m.jnt_range[j].tolist()
             limits = Limits(lower, upper)
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
             limits = Limits(limits.lower, limits.upper, effort=effort)
-        drive = Drive(
-            float(m.dof_armature[dof]),
-            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
-            0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
-        )
-        copied = self._mimicries.get(j) if mimic else None
+        copied = self._mimicry(self._followers[j]) if mimic and j in self._followers else None
+        drive = self._drive(j, joint)
         return Connection(
             self.joints[j], parent, child, at, joint, limits, self.file, drive, copied
         )
 
-    @cached_property
-    def _equalities(self) -> list[int]:
-        """The constraints that are switched on."""
-        none = self.off & {"EQUALITY", "CONSTRAINT"}
-        return [] if none else [i for i in range(self.m.neq) if self.m.eq_active0[i]]
+    def _drive(self, j: int, joint: Joint) -> Drive:
+        m, dof = self.m, self.m.jnt_dofadr[j]
+        stiffness = 0.0 if self.off & {"SPRING", "PASSIVE"} else float(m.jnt_stiffness[j])
+        return Drive(
+            float(m.dof_armature[dof]),
+            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
+            0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
+            stiffness,
+            self._rest(j, joint) if stiffness else (),
+        )
+
+    def _rest(self, j: int, joint: Joint) -> tuple[float, ...]:
+        """Where the spring of a joint is relaxed; empty if that is the neutral position."""
+        start = self.m.jnt_qposadr[j]
+        rest = tuple(self.m.qpos_spring[start : start + joint.nq].tolist())
+        if joint.nq > 1:  # the quaternion, scalar first
+            *place, w, x, y, z = rest
+            rest = (*place, x, y, z, w)
+        return () if rest == joint.neutral() else rest
 
     @cached_property
-    def _mimicries(self) -> dict[int, Mimicry]:
-        """Which joint each one copies: equalities of two joints that are straight lines."""
-        m, found = self.m, {}
-        for i in self._equalities:
-            if m.eq_type[i] != EQUAL_JOINTS or m.eq_obj2id[i] < 0:
-                continue
-            first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
-            offset, ratio, *bends = m.eq_data[i][:5].tolist()
-            if any(bends):
-                continue
-            start, other = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, second))
-            found[first] = Mimicry(self.joints[second], ratio, start + offset - ratio * other)
-        return found
+    def _followers(self) -> dict[int, int]:
+        """The joints that follow others, and by which equality: one that is a straight line."""
+        m = self.m
+        if self.off & {"EQUALITY", "CONSTRAINT"}:
+            return {}
+        return {
+            int(m.eq_obj1id[i]): i
+            for i in np.flatnonzero(m.eq_active0).tolist()
+            if m.eq_type[i] == EQUAL_JOINTS and m.eq_obj2id[i] >= 0 and not m.eq_data[i][2:5].any()
+        }
+
+    def _mimicry(self, i: int) -> Mimicry:
+        """How one joint follows another by an equality; coordinates count from references there."""
+        m, (offset, ratio) = self.m, self.m.eq_data[i][:2].tolist()
+        pair = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+        start, other = (float(m.qpos0[m.jnt_qposadr[j]]) for j in pair)
+        return Mimicry(self.joints[pair[1]], ratio, start + offset - ratio * other)
 
     def _shapes(self) -> Iterator[Shape]:
         m = self.m
@@ -283,31 +298,6 @@ class _Reader:
             elif kind == "box":
                 size = tuple(2.0 * x for x in half)
             yield Shape(self.links[m.geom_bodyid[i]], role, kind, size, at, file)
-
-    def _remark_what_is_left_out(self) -> None:
-        m = self.m
-        fluid = m.opt.density or m.opt.viscosity
-        left = {
-            "equality constraints other than joints that follow others": len(self._equalities)
-            - len(self._mimicries),
-            "springs of joints": self._count("jnt_stiffness"),
-            "damping that is no line": self._count("dof_dampingpoly"),
-            "armature or damping of actuators": self._count("actuator_armature")
-            + self._count("actuator_damping"),
-            "bodies held against gravity (gravcomp)": self._count("body_gravcomp"),
-            "tendons": m.ntendon,
-            "bodies that bend (flex)": m.nflex,
-            "fluids around it (density, viscosity)": int(fluid > 0.0),
-        }
-        for what, count in left.items():
-            if count:
-                message = f"{what}: {count}; they take no part in the dynamics"
-                self.remarks.append(Problem("warning", "the model", message, self.file))
-
-    def _count(self, field: str) -> int:
-        """How many entries of a field are not zero; none where this MuJoCo has no such field."""
-        values = getattr(self.m, field, None)
-        return 0 if values is None else int(np.count_nonzero(values))
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:

@@ -79,7 +79,7 @@ class Coriolis(Core):
 
         Arguments:
             vr, ar: reference velocity and acceleration; no acceleration if None. With C of the
-                Christoffel symbols.
+                Christoffel symbols, and g the `gravity_forces`, springs included.
         """
         still = np.zeros(self.nv) if ar is None else ar
         return self._kernels["passivity_forces"](q, v, vr, still, out=out)

@@ -52,11 +52,17 @@ class Dynamics(Core):
         return self._loaded("joint_wrenches", "", external)(q, v, a, out=out)
 
     def gravity_forces(self, q: Array, method: str = "", out: Array = None) -> Array:
-        """The joint forces that hold the robot against gravity, (..., nv)."""
+        """The joint forces that hold the robot at rest, (..., nv).
+
+        They hold it against gravity and against the springs of its joints: the slope of
+        `potential_energy` along each velocity.
+        """
         return self._kernels[("gravity_forces", method) if method else "gravity_forces"](q, out=out)
 
     def coriolis_forces(self, q: Array, v: Array, method: str = "", out: Array = None) -> Array:
-        """Coriolis and centrifugal forces, (..., nv): C(q, v) v, without gravity and friction.
+        """Coriolis and centrifugal forces, (..., nv): C(q, v) v, and nothing else.
+
+        Gravity, friction and springs take no part.
 
         Arguments:
             method: a way of inverse dynamics, or "lagrange".
@@ -72,7 +78,10 @@ class Dynamics(Core):
         method: str = "",
         out: Array = None,
     ) -> Array:
-        """The joint forces at zero acceleration: gravity, Coriolis, friction, loads; (..., nv)."""
+        """The joint forces at zero acceleration, (..., nv).
+
+        They are those of gravity, velocities, friction, springs and loads.
+        """
         if external is None and not method:
             return self._kernels["bias_forces"](q, v, out=out)
         return self._loaded("bias_forces", method, external)(q, v, out=out)
@@ -173,7 +182,10 @@ class Dynamics(Core):
         return self._kernels["kinetic_energy"](q, v, out=out)
 
     def potential_energy(self, q: Array, out: Array = None) -> Array:
-        """The energy in the gravity field, J; zero for a centre of mass at the world's origin."""
+        """The energy of gravity and of the joints' springs, J.
+
+        Zero if the centre of mass is at the world's origin and every spring is relaxed.
+        """
         return self._kernels["potential_energy"](q, out=out)
 
     def momentum(self, q: Array, v: Array, about: str = "center", out: Array = None) -> Array:
