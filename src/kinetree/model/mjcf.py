@@ -8,8 +8,7 @@ free joint is wholly in the body's own frame; see `docs/conventions.md`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,10 @@ from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
 from kinetree.model.mjcf_remarks import remarks
+from kinetree.model.mjcf_source import source
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
-from kinetree.model.xml import TEXT, Element, brief, parse
+from kinetree.model.xml import TEXT, Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -34,13 +34,11 @@ PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, fo
 FLAGS = ("ACTUATION", "GRAVITY", *CONSTRAINTS, *PASSIVE)  # mjtDisableBit
 
 
-def read_mjcf(
-    document: Element, data: bytes, folder: Path | None, mimic: bool = True
-) -> Description:
+def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Description:
     """The links and joints of an MJCF document.
 
     Arguments:
-        document: its root element, `data` the text it was parsed from.
+        document: its root element.
         folder: where its includes and meshes are; nothing is read from outside. None if the text
             came from no file: then it may name none.
         mimic: whether an equality of two joints is taken up as one following the other.
@@ -52,100 +50,36 @@ def read_mjcf(
             f"{document.file}: MJCF is read by the package mujoco, which is not installed: run "
             "pip install 'kinetree[mjcf]'"
         ) from None
-    text = folder is None or document.file == TEXT
-    _check(document, None if text else folder)
+    given = source(document, None if document.file == TEXT else folder)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
     try:
-        if text:
-            m = mujoco.MjModel.from_xml_string(data.decode(errors="replace"))
-        else:
-            m = mujoco.MjModel.from_xml_path(document.file)
-    except (ValueError, RuntimeError) as e:
-        reason = brief(" ".join(str(e).split()), 300)
+        m = mujoco.MjModel.from_xml_string(given.text, dict(given.assets))
+    except (ValueError, RuntimeError, MemoryError) as e:
+        reason = given.translated(str(e) or type(e).__name__)
+        reason = brief(" ".join(reason.split()), 300)
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
     finally:
         mujoco.set_mju_user_warning(before)
     bits = {flag: int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in FLAGS}
     off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit}
-    reader = _Reader(m, document.file, off)
-    reader.remarks += [Problem("warning", "the model", x.strip(), document.file) for x in said]
+    reader = _Reader(m, document.file, off, given.files)
+    for warning in said:
+        message = given.translated(warning).strip()
+        reader.remarks.append(Problem("warning", "the model", message, document.file))
     return reader.description(mimic)
 
 
-def _check(document: Element, folder: Path | None) -> None:
-    """Every file a document names lies in the folder, and so do those that its includes name.
-
-    Where MuJoCo looks for a file depends on the settings of the compiler, in whichever document
-    they stand: the file must lie in the folder by all of them.
-    """
-    documents = _with_includes(document, folder)
-    _check_finite(documents)
-    settings = (x.attributes.items() for each in documents for x in each.walk())
-    given = {"", *(v for pairs in settings for k, v in pairs if k.endswith("dir"))}
-    places = {Path(each.file).parent / path for each in documents for path in given}
-    for each in documents:
-        for element, key, file in _named_files(each):
-            if folder is None:
-                raise element.error(
-                    f"{key}={brief(file)!r}: a text that came from no file can name none: load "
-                    "it from a file that lies with them"
-                )
-            for place in places:
-                if not (place / file).resolve().is_relative_to(folder.resolve()):
-                    raise element.error(
-                        f"{key}={brief(file)!r} leads out of the folder {folder}, and nothing is "
-                        "read from outside: name a wider one with folder="
-                    )
-
-
-def _check_finite(documents: list[Element]) -> None:
-    """No attribute holds a number that is none: MuJoCo would go on with it."""
-    for element in (x for each in documents for x in each.walk()):
-        for key, value in element.attributes.items():
-            if key != "name" and any(_is_not_finite(word) for word in value.split()):
-                raise element.error(f"{key}={brief(value)!r}: a finite number is expected")
-
-
-def _is_not_finite(word: str) -> bool:
-    try:
-        return not math.isfinite(float(word))
-    except ValueError:
-        return False  # no number at all
-
-
-def _named_files(document: Element) -> Iterator[tuple[Element, str, str]]:
-    for element in document.walk():
-        for key, file in element.attributes.items():
-            if key.startswith("file"):
-                yield element, key, file
-
-
-def _with_includes(document: Element, folder: Path | None) -> list[Element]:
-    """A document and those it takes in, directly or not, as far as they lie in the folder."""
-    documents, seen = [document], {Path(document.file).resolve()}
-    if folder is None:
-        return documents
-    for each in documents:  # grows as it goes
-        for element, _, file in _named_files(each):
-            if element.tag not in ("include", "model"):
-                continue
-            for place in (Path(document.file).parent, Path(each.file).parent):
-                inner = place / file
-                known = inner.resolve()
-                if known not in seen and known.is_relative_to(folder.resolve()):
-                    seen.add(known)
-                    if inner.is_file():
-                        documents.append(parse(inner.read_bytes(), str(inner)))
-    return documents
-
-
 class _Reader:
-    """The parts of a compiled MuJoCo model, as links and joints; `off` are its disabled flags."""
+    """The parts of a compiled MuJoCo model, as links and joints.
 
-    def __init__(self, m: Any, file: str, off: set[str]) -> None:
-        self.m, self.file, self.off = m, file, off
+    off: its disabled flags.
+    files: the names of files as they were written, by those that MuJoCo knows.
+    """
+
+    def __init__(self, m: Any, file: str, off: set[str], files: Mapping[str, str]) -> None:
+        self.m, self.file, self.off, self.files = m, file, off, files
         self.remarks: list[Problem] = []
         numbers = range(m.nbody)
         self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
@@ -290,7 +224,8 @@ class _Reader:
                 at = at @ _pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
                 size = tuple(m.mesh_scale[mesh].tolist())
                 start = m.mesh_pathadr[mesh]
-                file = m.paths[start : m.paths.index(b"\0", start)].decode()
+                name = m.paths[start : m.paths.index(b"\0", start)].decode()
+                file = self.files.get(name, name)
             elif kind == "sphere":
                 size = (half[0],)
             elif kind in ("capsule", "cylinder"):
