@@ -45,8 +45,8 @@ class Peer:
     def __init__(self, robot: kt.Robot, m: mujoco.MjModel) -> None:
         self.robot, self.m, self.d = robot, m, mujoco.MjData(m)
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        m.jnt_stiffness[:] = 0.0  # springs and fluids: not taken up, and the reader says so
-        m.opt.density = m.opt.viscosity = 0.0
+        m.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+        m.opt.density = m.opt.viscosity = 0.0  # not taken up, and the reader says so
         bodies = robot.model.bodies
         followers = {b.joint_name: i for i, b in enumerate(bodies) if b.follows is not None}
         own = iter(robot.model.coordinate_order)
@@ -120,6 +120,11 @@ class Peer:
         product = np.zeros(self.m.nv)
         mujoco.mj_mulM(self.m, self.d, product, self.d.qvel)
         return 0.5 * float(product @ self.d.qvel)
+
+    def potential_energy(self) -> float:
+        """In the gravity field, and of the springs; what stands still counts there, too."""
+        mujoco.mj_energyPos(self.m, self.d)
+        return float(self.d.energy[0])
 
     def poses(self) -> dict[str, np.ndarray]:
         """The pose of every body and site that has a name."""

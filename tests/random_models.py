@@ -1,6 +1,7 @@
 """Random robots of every joint type, for property tests: one strategy for all of them."""
 
 import math
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -119,10 +120,24 @@ def joints() -> st.SearchStrategy[Joint]:
 
 
 @st.composite
-def drives(draw) -> Drive:
-    """Rotor inertia and friction, or none of them."""
+def coordinates(draw, joint: Joint) -> list[float]:
+    """Coordinates of a joint, a quaternion of length one where it has one."""
+    if joint.nq == joint.nv:
+        return [draw(numbers(-3.0, 3.0)) for _ in range(joint.nq)]
+    axis, half = draw(directions()), draw(numbers(-math.pi, math.pi))
+    quat = (*(axis * math.sin(half)), math.cos(half))
+    return [*(draw(numbers(-1.0, 1.0)) for _ in range(joint.nq - 4)), *quat]
+
+
+@st.composite
+def drives(draw, joint: Joint | None) -> Drive:
+    """Rotor inertia, friction and a spring, or none of them."""
     amount = st.one_of(st.just(0.0), numbers(0.01, 1.0))
-    return Drive(draw(amount), draw(amount), draw(amount))
+    given = Drive(draw(amount), draw(amount), draw(amount))
+    if joint is None or draw(st.booleans()):
+        return given
+    rest = draw(st.one_of(st.just(()), coordinates(joint).map(tuple)))
+    return replace(given, stiffness=draw(numbers(0.1, 10.0)), rest=rest)
 
 
 @st.composite
@@ -157,7 +172,7 @@ def models(draw, max_bodies: int = 6, mimic: bool = True) -> Model:
                 joint,
                 Limits(),
                 "test",
-                draw(drives()),
+                draw(drives(joint)),
                 draw(mimicries(connections)) if mimic and joint and joint.nq == 1 else None,
             )
         )

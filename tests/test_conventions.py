@@ -1,12 +1,14 @@
 """Each row of docs/conventions.md, by its number."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.model import Drive
 from tests.tolerances import EXACT, relative_error
 
 PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
@@ -187,6 +189,18 @@ def test_row_15_drives_take_their_share():
     taken = robot.inverse_dynamics(q, v, a) - bare.inverse_dynamics(q, v, a)
     assert taken == pytest.approx([-1.0 - 3.0, 0.0, 0.0])
     assert (robot.gravity_forces(q) == bare.gravity_forces(q)).all()
+    body = robot.model.bodies[0]
+    sprung = replace(body, drive=Drive(stiffness=10.0, rest=(0.25,)))
+    held = kt.Robot(replace(robot.model, bodies=(sprung, *robot.model.bodies[1:])))
+    loose = held.without("springs")
+    stretch = q[0] - 0.25
+    for force in (
+        (held.gravity_forces(q) - loose.gravity_forces(q)),
+        (held.inverse_dynamics(q, v, a) - loose.inverse_dynamics(q, v, a)),
+    ):
+        assert force == pytest.approx([10.0 * stretch, 0.0, 0.0])
+    energy = held.potential_energy(q) - loose.potential_energy(q)
+    assert energy == pytest.approx(5.0 * stretch**2)
 
 
 def test_row_16_nan_stays_in_its_state(robot):

@@ -29,6 +29,7 @@ SOURCES = {
     "Guenter & C. F. Rose": set(),
     "Carpentier": set(),
     "Singh": set(),
+    "MuJoCo": set(),
 }
 CITED = re.compile(r"eq\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 IN_COMMENT = re.compile(r"#.*?\((\d+(?:\.\d+)?)\)")

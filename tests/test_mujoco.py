@@ -13,6 +13,7 @@ from kinetree import algorithms
 from kinetree.errors import FileFormatError, MissingExtraError, ModelError, ModelWarning
 from kinetree.model.joints import Floating
 from kinetree.model.load import check_file
+from kinetree.model.mjcf_remarks import remarks
 from kinetree.model.model import Drive, Limits
 from tests import pinocchio_oracle
 from tests.mujoco_oracle import Peer, mjcf_of_urdf
@@ -114,12 +115,51 @@ MODELS = {
             <body name="three" pos="0 0 0.5"><joint name="own" axis="1 0 0"/>{LOAD}</body></body>
         </body></worldbody>
         <equality><joint joint1="driven" joint2="driver" polycoef="0.1 -1.5 0 0 0"/></equality>""",
+    "springs of hinges and slides": f"""
+        <compiler angle="radian"/>
+        <worldbody><body name="one"><joint name="a" axis="0 1 0" stiffness="3"/>{LOAD}
+          <body name="two" pos="0 0 0.5">
+            <joint name="b" axis="1 2 0" stiffness="2" springref="0.4" pos="0.1 0.2 0.3"/>{LOAD}
+            <body name="three"><joint name="c" stiffness="2" ref="0.7" springref="-0.2"/>{LOAD}
+              <body name="four" pos="0 1 0"><joint name="d" type="slide" stiffness="5" ref="0.3"/>
+                <joint name="e" type="slide" axis="1 0 0" stiffness="4" ref="-1" springref="2"/>
+                {LOAD}</body></body></body>
+        </body></worldbody>""",
+    "springs of balls": f"""
+        <worldbody><body name="one" euler="10 20 30">
+          <joint name="a" type="ball" stiffness="3" pos="0.1 0.2 0.3"/>{LOAD}
+          <body name="two" pos="0 0 0.5">
+            <joint name="x" type="slide" stiffness="2" springref="0.3"/>
+            <joint name="b" type="ball" stiffness="2" damping="1"/>{LOAD}</body>
+        </body></worldbody>""",
+    "springs of free bodies": f"""
+        <worldbody><body name="one" pos="1 2 3" euler="10 20 30">
+          <joint name="a" type="free" stiffness="3"/>{LOAD}
+          <body name="leg"><joint name="knee" stiffness="2" springref="30" axis="0 1 0"/>{LOAD}
+          </body></body>
+        <body name="two"><joint name="b" type="free" stiffness="2" damping="0.1"/>{LOAD}</body>
+        </worldbody>""",
+    "springs of joints that follow others": f"""
+        <worldbody><body name="one">
+          <joint name="driven" axis="0 1 0" ref="20" stiffness="3" springref="40"/>{LOAD}
+          <body name="two" pos="0 0 0.5">
+            <joint name="driver" type="slide" ref="0.2" stiffness="2" springref="0.5"/>{LOAD}
+          </body></body></worldbody>
+        <equality><joint joint1="driven" joint2="driver" polycoef="0.1 -1.5 0 0 0"/></equality>""",
+    "a spring and a damper by their time constants": f"""
+        <worldbody><body name="one"><joint axis="0 1 0" springdamper="0.1 0.5"/>{LOAD}</body>
+        </worldbody>""",
     "another gravity": f"""
         <option gravity="1 -2 3"/>
         <worldbody><body name="one"><joint axis="0 1 0"/>{LOAD}</body></worldbody>""",
-    "no gravity and no damping, by flags": f"""
+    "no gravity, no damping and no springs, by flags": f"""
         <option><flag gravity="disable" damper="disable" spring="disable"/></option>
-        <worldbody><body name="one"><joint axis="0 1 0" damping="1"/>{LOAD}</body></worldbody>""",
+        <worldbody><body name="one"><joint axis="0 1 0" damping="1" stiffness="2"/>{LOAD}</body>
+        </worldbody>""",
+    "springs without gravity and damping, by flags": f"""
+        <option><flag gravity="disable" damper="disable"/></option>
+        <worldbody><body name="one"><joint axis="0 1 0" damping="1" stiffness="2"/>{LOAD}</body>
+        </worldbody>""",
     "bodies that are put where they are from outside": f"""
         <worldbody><body name="target" mocap="true" pos="1 0 0"><geom size="0.1"/></body>
           <body name="one"><joint axis="0 1 0"/>{LOAD}</body></worldbody>""",
@@ -163,6 +203,7 @@ def check(robot, m):
     peer = Peer(robot, m)
     rng = np.random.default_rng(0)
     frames = {f.name: (f.body, np.array(f.placement.matrix())) for f in robot.model.frames}
+    energies = []
     for _ in range(STATES):
         q, (v, a) = robot.random(rng), rng.standard_normal((2, robot.nv))
         peer.move_to(q, v)
@@ -175,6 +216,10 @@ def check(robot, m):
         assert close(robot.inverse_dynamics(q, v, a), tau)
         assert close(robot.forward_dynamics(q, v, tau), a)
         check_motion(robot.model, peer, q.tolist(), v.tolist())
+        energy = algorithms.potential_energy(robot.model, q.tolist())
+        energies.append((energy, peer.potential_energy()))
+    changes = np.diff(energies, axis=0)  # what stands still counts only there
+    assert relative_error(*changes.T / max(1.0, np.abs(energies).max())) < PEER
 
 
 def check_motion(model, peer, q, v):
@@ -229,6 +274,17 @@ def test_limits_drives_and_efforts_are_taken():
     assert slide.limits == Limits(-0.5, 1.0)
 
 
+def test_springs_are_taken_with_where_they_rest():
+    robot = kt.load(mjcf(MODELS["springs of hinges and slides"]))
+    drives = {body.joint_name: body.drive for body in robot.model.bodies}
+    assert drives["a"] == Drive(stiffness=3.0)
+    assert drives["b"] == Drive(stiffness=2.0, rest=(0.4,))
+    assert drives["e"] == Drive(stiffness=4.0, rest=(2.0,))
+    free, _, other = kt.load(mjcf(MODELS["springs of free bodies"])).model.bodies
+    assert free.drive.rest[:3] == (1.0, 2.0, 3.0)
+    assert other.drive == Drive(damping=0.1, stiffness=2.0)
+
+
 def test_coordinates_stand_in_the_order_of_the_file():
     robot = kt.load(
         mjcf(f"""<worldbody><body name="b"><joint name="z"/>{LOAD}</body>
@@ -278,24 +334,104 @@ def test_a_file_that_says_how_its_root_moves_takes_no_other_base():
 
 
 TWO = f"{ONE[:-7]}<body name='two' pos='0 0 1'><joint name='other'/>{LOAD}</body></body>"
+SITES = f"""{ONE[:-7]}<site name="s"/></body><site name="t" pos="0 0 1"/>"""
 LEFT_OUT = {
-    "springs of joints: 1": ONE.replace("axis", 'stiffness="2" axis'),
-    "equality constraints other than joints that follow others: 2": f"""{TWO}</worldbody><equality>
-        <weld body1="two"/><connect body1="two" anchor="0 0 0"/>
-        <joint joint1="hinge" joint2="other"/></equality><worldbody>""",
-    "equality constraints other than joints that follow others: 1": f"""{TWO}</worldbody><equality>
+    "joint 'hinge': the higher-order part of its spring takes no part": ONE.replace(
+        "axis", 'stiffness="2 1" axis'
+    ),
+    "joint 'hinge': the yield of its spring": ONE.replace(
+        "axis", 'stiffness="2" springyield="1" axis'
+    ),
+    "joint 'hinge': the higher-order part of its damping": ONE.replace(
+        "axis", 'damping="2 1" axis'
+    ),
+    "joint 'hinge': the limit of a ball joint is not read": ONE.replace(
+        "axis", 'type="ball" range="0 30" axis'
+    ),
+    "equality 'hold': it takes no part in the dynamics: only a joint": f"""{TWO}</worldbody>
+        <equality><weld name="hold" body1="two"/></equality><worldbody>""",
+    "equality number 1: it takes no part": f"""{TWO}</worldbody><equality>
+        <joint joint1="hinge" joint2="other"/><connect body1="two" anchor="0 0 0"/></equality>
+        <worldbody>""",
+    "equality number 0: it takes no part": f"""{TWO}</worldbody><equality>
         <joint joint1="hinge" joint2="other" polycoef="0 1 2 0 0"/></equality><worldbody>""",
-    "tendons: 1": f"""{TWO}</worldbody><tendon><fixed name="t">
-        <joint joint="hinge" coef="1"/></fixed></tendon><worldbody>""",
-    "bodies held against gravity .gravcomp.: 1": ONE.replace("<body", '<body gravcomp="1"'),
-    "fluids around it": f'</worldbody><option viscosity="1e-5"/><worldbody>{ONE}',
+    "tendon 't': its spring, damping, armature, friction or limit": f"""{SITES}</worldbody><tendon>
+        <spatial name="t" stiffness="1"><site site="s"/><site site="t"/></spatial></tendon>
+        <worldbody>""",
+    "body 'one': its gravity compensation": ONE.replace("<body", '<body gravcomp="1"'),
+    "the model: the fluid around it": f'</worldbody><option density="1"/><worldbody>{ONE}',
+    "actuator 'servo': its bias": f"""{ONE}</worldbody><actuator>
+        <motor joint="hinge"/><position name="servo" joint="hinge" kp="3"/></actuator>
+        <worldbody>""",
+    "actuator number 0: its bias": f"""{ONE}</worldbody><actuator>
+        <velocity joint="hinge"/></actuator><worldbody>""",
+    "actuator 'biceps': its bias": f"""{ONE}</worldbody><actuator>
+        <muscle name="biceps" joint="hinge" lengthrange="0 1"/></actuator><worldbody>""",
+    "actuator 'motor': its armature": f"""{ONE}</worldbody><actuator>
+        <motor name="motor" joint="hinge" armature="1"/></actuator><worldbody>""",
+    "actuator 'motor': its damping": f"""{ONE}</worldbody><actuator>
+        <motor name="motor" joint="hinge" damping="0 1"/></actuator><worldbody>""",
+    "actuator 'pid': its plugin": f"""{ONE}</worldbody>
+        <extension><plugin plugin="mujoco.pid"/></extension><actuator>
+        <plugin name="pid" plugin="mujoco.pid" joint="hinge"><config key="kp" value="1"/></plugin>
+        </actuator><worldbody>""",
+    "flex 'cloth': its deformation": """<body name="pin"><flexcomp name="cloth" type="grid" dim="2"
+        count="3 3 1" mass="1" radius="0.001"/></body>""",
 }
 
 
 @pytest.mark.parametrize("what", LEFT_OUT)
-def test_what_takes_no_part_in_the_dynamics_is_remarked(what):
-    with pytest.warns(ModelWarning, match=f"<string>: warning: the model: {what}"):
-        kt.load(mjcf(f"<worldbody>{LEFT_OUT[what]}</worldbody>"))
+def test_what_takes_no_part_in_the_dynamics_is_remarked_by_name(what):
+    text = mjcf(f"<worldbody>{LEFT_OUT[what]}</worldbody>")
+    found = [str(problem) for problem in check_file(text) if problem.severity == "warning"]
+    assert [problem for problem in found if problem.startswith(f"<string>: warning: {what}")]
+    with pytest.warns(ModelWarning, match="<string>: warning: "):
+        kt.load(text)
+
+
+def test_what_a_plugin_of_a_body_does_is_remarked():
+    # MuJoCo has had such plugins, and lets others be added
+    m = mujoco.MjModel.from_xml_string(mjcf(f"<worldbody>{ONE}</worldbody>"))
+    m.body_plugin[1] = 0
+    (problem,) = remarks(m, ["hinge"], set(), (), "robot.xml")
+    expected = "robot.xml: warning: body 'one': its plugin takes no part in the dynamics"
+    assert str(problem) == expected
+
+
+SWITCHED_OFF = {
+    'spring="disable"': ONE.replace("axis", 'stiffness="2 1" springyield="1" axis'),
+    'damper="disable"': ONE.replace("axis", 'damping="2 1" axis'),
+    'equality="disable"': f"""{TWO}</worldbody><equality><weld body1="two"/></equality>
+        <worldbody>""",
+    'actuation="disable"': f"""{ONE}</worldbody><actuator><position joint="hinge" kp="3"/>
+        </actuator><worldbody>""",
+}
+
+
+@pytest.mark.parametrize("flag", SWITCHED_OFF)
+def test_what_is_switched_off_is_not_remarked(flag, recwarn):
+    inside = f"<option><flag {flag}/></option><worldbody>{SWITCHED_OFF[flag]}</worldbody>"
+    robot = kt.load(mjcf(inside))
+    assert not recwarn.list
+    (drive, *_) = robot.model.drives
+    assert drive.stiffness == drive.damping == 0.0
+
+
+def test_actuators_of_a_group_that_is_switched_off_are_not_remarked(recwarn):
+    servo = '<actuator><position joint="hinge" kp="3" group="2"/></actuator>'
+    kt.load(mjcf(f'<option actuatorgroupdisable="2"/><worldbody>{ONE}</worldbody>{servo}'))
+    assert not recwarn.list
+
+
+def test_motors_and_tendons_that_exert_nothing_by_themselves_are_notes():
+    tendon = '<tendon><fixed name="t"><joint joint="hinge" coef="1"/></fixed></tendon>'
+    motor = '<actuator><motor joint="hinge" gear="100"/></actuator>'
+    found = check_file(mjcf(f"<worldbody>{ONE}</worldbody>{tendon}{motor}"))
+    assert [str(problem) for problem in found] == [
+        "<string>: note: the model: its actuators (1) are not read: forces are given to the "
+        "joints, not through controls and gears",
+        "<string>: note: tendon 't': it takes no part in the dynamics",
+    ]
 
 
 def test_an_equality_that_is_switched_off_is_not_remarked(recwarn):

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from kinetree.errors import ModelError, unknown
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.arguments import (
@@ -195,7 +197,10 @@ def _given_drive(drive: Drive | Mapping[str, float] | None) -> Drive:
     for name in drive:
         if name not in known:
             raise unknown("number", name, known, "a drive")
-    return Drive(**{name: given_number(name, value) for name, value in drive.items()})
+    given = dict(drive)
+    rest = np.atleast_1d(given.pop("rest", ())).tolist()
+    numbers = {name: given_number(name, value) for name, value in given.items()}
+    return Drive(**numbers, rest=tuple(given_number("rest", x) for x in rest))
 
 
 def _given_mimicry(mimic: Any) -> Mimicry | None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 T = TypeVar("T")
 
 
-class cached_property(Generic[T]):  # noqa: N801 - named as what it replaces
+class cached_property(Generic[T]):
     """As functools.cached_property, without the lock that it had before Python 3.12.
 
     All instances of a class share that lock, and a process forked while another thread holds it

@@ -79,4 +79,4 @@ Chart = Literal[
     "zyz",
 ]
 """The coordinates of a free orientation."""
-Effect = Literal["armature", "damping", "friction", "gravity", "limits"]
+Effect = Literal["armature", "damping", "friction", "gravity", "limits", "springs"]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
+from kinetree.algorithms.drives import spring_energy
 from kinetree.model.edit import without
 from kinetree.model.snap import snap
 from kinetree.spatial import Force, Vector3
@@ -92,7 +93,7 @@ def test_the_power_of_the_joints_is_the_rate_of_the_energy(model, seed):
         rates = [vi + t * ai for vi, ai in zip(v, a, strict=True)]
         at = algorithms.integrate(model, q, step)
         kinetic = 0.5 * np.array(rates) @ np.array(algorithms.crba(model, at)) @ np.array(rates)
-        potential = 0.0
+        potential = spring_energy(model, at)
         for body, X in zip(model.bodies, algorithms.poses(model, at), strict=True):
             weight = X.rotation @ body.inertia.moment + X.translation * body.inertia.mass
             potential -= weight.dot(model.gravity)

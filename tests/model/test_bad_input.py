@@ -82,12 +82,15 @@ DECLARATIONS = {
     "a public identifier": ("<!ENTITY a PUBLIC 'x' 'http://localhost:9/a'>", "&a;"),
     "a parameter entity from a file": ("<!ENTITY % a SYSTEM 'file:///etc/passwd'>\n%a;", "a"),
     "an unparsed entity": ("<!NOTATION n SYSTEM 'n'>\n<!ENTITY a SYSTEM 'a' NDATA n>", "a"),
+    "a notation that seems to end it": ("<!NOTATION n SYSTEM ']><robot name=\"other\"/>'>", "a"),
+    "an element": ("<!ELEMENT robot ANY>", "a"),
+    "nothing": ("", "a"),
 }
 
 
 @pytest.mark.parametrize("declarations", DECLARATIONS.values(), ids=DECLARATIONS)
-def test_a_document_that_declares_an_entity_is_refused(declarations, tmp_path):
-    refuse(tmp_path, typed(*declarations), r"\d+: the document declares an entity.*: remove")
+def test_a_document_type_with_declarations_of_its_own_is_refused(declarations, tmp_path):
+    refuse(tmp_path, typed(*declarations), "1: the document type has declarations of.*: remove")
 
 
 @pytest.mark.parametrize(
@@ -96,22 +99,25 @@ def test_a_document_that_declares_an_entity_is_refused(declarations, tmp_path):
         f"<!DOCTYPE robot SYSTEM 'file:///etc/passwd'>\n{ROBOT}",
         f"<!DOCTYPE robot SYSTEM 'http://localhost:9/robot.dtd'>\n{ROBOT}",
         f"<!DOCTYPE robot PUBLIC 'x' 'http://localhost:9/robot.dtd'>\n{ROBOT}",
+        f"<?xml version='1.0' standalone='yes'?><!DOCTYPE robot SYSTEM 'robot.dtd'>\n{ROBOT}",
         typed("%a;\n<!ENTITY b 'ha'>", "&b;"),
     ],
-    ids=["a file", "an address", "a public identifier", "a parameter entity nobody declares"],
+    ids=["a file", "an address", "a public identifier", "not needed", "an entity nobody declares"],
 )
 def test_a_document_type_from_outside_is_refused(text, tmp_path):
-    refuse(tmp_path, text, r"\d: the document takes declarations from outside.*: remove")
+    refuse(
+        tmp_path, text, "1: the document type has declarations of its own or from outs.*: remove"
+    )
 
 
 def test_attributes_by_default_are_refused(tmp_path):
     many = ROBOT.replace("</robot>", "<a/>" * 100_000 + "</robot>")
     text = f"<!DOCTYPE robot [<!ATTLIST a x CDATA '{'x' * 100_000}'>]>{many}"
-    refuse(tmp_path, text, "1: the document declares attributes.*: remove")
+    refuse(tmp_path, text, "1: the document type has declarations of its own.*: remove")
 
 
-def test_a_document_type_that_declares_neither_is_passed_over():
-    for declared in ("<!DOCTYPE robot>", "<!DOCTYPE robot [<!ELEMENT robot ANY>]>"):
+def test_a_document_type_that_only_has_a_name_is_passed_over():
+    for declared in ("<!DOCTYPE robot>", "<?xml version='1.0'?>\n<!DOCTYPE  any >\n"):
         assert load_model(declared + ROBOT) == load_model(ROBOT)
 
 

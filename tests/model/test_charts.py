@@ -1,6 +1,7 @@
 """Free orientations as rotation vectors and Euler angles, against the same as quaternions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
+from kinetree.algorithms.drives import spring_energy
 from kinetree.errors import SingularChartError
 from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, assemble
@@ -23,8 +25,9 @@ from kinetree.model.joints import (
     planar,
 )
 from kinetree.model.load import load_model
+from kinetree.model.model import Drive
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
-from tests.random_models import directions
+from tests.random_models import directions, rotations
 from tests.tolerances import EXACT, relative_error, solved
 
 CHARTS = ("exponential", *EULER_SEQUENCES)
@@ -209,6 +212,45 @@ def test_one_joint_can_be_recharted_alone():
 def test_going_back_to_quaternions_gives_the_same_robot(chart):
     assert edit.rechart(edit.rechart(PUPPET, chart), "quaternion") == PUPPET
     assert edit.rechart(edit.rechart(PUPPET, "xyz"), chart) == edit.rechart(PUPPET, chart)
+
+
+def sprung(model, rest):
+    """The robot with springs on all of its joints; those of orientations rest at a rotation."""
+    turned = tuple(quaternion(rest))
+    at = {1: (), 3: turned, 6: (0.1, -0.2, 0.3, *turned)}
+    bodies = [replace(b, drive=Drive(stiffness=2.0, rest=at[b.joint.nv])) for b in model.bodies]
+    return replace(model, bodies=tuple(bodies))
+
+
+@pytest.mark.parametrize("frame", ["trunk", "hand"])
+@given(st.sampled_from(CHARTS), st.sampled_from(CHARTS), rotations())
+def test_a_spring_rests_at_the_same_orientation_in_every_chart(frame, chart, other, rest):
+    model = sprung(edit.reroot(PUPPET, frame), rest)
+    ways = [edit.rechart(model, chart), edit.rechart(edit.rechart(model, other), chart)]
+    ways.append(edit.rechart(ways[0], "quaternion"))
+    for way in ways:
+        for body, old in zip(way.bodies, model.bodies, strict=True):
+            assert body.drive.stiffness == 2.0
+            if body.drive.rest:
+                X, Y = (b.joint.transform(b.drive.rest).matrix() for b in (body, old))
+                assert relative_error(X, Y) < EXACT
+
+
+@given(st.integers(0, 1000))
+def test_a_spring_of_a_rotation_vector_that_rests_at_zero_has_the_quaternion_s_energy(seed):
+    bodies = [replace(b, drive=Drive(stiffness=2.0)) for b in PUPPET.bodies]
+    model = replace(PUPPET, bodies=tuple(bodies))
+    other = edit.rechart(model, "exponential")
+    assert [b.drive for b in other.bodies] == [b.drive for b in model.bodies]
+    q, v, a = state(other, seed)
+    check(model, other, q, v, a)
+    energies = spring_energy(other, q), spring_energy(model, change(model, other, q, v)[0])
+    assert relative_error(*energies) < EXACT
+
+
+def test_a_chart_that_is_asked_for_again_leaves_the_spring_as_it_is():
+    model = sprung(PUPPET, Rotation.rpy(0.3, 0.2, 0.1))
+    assert edit.rechart(model, "quaternion") == model
 
 
 def test_a_chart_can_be_asked_for_when_loading():

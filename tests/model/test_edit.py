@@ -492,6 +492,15 @@ def test_a_floating_robot_is_the_same_from_whichever_link_it_is_seen(model, seed
     check_rerooted(model, pick(model.frames, seed).name, seed)
 
 
+def test_a_spring_that_holds_the_root_holds_no_other_link():
+    held = replace(HUMAN.bodies[0], drive=Drive(stiffness=1.0))
+    model = replace(HUMAN, bodies=(held, *HUMAN.bodies[1:]))
+    with pytest.raises(ModelError, match="would hold 'head' if that were the root: remove it"):
+        edit.reroot(model, "head")
+    assert edit.reroot(model, held.name) == model
+    assert edit.reroot(edit.without(model, "springs"), "head") == edit.reroot(HUMAN, "head")
+
+
 @pytest.mark.parametrize("link", ["right_hand", "head", "left_foot"])
 def test_a_human_is_the_same_from_head_to_foot(link):
     check_rerooted(HUMAN, link, 0)

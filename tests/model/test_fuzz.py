@@ -41,7 +41,7 @@ FLYING = """<robot name="flying">
 """
 
 DECLARED = """<?xml version='1.0' encoding='utf-8' standalone='no'?>
-<!DOCTYPE robot [<!ELEMENT robot ANY>]>
+<!DOCTYPE robot>
 <robot xmlns='http://r' xmlns:g='http://g' name='&#65;&amp;b'><!-- c --><![CDATA[x]]><?p i?>
 <g:link name='g'/><link name='a'/><link name='b'/><joint name='j' type='continuous'>
 <parent link='a'/><child link='b'/><limit effort='1' velocity='1'/></joint></robot>

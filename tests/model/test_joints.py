@@ -22,22 +22,12 @@ from kinetree.model.joints import (
     euler,
 )
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
-from tests.random_models import JOINTS, directions, inertias, numbers
+from tests.random_models import JOINTS, coordinates, directions, inertias, numbers
 from tests.spatial.dense import inertia as dense_inertia
 from tests.spatial.dense import leaves, vec
 from tests.tolerances import EXACT, relative_error
 
 ON_AN_AXIS = ("revolute", "prismatic")
-
-
-@st.composite
-def coordinates(draw, joint):
-    """Coordinates of a joint, a quaternion of length one where it has one."""
-    if joint.nq == joint.nv:
-        return [draw(numbers(-3.0, 3.0)) for _ in range(joint.nq)]
-    axis, half = draw(directions()), draw(numbers(-math.pi, math.pi))
-    quat = (*(axis * math.sin(half)), math.cos(half))
-    return [*(draw(numbers(-1.0, 1.0)) for _ in range(joint.nq - 4)), *quat]
 
 
 @st.composite
@@ -132,6 +122,37 @@ def test_integrating_no_velocity_stays(kind, data):
     q = data.draw(coordinates(joint))
     assert relative_error(joint.integrate(q, [0.0] * joint.nv), q) < EXACT
     assert relative_error(joint.difference(q, q), [0.0] * joint.nv) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_a_displacement_is_the_slope_of_half_its_square(kind, data):
+    joint = data.draw(JOINTS[kind])
+    rest, q = data.draw(coordinates(joint)), data.draw(coordinates(joint))
+    d = joint.displacement(rest, q)
+    assert len(d) == joint.nv
+    h = 1e-30
+    for k, entry in enumerate(d):
+        step = [complex(0.0, h) if i == k else 0j for i in range(joint.nv)]
+        moved = joint.displacement(rest, joint.integrate(q, step))
+        slope = sum(complex(x) * x for x in moved).imag / (2 * h)
+        assert relative_error([slope], [entry]) < EXACT
+
+
+@every_joint
+@given(st.data())
+def test_a_displacement_vanishes_where_the_spring_rests_and_only_there(kind, data):
+    joint = data.draw(JOINTS[kind])
+    rest, q = data.draw(coordinates(joint)), data.draw(coordinates(joint))
+    assert relative_error(joint.displacement(rest, rest), [0.0] * joint.nv) < EXACT
+    apart = np.array(joint.transform(rest).matrix()) - np.array(joint.transform(q).matrix())
+    assert np.abs(joint.displacement(rest, q)).max() > 0.1 * np.abs(apart).max() - EXACT
+
+
+def test_a_floating_displacement_is_apart_in_position_and_orientation():
+    # half a turn about z, and one metre along the world's y: along -y of the body
+    d = Floating().displacement(Floating().neutral(), [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1e-12])
+    assert relative_error(d, [0.0, -1.0, 0.0, 0.0, 0.0, math.pi]) < 1e-11
 
 
 @every_joint

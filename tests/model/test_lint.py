@@ -1,5 +1,7 @@
 """Lint: each finding, its severity and its place; nothing on what is right."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -114,6 +116,16 @@ def test_a_model_lists_its_own():
     assert str(problem).startswith("warning: body 'b': its principal moments")
     (problem,) = load_model(robot()).problems()
     assert (problem.severity, problem.element) == ("error", "joint 'j'")
+
+
+def test_a_spring_that_pushes_away_is_an_error():
+    model = load_model(robot(GOOD))
+    (body,) = model.bodies
+    for drive in (Drive(stiffness=-1.0), Drive(stiffness=1.0)):
+        found = replace(model, bodies=(replace(body, drive=drive),)).problems()
+        assert len(found) == (drive.stiffness < 0.0)
+    (problem,) = replace(model, bodies=(replace(body, drive=Drive(stiffness=-1.0)),)).problems()
+    assert str(problem).startswith("error: joint 'j': its stiffness is negative")
 
 
 @given(models())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kinetree.algorithms import frame_pose, rnea
 from kinetree.errors import ModelError, UnknownNameError
-from kinetree.model import Body, Frame, Limits, Model
+from kinetree.model import Body, Drive, Frame, Limits, Model
 from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import Floating, Prismatic, Revolute, Screw
 from kinetree.model.load import load_model
@@ -95,6 +95,20 @@ def test_every_number_must_be_finite(where, value):
 def test_the_coordinate_order_must_name_each_body_once(order):
     with pytest.raises(ModelError, match="coordinate_order must name each body that follows no"):
         replace(ARM, coordinate_order=order)
+
+
+@pytest.mark.parametrize(
+    ("joint", "rest", "message"),
+    [
+        (Z, (0.1, 0.2), r"at \(0.1, 0.2\): 1 coordinates are expected, or none for the neutral"),
+        (Floating(), (0.1,), "7 coordinates are expected"),
+        (Floating(), (0.1,) * 3 + (0.0,) * 4, "its quaternion is zero"),
+        (Z, (math.nan,), "the drive of body 'upper' holds nan: every number must be finite"),
+    ],
+)
+def test_a_spring_rests_at_a_position_of_its_joint(joint, rest, message):
+    with pytest.raises(ModelError, match=message):
+        Model("bad", (replace(body("upper", WORLD, joint), drive=Drive(rest=rest)),), ())
 
 
 def test_a_model_cannot_be_changed():
@@ -210,10 +224,13 @@ def variants(value):
 
 
 def test_the_digest_changes_with_every_number_and_name():
-    digests = [m.digest for m in variants(ARM)]
-    # per body: 2 names, 12 of the placement, 3 or no axis, 10 of the inertia, 4 limits
-    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 3) + 2 * 3 + 3 * (1 + 12) + 3 + 10
-    assert len({ARM.digest, *digests}) == len(digests) + 1
+    held = replace(ARM.bodies[2], drive=Drive(rest=(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8)))
+    arm = replace(ARM, bodies=(*ARM.bodies[:2], held))
+    digests = [m.digest for m in variants(arm)]
+    # per body: 2 names, 12 of the placement, 3 or no axis, 10 of the inertia, 4 limits, 4 of the
+    # drive and, of the last, 7 of where its spring rests
+    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 4) + 7 + 2 * 3 + 3 * (1 + 12) + 3 + 10
+    assert len({arm.digest, *digests}) == len(digests) + 1
 
 
 def test_the_digest_changes_with_structure():

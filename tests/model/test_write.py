@@ -14,6 +14,7 @@ from kinetree.errors import FileFormatError, ModelError, ModelWarning
 from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.disassemble import disassemble
+from kinetree.model.edit import without
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -32,8 +33,9 @@ from kinetree.model.joints import (
 )
 from kinetree.model.load import load_model
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
+from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.write_mjcf import write_mjcf
-from kinetree.model.write_urdf import roll_pitch_yaw, write_urdf
+from kinetree.model.write_urdf import write_urdf
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests import pinocchio_oracle
 from tests.random_models import (
@@ -141,9 +143,8 @@ def check_forces(model, again):
 
 
 def as_written(model):
-    """What URDF keeps: no rotors, standard gravity."""
-    bodies = [replace(b, drive=replace(b.drive, armature=0.0)) for b in model.bodies]
-    return replace(model, bodies=tuple(bodies), gravity=STANDARD_GRAVITY)
+    """What URDF keeps: no rotors, no springs, standard gravity."""
+    return replace(without(model, "armature", "springs"), gravity=STANDARD_GRAVITY)
 
 
 def base_of(model):
@@ -168,6 +169,14 @@ def limits(draw):
     return Limits(lower, upper, effort=draw(floats(0.1, 100.0)))
 
 
+def as_mujoco(drive, joint):
+    """A drive whose spring rests at no turned ball; what is neutral is not spelled out."""
+    upright = (0.0, 0.0, 0.0, 1.0)
+    turned = drive.rest and joint.nq != joint.nv
+    rest = (*drive.rest[:-4], *upright) if turned else drive.rest
+    return replace(drive, rest=() if rest == joint.neutral() else rest)
+
+
 @st.composite
 def robots(draw, *kinds, fixed=True):
     """A tree of bodies on joints of these kinds, with limits and shapes."""
@@ -187,7 +196,7 @@ def robots(draw, *kinds, fixed=True):
                 draw(transforms()),
                 joint,
                 draw(limits()) if single else Limits(),
-                drive=draw(drives()) if joint else Drive(),
+                drive=as_mujoco(draw(drives(joint)), joint) if joint else Drive(),
                 mimicry=draw(mimicries(connections)) if single else None,
             )
         )
@@ -244,6 +253,26 @@ def test_joints_in_series_are_several_of_one_body_in_mjcf(model):
     text = write_mjcf(model)
     assert text.count("<body ") == len({*model.frame_numbers}) - text.count("<site ")
     check_forces(model, load_model(text))
+
+
+@pytest.mark.parametrize(
+    "rest", [(), (0.1, -2.0, 0.3, 0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0, 0.6, 0.0, 0.8)]
+)
+def test_the_spring_of_a_free_base_rests_at_the_pose_of_its_body_in_mjcf(rest):
+    model = kt.robots.chain(2, base="floating").model
+    base = replace(model.bodies[0], drive=Drive(0.1, 0.2, 0.3, 4.0, rest))
+    model = replace(model, bodies=(base, *model.bodies[1:]))
+    again = load_model(write_mjcf(model))
+    assert again.bodies[0].drive == base.drive
+    check_forces(model, again)
+
+
+def test_the_springs_of_joints_in_series_rest_each_at_its_own_coordinate_in_mjcf():
+    rest = (0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0)
+    model = chain(free_motion(Ball()), drive=Drive(stiffness=2.0, rest=rest))
+    drives = [body.drive for body in load_model(write_mjcf(model)).bodies]
+    assert [drive.stiffness for drive in drives] == [2.0] * 4
+    assert [drive.rest for drive in drives] == [(0.1,), (0.2,), (0.3,), ()]
 
 
 @given(models())
@@ -419,7 +448,11 @@ MESH = Shape("l1", "visual", "mesh", (1.0, 1.0, 2.0), THERE, "package://robot/l1
 EGG = Shape("l1", "visual", "ellipsoid", (0.1, 0.2, 0.3), THERE)
 HINGE = chain(Revolute(Z))
 LOSSES = {
-    "the armature of 1 joints ('j1'...)": (".urdf", chain(Revolute(Z), drive=Drive(0.1))),
+    "the armature of joint 'j1'": (".urdf", chain(Revolute(Z), drive=Drive(0.1))),
+    "the spring of joint 'j1', 'j2', 'j3' and 1 more": (
+        ".urdf",
+        chain(*[Revolute(Z)] * 4, drive=Drive(stiffness=0.1)),
+    ),
     "gravity (0.0, 0.0, -1.62)": (".urdf", replace(HINGE, gravity=Vector3(0.0, 0.0, -1.62))),
     "the order of the coordinates": (
         ".urdf",
@@ -435,6 +468,10 @@ LOSSES = {
     "links between joints of one body ('l1'...)": (
         ".xml",
         chain(Revolute(Z), Revolute(X), between=Inertia.zero()),
+    ),
+    "a ball's spring that rests at another orientation, of joint 'j1'": (
+        ".xml",
+        chain(Ball(), drive=Drive(stiffness=1.0, rest=(0.0, 0.6, 0.0, 0.8))),
     ),
     "this order of coordinates": (".xml", chain(Revolute(Z), Revolute(X)).reordered(["j2", "j1"])),
 }
@@ -543,7 +580,7 @@ def test_an_mjcf_file_written_again_is_the_same_robot(file):
 
 @pytest.mark.parametrize("file", MJCF_FILES)
 def test_an_mjcf_file_written_as_urdf_is_the_same_robot(file):
-    robot = kt.load(PYBULLET / file).without("armature").rechart("quaternion")
+    robot = kt.load(PYBULLET / file).without("armature", "springs").rechart("quaternion")
     model = replace(robot.model, gravity=STANDARD_GRAVITY)
     again = load_model(write_urdf(model), joints=kt.Robot(model).joints)
     check_forces(model, again)

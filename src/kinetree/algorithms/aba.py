@@ -15,7 +15,7 @@ numbers (7.x) these are; Lecture 9 names it as the most efficient way.
 Hybrid dynamics (section 9.2): a joint whose acceleration is given passes on all of the inertia
 behind it, and its force follows.
 
-The drive of a joint adds its rotor's inertia to D and takes its friction from tau.
+The drive of a joint adds its rotor's inertia to D and takes its friction and its spring from tau.
 
 Cost: O(N). Every joint must have coordinates of its own.
 """
@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kinetree.algorithms.dense import dot, inverse_symmetric
+from kinetree.algorithms.drives import drive_forces
 from kinetree.algorithms.tree import (
     Loads,
     along,
     combine,
-    drive_forces,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -70,7 +70,7 @@ def hybrid_dynamics(
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     A_g = Motion(model.gravity, Vector3.zero())
     n = len(model.bodies)
-    friction = drive_forces(model, qd, [0] * model.nv)
+    taken = drive_forces(model, q, qd, [0] * model.nv)
     F_ext = wrenches_on_bodies(model, X, external)
     V: list[Motion] = []
     c: list[Motion] = []
@@ -104,7 +104,7 @@ def hybrid_dynamics(
         for k in range(len(D)):
             D[k][k] = D[k][k] + model.drives[i].armature
         D_inv[i] = inverse_symmetric(D)
-        free = [t - f for t, f in zip(tau[at], friction[at], strict=True)]
+        free = [t - f for t, f in zip(tau[at], taken[at], strict=True)]
         u[i] = [t - axis.dot(pA[i]) for t, axis in zip(free, Phi[i], strict=True)]  # (7.45)
         if parent >= 0:
             Ia, pa = IA[i], pA[i]
@@ -128,7 +128,7 @@ def hybrid_dynamics(
             qdd[at] = given[at]
             for k, axis in enumerate(Phi[i], at.start):
                 rotor = model.drives[i].armature * given[k]
-                forces[k] = axis.dot(F) + rotor + friction[k]
+                forces[k] = axis.dot(F) + rotor + taken[k]
             A.append(A_i)
             continue
         rest = [ui - force.dot(A_i) for ui, force in zip(u[i], U[i], strict=True)]

@@ -32,10 +32,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.drives import drive_forces
 from kinetree.algorithms.tree import (
     Loads,
     carry_to_base,
-    drive_forces,
     joint_motion,
     parent_transforms,
     subspaces,
@@ -67,7 +67,7 @@ def balafoutis_patel(
     """The joint forces that give the accelerations qdd."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     F = base_to_tips(model, X, Phi, q, qd, qdd, external).F
-    tau = drive_forces(model, qd, qdd)
+    tau = drive_forces(model, q, qd, qdd)
     carry_to_base(model, X, Phi, F, tau)
     return tau
 

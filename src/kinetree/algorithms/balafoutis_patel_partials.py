@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.axes import changes
 from kinetree.algorithms.balafoutis_patel import Links, base_to_tips
-from kinetree.algorithms.blocks import damping_matrix, rotor_matrix, zero_matrix
+from kinetree.algorithms.blocks import drive_matrices
 from kinetree.algorithms.tree import (
     Loads,
     carry_to_base,
@@ -97,7 +97,7 @@ def balafoutis_patel_partials(
     # the backward-recursive partials
     f = list(links.F)
     carry_to_base(model, X, Phi, f, [0] * model.nv)
-    results = {"q": zero_matrix(model), "qd": damping_matrix(model), "qdd": rotor_matrix(model)}
+    results = dict(zip(("q", "qd", "qdd"), drive_matrices(model, q), strict=True))
     for i, body in reversed(list(enumerate(model.bodies))):
         for (kind, column), change in dF[i].items():
             for row, axis in enumerate(Phi[i], model.v_slices[i].start):

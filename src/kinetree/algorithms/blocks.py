@@ -1,9 +1,11 @@
-"""What mass matrices are put together from: rotors on the diagonal, blocks between two bodies."""
+"""What matrices are put together from: what drives add to them, blocks between two bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.drives import springs
+from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Motion
@@ -30,6 +32,26 @@ def damping_matrix(model: Model) -> list[list[Scalar]]:
         for k in range(at.start, at.stop):
             D[k][k] = D[k][k] + drive.damping
     return D
+
+
+def stiffness_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The derivative of the spring forces along q (+) delta; not symmetric for a quaternion."""
+    K = zero_matrix(model)
+    for joint, drive, at, along in springs(model):
+        for j, column in enumerate(range(along.start, along.stop)):
+            unit = [1 if k == j else 0 for k in range(joint.nv)]
+            rates = joint.coordinate_rates(q[at], unit)
+            moving = [Dual(x, rate) for x, rate in zip(q[at], rates, strict=True)]
+            for row, d in enumerate(joint.displacement(drive.rest, moving), along.start):
+                K[row][column] = K[row][column] + lift(d).rate * drive.stiffness
+    return K
+
+
+def drive_matrices(
+    model: Model, q: Sequence[Scalar]
+) -> tuple[list[list[Scalar]], list[list[Scalar]], list[list[Scalar]]]:
+    """The derivatives of what the drives take by q, qd and qdd; dry friction has none."""
+    return stiffness_matrix(model, q), damping_matrix(model), rotor_matrix(model)
 
 
 def rotor_matrix(model: Model) -> list[list[Scalar]]:

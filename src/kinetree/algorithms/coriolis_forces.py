@@ -1,7 +1,7 @@
 """Coriolis and centrifugal forces: what a motion at constant velocity takes, weightless.
 
 Source: Lecture 9, "Calculations of c~ and M": c is RNEA at zero acceleration, without gravity and
-external forces. Friction, which the lecture lumps into c~, takes no part.
+external forces. Friction, which the lecture lumps into c~, and springs take no part.
 
     lecture     code       meaning
     c           forces     c(theta, theta'), quadratic in theta'

@@ -1,7 +1,8 @@
 """Energies.
 
-Source: Liu & Jain eq. 26 and 27 for each body; the rotors of drives, of inertia a, add a v^2 / 2.
-The potential energy is that of the whole mass at the centre of mass.
+Source: Liu & Jain eq. 26 and 27 for each body; the rotors of drives, of inertia a, add a v^2 / 2,
+their springs, of stiffness k, k d^2 / 2 (see `drives`).
+The potential energy of gravity is that of the whole mass at the centre of mass.
 
     paper     code     meaning
     T         T        kinetic energy, v^T M v / 2
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.center_of_mass import center_of_mass, total_mass
+from kinetree.algorithms.drives import spring_energy
 from kinetree.algorithms.kinematics import motions
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -34,6 +36,9 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> S
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """In the gravity field, J; zero when the centre of mass is at the world's origin."""
+    """Of the bodies in the gravity field and of the springs, J.
+
+    Zero when the centre of mass is at the world's origin and every spring is relaxed.
+    """
     height = model.gravity.dot(Vector3(*center_of_mass(model, q)))
-    return -(height * total_mass(model))
+    return spring_energy(model, q) - height * total_mass(model)

@@ -26,7 +26,8 @@ differs: the paper's axes are fixed in their bodies. Where they are not (angles 
 joint), their change with each coordinate enters u, w, r, and the force that joint itself feels.
 differs: B is that of Echeandia & Wensing eq. 12, with its two zero blocks.
 differs: a force on a point keeps its direction in the world: K takes back that f was turned.
-differs: drives add rotor inertias, and damping by the velocity; dry friction has no derivative.
+differs: drives add rotor inertias, damping by the velocity, and by q the stiffness of springs; dry
+friction has no derivative.
 
 Cost: O(N d).
 """
@@ -37,7 +38,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.axes import changes
-from kinetree.algorithms.blocks import damping_matrix, rotor_matrix, zero_matrix
+from kinetree.algorithms.blocks import drive_matrices
 from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_frames, moving_force
 from kinetree.algorithms.tree import Loads, ancestors, point_forces, wrenches_on_bodies
 from kinetree.model import Model
@@ -85,7 +86,7 @@ def derivatives(
             steps[i].append(Step(change.number, s, u, w, r, axes))
 
     # tips to base
-    dq, dv, H = zero_matrix(model), damping_matrix(model), rotor_matrix(model)
+    dq, dv, H = drive_matrices(model, q)
     F_ext = wrenches_on_bodies(model, parts.X_p, external)
     fC = [-parts.placed(j, F) for j, F in enumerate(F_ext)] + [Force.zero()]
     BC = [zero] * (len(model.bodies) + 1)

@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.drives import drive_forces
 from kinetree.algorithms.tree import (
     Loads,
-    drive_forces,
     joint_motion,
     parent_transforms,
     subspaces,
@@ -81,7 +81,7 @@ def liu_jain(
     # pass 2: force and torque
     f = [Vector3.zero() for _ in range(n)]  # first the sums over the children
     t = [Vector3.zero() for _ in range(n)]
-    tau = drive_forces(model, qd, qdd)
+    tau = drive_forces(model, q, qd, qdd)
     for k, body in reversed(list(enumerate(model.bodies))):
         m, h, I = body.inertia.mass, body.inertia.moment, body.inertia.rotational
         own = dv[k] * m + w[k].cross(w[k].cross(h)) + dw[k].cross(h)  # m times the centre's

@@ -9,7 +9,8 @@ velocity for one of the two in v x* I v, the recursion of Newton and Euler gives
     B_i        B          the factor of eq. 12
     h_i^C      h[i]       momentum of body i and all it carries
 
-    tau = H a_r + C v_r + g (the law of Slotine and Li, with C + C^T = H'), and
+    tau = H a_r + C v_r + g (the law of Slotine and Li, with C + C^T = H'), with g of gravity and
+    springs, and
     C^T v = sum of Phi'_i . h_i^C, because the rate of the momentum H v = Phi . h is C v + C^T v.
 
 Cost: O(N).
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.blocks import rotor_inertias
+from kinetree.algorithms.drives import spring_forces
 from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import along, carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
@@ -55,7 +57,8 @@ def passivity_forces(
         )
         B = christoffel_factor(V[i], body.inertia)  # (12)
         F.append(body.inertia @ Ar[i] + B @ Vr[i])  # (10)
-    tau = [a * rotor for a, rotor in zip(ar, rotor_inertias(model), strict=True)]
+    rotors = rotor_inertias(model)
+    tau = [s + a * rotor for s, a, rotor in zip(spring_forces(model, q), ar, rotors, strict=True)]
     carry_to_base(model, X, Phi, F, tau)
     return tau
 
@@ -80,7 +83,7 @@ def momentum_observer(
     V, _ = forward_pass(model, X, Phi, q, v, rest, Motion.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
     p = [x * rotor for x, rotor in zip(v, rotor_inertias(model), strict=True)]
-    rate = [t + x for t, x in zip(tau, r, strict=True)]
+    rate = [t + x - s for t, x, s in zip(tau, r, spring_forces(model, q), strict=True)]
     for i, body in reversed(list(enumerate(model.bodies))):
         at = model.v_slices[i]
         own_rates = body.joint.subspace_rate(q[model.q_slices[i]], v[at])

@@ -15,8 +15,8 @@ differs: the lecture's F_ext is what the robot does to its surroundings; here an
 acts on the robot, so it enters with the opposite sign.
 differs: the lecture has axes fixed in their bodies; the rate of Phi in body coordinates is added
 to A_i as in eq. 16, and vanishes for those.
-differs: what the drives take, rotor inertia and friction, is added to tau; joints that share a
-coordinate add up in it.
+differs: what the drives take, rotor inertia, friction and springs, is added to tau; joints that
+share a coordinate add up in it.
 
 Cost: O(N).
 """
@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.drives import drive_forces
 from kinetree.algorithms.tree import (
     Loads,
     along,
     carry_to_base,
-    drive_forces,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -79,8 +79,8 @@ def passes(
     # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
     F = [body.inertia.wrench(V[i], A[i]) - F_ext[i] for i, body in enumerate(model.bodies)]
 
-    # tips to base: what each joint carries (18), and what its drive and friction take
-    tau = drive_forces(model, qd, qdd)
+    # tips to base: what each joint carries (18), and what its drive takes
+    tau = drive_forces(model, q, qd, qdd)
     carry_to_base(model, X, Phi, F, tau)
     return F, tau
 

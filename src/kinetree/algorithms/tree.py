@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.model import Model
-from kinetree.scalar import Scalar, less, select
+from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Motion, Transform, Vector3
 
 
@@ -91,17 +91,6 @@ def carry_to_base(
             tau[k] = tau[k] + axis.dot(F[i])
         if body.parent >= 0:
             F[body.parent] = F[body.parent] + X[i].to_parent(F[i])
-
-
-def drive_forces(model: Model, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-    """What the drives take: rotor inertia, viscous and dry friction, for each velocity."""
-    forces: list[Scalar] = [0] * model.nv
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in range(at.start, at.stop):
-            sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
-            taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction
-            forces[k] = forces[k] + taken
-    return forces
 
 
 def body_poses(model: Model, X: Sequence[Transform]) -> Iterator[Transform]:

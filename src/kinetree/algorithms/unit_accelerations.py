@@ -1,7 +1,7 @@
 """The mass matrix column by column: what each unit acceleration takes.
 
-Source: Lecture 9, "Calculations of c~ and M": without gravity, velocity and external forces,
-M_:,j = RNEA(theta, 0, unit acceleration j). For teaching and for tests.
+Source: Lecture 9, "Calculations of c~ and M": without gravity, velocity and external forces (here
+also without springs), M_:,j = RNEA(theta, 0, unit acceleration j). For teaching and for tests.
 
     lecture      code     meaning
     theta        q        configuration
@@ -23,7 +23,8 @@ from kinetree.spatial import Vector3
 
 def mass_by_unit_accelerations(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix M(q)."""
-    weightless = replace(model, gravity=Vector3.zero())
+    bare = tuple(replace(b, drive=replace(b.drive, stiffness=0.0)) for b in model.bodies)
+    weightless = replace(model, gravity=Vector3.zero(), bodies=bare)
     rest = [0] * model.nv
     columns = []
     for j in range(model.nv):

@@ -93,7 +93,9 @@ def residuals(robot: Robot) -> tuple[float, float, float]:
     rng = np.random.default_rng(0)
     q, v = robot.random(rng, STATES), rng.standard_normal((STATES, robot.nv))
     M_rate, C = robot.mass_matrix_rate(q, v), robot.coriolis_matrix(q, v)
-    tau = robot.without("gravity", "damping", "friction").bias_forces(q, v, method="rnea")
+    tau = robot.without("gravity", "damping", "friction", "springs").bias_forces(
+        q, v, method="rnea"
+    )
     Gamma_11 = robot.christoffel_symbols(q)[:, 0, 0]
     first = np.einsum("nij,nj->ni", C, v) - tau
     second = M_rate - (C + C.swapaxes(1, 2))

@@ -24,9 +24,11 @@ from kinetree.model.joints import (
 )
 from kinetree.model.joints.moved import Wrapped
 from kinetree.model.model import WORLD, Body, Limits, Model
-from kinetree.spatial import Transform, Vector3
+from kinetree.model.orientation import euler_angles, quaternion
+from kinetree.spatial import Rotation, Transform, Vector3
+from kinetree.spatial.exponential import quat_log
 
-EFFECTS = ("armature", "damping", "friction", "gravity", "limits")
+EFFECTS = ("armature", "damping", "friction", "gravity", "limits", "springs")
 CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
 
 
@@ -34,12 +36,14 @@ def without(model: Model, *effects: str) -> Model:
     """The same robot with effects switched off.
 
     Arguments:
-        effects: of "armature", "damping", "friction", "gravity", "limits".
+        effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
     """
     for effect in effects:
         if effect not in EFFECTS:
             raise unknown("effect", effect, EFFECTS, "a model")
-    none = {e: 0.0 for e in ("armature", "damping", "friction") if e in effects}
+    none: dict[str, Any] = {e: 0.0 for e in ("armature", "damping", "friction") if e in effects}
+    if "springs" in effects:
+        none |= {"stiffness": 0.0, "rest": ()}
     return replace(
         model,
         gravity=Vector3(0.0, 0.0, 0.0) if "gravity" in effects else model.gravity,
@@ -242,16 +246,26 @@ def reroot(model: Model, link: str) -> Model:
     while at in above:
         c = above[at]
         if c.name in free:
-            turned[c.name] = replace(c, child=link)
+            turned[c.name] = _rooted(c, link)
             break
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
         joint = None if c.joint is None else moved(reversed_joint(c.joint), c.placement)
         turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
         at = c.parent
-    root = whole.root and replace(whole.root, child=link)
+    root = whole.root and _rooted(whole.root, link)
     connections = [turned.get(c.name, c) for c in whole.connections]
     return assemble(replace(whole, root=root, connections=connections))
+
+
+def _rooted(free: Connection, link: str) -> Connection:
+    """The joint of a free base whose root is another link."""
+    if free.drive.stiffness and free.child != link:
+        raise ModelError(
+            f"the spring of joint {free.name!r} holds link {free.child!r}, and would hold "
+            f"{link!r} if that were the root: remove it first, with without('springs')"
+        )
+    return replace(free, child=link)
 
 
 def rechart(model: Model, chart: str, *joints: str) -> Model:
@@ -261,7 +275,9 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
         chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles such
             as "zyx". In the last two v is the rate of q, and there are singular orientations.
         joints: the ball and floating joints to change; by default all of them. A drive of theirs
-            acts on v, and so does something else where v is another.
+            acts on v, and so does something else where v is another. A spring stays relaxed at the
+            same orientation, but in charts where v is the rate of q it is stretched by the
+            difference of coordinates.
     """
     if chart not in CHARTS:
         raise unknown("chart", chart, CHARTS, "a free orientation")
@@ -273,7 +289,10 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
 
     def changed(body: Body) -> Body:
         joint = _in_chart(body.joint, chart) if body.joint_name in chosen else None
-        return body if joint is None else replace(body, joint=joint)
+        if joint is None or joint == body.joint:
+            return body
+        rest = _coordinates(joint, body.joint, body.drive.rest) if body.drive.rest else ()
+        return replace(body, joint=joint, drive=replace(body.drive, rest=rest))
 
     return replace(model, bodies=tuple(changed(body) for body in model.bodies))
 
@@ -301,6 +320,26 @@ def _orientation(chart: str) -> Joint:
     if chart == "quaternion":
         return Ball()
     return ExponentialBall() if chart == "exponential" else euler(chart)
+
+
+def _coordinates(joint: Joint, other: Joint, q: Sequence[float]) -> tuple[float, ...]:
+    """The coordinates of a free orientation, or motion, that are q in another chart of it."""
+    if isinstance(joint, Wrapped) and isinstance(other, Wrapped):
+        return _coordinates(joint.joint, other.joint, q)
+    X = other.transform(other.coordinates(q))
+    if joint.nv == 6:
+        orientation = Ball() if isinstance(joint, Floating) else joint.parts[-1]  # type: ignore[attr-defined]
+        return (*X.translation, *_angles(orientation, X.rotation))
+    return _angles(joint, X.rotation)
+
+
+def _angles(joint: Joint, R: Rotation) -> tuple[float, ...]:
+    """The coordinates of an orientation."""
+    if isinstance(joint, Ball):
+        return quaternion(R)
+    if isinstance(joint, ExponentialBall):
+        return tuple(quat_log(quaternion(R)))
+    return euler_angles(R, next(s for s in EULER_SEQUENCES if joint == euler(s)))
 
 
 def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:

@@ -133,6 +133,8 @@ def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
     for what in ("armature", "damping", "friction"):
         if getattr(drive, what) < 0.0:
             yield "error", f"its {what} is negative: the joint would gain energy"
+    if drive.stiffness < 0.0:
+        yield "error", "its stiffness is negative: the spring would push away from where it rests"
 
 
 def _list(values: list[float]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,13 +17,12 @@ from kinetree.errors import (
 from kinetree.model.arguments import Placement, given_transform
 from kinetree.model.description import Description, assemble
 from kinetree.model.edit import mounted, rechart, with_gravity
+from kinetree.model.files import read_file
 from kinetree.model.lint import description_problems, mechanism_problems
 from kinetree.model.model import Model
 from kinetree.model.problem import SEVERITIES, Problem
 from kinetree.model.urdf import read_urdf
-from kinetree.model.xml import LARGEST, TEXT, brief, parse
-
-LONGEST_PATH = 400
+from kinetree.model.xml import LARGEST, TEXT, parse
 
 
 def load_model(
@@ -113,12 +111,12 @@ def _read(
         data, around = str(source).lstrip("\ufeff").encode(errors="surrogatepass"), None
         document = parse(data, file, "utf-8")  # whatever it declares: it is decoded
     else:
-        data, around = _bytes(Path(file)), Path(file).parent
+        data, around = read_file(Path(file), LARGEST), Path(file).parent
         document = parse(data, file)
     if document.tag == "mujoco":
         from kinetree.model.mjcf import read_mjcf  # rarely needed, and importing takes time
 
-        return read_mjcf(document, data, around if folder is None else Path(folder), mimic)
+        return read_mjcf(document, around if folder is None else Path(folder), mimic)
     return read_urdf(document, mimic)
 
 
@@ -131,24 +129,3 @@ def _file(source: str | os.PathLike[str]) -> str:
         raise ModelError(
             f"{source!r} is no robot file: its path is expected, or its text, which starts with '<'"
         ) from None
-
-
-def _bytes(path: Path) -> bytes:
-    name = brief(str(path), LONGEST_PATH)
-    try:
-        status = path.stat()
-        if stat.S_ISREG(status.st_mode):
-            with path.open("rb") as file:
-                return file.read(min(status.st_size, LARGEST) + 1)
-    except FileNotFoundError:
-        folder = "exists" if path.parent.is_dir() else "does not exist either"
-        raise MissingFileError(
-            f"{name} cannot be read: there is no such file; its folder "
-            f"{brief(str(path.parent), LONGEST_PATH)} {folder}"
-        ) from None
-    except OSError as e:
-        raise MissingFileError(f"{name} cannot be read: {e.strerror}") from None
-    except ValueError as e:
-        raise MissingFileError(f"{name} cannot be read: {e}") from None
-    kind = "a directory" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
-    raise MissingFileError(f"{name} is {kind}: a robot file is expected")

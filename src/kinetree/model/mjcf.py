@@ -9,7 +9,7 @@ free joint is wholly in the body's own frame; see `docs/conventions.md`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +20,27 @@ from kinetree.lazy import cached_property
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
+from kinetree.model.mjcf_remarks import remarks
+from kinetree.model.mjcf_source import source
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
-from kinetree.model.xml import TEXT, Element, brief, parse
+from kinetree.model.xml import TEXT, Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
 EQUAL_JOINTS = 2  # mjtEq
 MINVAL = 1e-15  # mjMINVAL
-FLAGS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "DAMPER", "PASSIVE", "GRAVITY")  # mjtDisableBit
+CONSTRAINTS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS")
+PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, for both others
+FLAGS = ("ACTUATION", "GRAVITY", *CONSTRAINTS, *PASSIVE)  # mjtDisableBit
 
 
-def read_mjcf(
-    document: Element, data: bytes, folder: Path | None, mimic: bool = True
-) -> Description:
+def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Description:
     """The links and joints of an MJCF document.
 
     Arguments:
-        document: its root element, `data` the text it was parsed from.
+        document: its root element.
         folder: where its includes and meshes are; nothing is read from outside. None if the text
             came from no file: then it may name none.
         mimic: whether an equality of two joints is taken up as one following the other.
@@ -50,102 +52,36 @@ def read_mjcf(
             f"{document.file}: MJCF is read by the package mujoco, which is not installed: run "
             "pip install 'kinetree[mjcf]'"
         ) from None
-    text = folder is None or document.file == TEXT
-    _check(document, None if text else folder)
+    given = source(document, None if document.file == TEXT else folder)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
     try:
-        if text:
-            m = mujoco.MjModel.from_xml_string(data.decode(errors="replace"))
-        else:
-            m = mujoco.MjModel.from_xml_path(document.file)
-    except (ValueError, RuntimeError) as e:
-        reason = brief(" ".join(str(e).split()), 300)
+        m = mujoco.MjModel.from_xml_string(given.text, dict(given.assets))
+    except (ValueError, RuntimeError, MemoryError) as e:
+        reason = given.translated(str(e) or type(e).__name__)
+        reason = brief(" ".join(reason.split()), 300)
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
     finally:
         mujoco.set_mju_user_warning(before)
     bits = {flag: int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in FLAGS}
     off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit}
-    reader = _Reader(m, document.file, off)
-    reader.remarks += [Problem("warning", "the model", x.strip(), document.file) for x in said]
+    reader = _Reader(m, document.file, off, given.files)
+    for warning in said:
+        message = given.translated(warning).strip()
+        reader.remarks.append(Problem("warning", "the model", message, document.file))
     return reader.description(mimic)
 
 
-def _check(document: Element, folder: Path | None) -> None:
-    """Every file a document names lies in the folder, and so do those that its includes name.
-
-    Where MuJoCo looks for a file depends on the settings of the compiler, in whichever document
-    they stand: the file must lie in the folder by all of them.
-    """
-    documents = _with_includes(document, folder)
-    _check_finite(documents)
-    settings = (x.attributes.items() for each in documents for x in each.walk())
-    given = {"", *(v for pairs in settings for k, v in pairs if k.endswith("dir"))}
-    places = {Path(each.file).parent / path for each in documents for path in given}
-    for each in documents:
-        for element, key, file in _named_files(each):
-            if folder is None:
-                raise element.error(
-                    f"{key}={brief(file)!r}: a text that came from no file can name none: load "
-                    "it from a file that lies with them"
-                )
-            for place in places:
-                if not (place / file).resolve().is_relative_to(folder.resolve()):
-                    raise element.error(
-                        f"{key}={brief(file)!r} leads out of the folder {folder}, and nothing is "
-                        "read from outside: name a wider one with folder="
-                    )
-
-
-def _check_finite(documents: list[Element]) -> None:
-    """No attribute holds a number that is none: MuJoCo would go on with it."""
-    for element in (x for each in documents for x in each.walk()):
-        for key, value in element.attributes.items():
-            if key != "name" and any(_is_not_finite(word) for word in value.split()):
-                raise element.error(f"{key}={brief(value)!r}: a finite number is expected")
-
-
-def _is_not_finite(word: str) -> bool:
-    try:
-        return not math.isfinite(float(word))
-    except ValueError:
-        return False  # no number at all
-
-
-def _named_files(document: Element) -> Iterator[tuple[Element, str, str]]:
-    for element in document.walk():
-        for key, file in element.attributes.items():
-            if key.startswith("file"):
-                yield element, key, file
-
-
-def _with_includes(document: Element, folder: Path | None) -> list[Element]:
-    """A document and those it takes in, directly or not, as far as they lie in the folder."""
-    documents, seen = [document], {Path(document.file).resolve()}
-    if folder is None:
-        return documents
-    for each in documents:  # grows as it goes
-        for element, _, file in _named_files(each):
-            if element.tag not in ("include", "model"):
-                continue
-            for place in (Path(document.file).parent, Path(each.file).parent):
-                inner = place / file
-                known = inner.resolve()
-                if known not in seen and known.is_relative_to(folder.resolve()):
-                    seen.add(known)
-                    if inner.is_file():
-                        documents.append(parse(inner.read_bytes(), str(inner)))
-    return documents
-
-
 class _Reader:
-    """The parts of a compiled MuJoCo model, as links and joints; `off` are its disabled flags."""
+    """The parts of a compiled MuJoCo model, as links and joints.
 
-    def __init__(self, m: Any, file: str, off: set[str]) -> None:
-        self.m = m
-        self.file = file
-        self.off = off
+    off: its disabled flags.
+    files: the names of files as they were written, by those that MuJoCo knows.
+    """
+
+    def __init__(self, m: Any, file: str, off: set[str], files: Mapping[str, str]) -> None:
+        self.m, self.file, self.off, self.files = m, file, off, files
         self.remarks: list[Problem] = []
         numbers = range(m.nbody)
         self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
@@ -186,7 +122,8 @@ class _Reader:
                 links.append(Link(name, Inertia.zero(), self.file))
                 connection = _new(f"{name}_site", self.joint_names)
                 connections.append(Connection(connection, body, name, at, None))
-        self._remark_what_is_left_out()
+        taken = self._followers.values()
+        self.remarks += remarks(m, self.joints, self.off, taken, self.file)
         return Description(
             m.names[: m.names.index(b"\0")].decode() or "robot",
             links,
@@ -223,44 +160,57 @@ class _Reader:
     def _connection(
         self, j: int, parent: str, child: str, at: Transform, joint: Joint, mimic: bool
     ) -> Connection:
-        m, dof = self.m, self.m.jnt_dofadr[j]
-        limits = Limits()
+        m, limits = self.m, Limits()
         if m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):
             lower, upper = m.jnt_range[j].tolist()
             limits = Limits(lower, upper)
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
             limits = Limits(limits.lower, limits.upper, effort=effort)
-        drive = Drive(
-            float(m.dof_armature[dof]),
-            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
-            0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
-        )
-        copied = self._mimicries.get(j) if mimic else None
+        copied = self._mimicry(self._followers[j]) if mimic and j in self._followers else None
+        drive = self._drive(j, joint)
         return Connection(
             self.joints[j], parent, child, at, joint, limits, self.file, drive, copied
         )
 
-    @cached_property
-    def _equalities(self) -> list[int]:
-        """The constraints that are switched on."""
-        none = self.off & {"EQUALITY", "CONSTRAINT"}
-        return [] if none else [i for i in range(self.m.neq) if self.m.eq_active0[i]]
+    def _drive(self, j: int, joint: Joint) -> Drive:
+        m, dof = self.m, self.m.jnt_dofadr[j]
+        stiffness = 0.0 if self.off & {"SPRING", "PASSIVE"} else float(m.jnt_stiffness[j])
+        return Drive(
+            float(m.dof_armature[dof]),
+            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
+            0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
+            stiffness,
+            self._rest(j, joint) if stiffness else (),
+        )
+
+    def _rest(self, j: int, joint: Joint) -> tuple[float, ...]:
+        """Where the spring of a joint is relaxed; empty if that is the neutral position."""
+        start = self.m.jnt_qposadr[j]
+        rest = tuple(self.m.qpos_spring[start : start + joint.nq].tolist())
+        if joint.nq > 1:  # the quaternion, scalar first
+            *place, w, x, y, z = rest
+            rest = (*place, x, y, z, w)
+        return () if rest == joint.neutral() else rest
 
     @cached_property
-    def _mimicries(self) -> dict[int, Mimicry]:
-        """Which joint each one copies: equalities of two joints that are straight lines."""
-        m, found = self.m, {}
-        for i in self._equalities:
-            if m.eq_type[i] != EQUAL_JOINTS or m.eq_obj2id[i] < 0:
-                continue
-            first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
-            offset, ratio, *bends = m.eq_data[i][:5].tolist()
-            if any(bends):
-                continue
-            start, other = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, second))
-            found[first] = Mimicry(self.joints[second], ratio, start + offset - ratio * other)
-        return found
+    def _followers(self) -> dict[int, int]:
+        """The joints that follow others, and by which equality: one that is a straight line."""
+        m = self.m
+        if self.off & {"EQUALITY", "CONSTRAINT"}:
+            return {}
+        return {
+            int(m.eq_obj1id[i]): i
+            for i in np.flatnonzero(m.eq_active0).tolist()
+            if m.eq_type[i] == EQUAL_JOINTS and m.eq_obj2id[i] >= 0 and not m.eq_data[i][2:5].any()
+        }
+
+    def _mimicry(self, i: int) -> Mimicry:
+        """How one joint follows another by an equality; coordinates count from references there."""
+        m, (offset, ratio) = self.m, self.m.eq_data[i][:2].tolist()
+        pair = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+        start, other = (float(m.qpos0[m.jnt_qposadr[j]]) for j in pair)
+        return Mimicry(self.joints[pair[1]], ratio, start + offset - ratio * other)
 
     def _shapes(self) -> Iterator[Shape]:
         m = self.m
@@ -276,7 +226,8 @@ class _Reader:
                 at = at @ _pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
                 size = tuple(m.mesh_scale[mesh].tolist())
                 start = m.mesh_pathadr[mesh]
-                file = m.paths[start : m.paths.index(b"\0", start)].decode()
+                name = m.paths[start : m.paths.index(b"\0", start)].decode()
+                file = self.files.get(name, name)
             elif kind == "sphere":
                 size = (half[0],)
             elif kind in ("capsule", "cylinder"):
@@ -284,31 +235,6 @@ class _Reader:
             elif kind == "box":
                 size = tuple(2.0 * x for x in half)
             yield Shape(self.links[m.geom_bodyid[i]], role, kind, size, at, file)
-
-    def _remark_what_is_left_out(self) -> None:
-        m = self.m
-        fluid = m.opt.density or m.opt.viscosity
-        left = {
-            "equality constraints other than joints that follow others": len(self._equalities)
-            - len(self._mimicries),
-            "springs of joints": self._count("jnt_stiffness"),
-            "damping that is no line": self._count("dof_dampingpoly"),
-            "armature or damping of actuators": self._count("actuator_armature")
-            + self._count("actuator_damping"),
-            "bodies held against gravity (gravcomp)": self._count("body_gravcomp"),
-            "tendons": m.ntendon,
-            "bodies that bend (flex)": m.nflex,
-            "fluids around it (density, viscosity)": int(fluid > 0.0),
-        }
-        for what, count in left.items():
-            if count:
-                message = f"{what}: {count}; they take no part in the dynamics"
-                self.remarks.append(Problem("warning", "the model", message, self.file))
-
-    def _count(self, field: str) -> int:
-        """How many entries of a field are not zero; none where this MuJoCo has no such field."""
-        values = getattr(self.m, field, None)
-        return 0 if values is None else int(np.count_nonzero(values))
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:

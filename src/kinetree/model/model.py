@@ -45,16 +45,32 @@ class Drive:
     armature: the inertia of rotors, as the joint feels it, kg m^2 (or kg).
     damping: viscous friction, N m s (or N s/m).
     friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
+    stiffness: of a spring, N m/rad (or N/m).
+    rest: the coordinates at which the spring is relaxed, as many as the joint has; empty for the
+        joint's neutral position. How far the joint is from there is `Joint.displacement`.
     """
 
     armature: float = 0.0
     damping: float = 0.0
     friction: float = 0.0
+    stiffness: float = 0.0
+    rest: tuple[float, ...] = ()
 
-    def geared(self, ratio: float) -> Drive:
-        """As it is felt by what moves `ratio` times slower."""
-        square = ratio * ratio
-        return Drive(self.armature * square, self.damping * square, self.friction * abs(ratio))
+    def geared(self, ratio: float, offset: float = 0.0) -> Drive:
+        """As a coordinate q feels it whose joint stands at ratio q + offset.
+
+        The force of a spring is ratio k (ratio q + offset - rest), with k for its stiffness: that
+        is ratio^2 k (q - (rest - offset) / ratio). A joint of ratio zero stands still, and nothing
+        of its drive is felt.
+        """
+        stiffness = self.stiffness * ratio * ratio
+        return Drive(
+            self.armature * ratio * ratio,
+            self.damping * ratio * ratio,
+            self.friction * abs(ratio),
+            stiffness,
+            tuple((x - offset) / ratio for x in self.rest) if stiffness else (),
+        )
 
 
 @dataclass(frozen=True)
@@ -177,11 +193,11 @@ class Model:
 
     @cached_property
     def drives(self) -> tuple[Drive, ...]:
-        """Each body's drive, as the coordinate that moves it feels it."""
-        return tuple(
-            b.drive.geared(b.joint.multiplier) if isinstance(b.joint, Mimic) else b.drive
-            for b in self.bodies
-        )
+        """Each body's drive, as the coordinate that moves it feels it.
+
+        Where there is a spring, its rest position is spelled out.
+        """
+        return tuple(_felt(body) for body in self.bodies)
 
     @cached_property
     def frame_numbers(self) -> dict[str, int]:
@@ -225,6 +241,15 @@ class Model:
         return replace(self, coordinate_order=tuple(by_name[name] for name in joints))
 
 
+def _felt(body: Body) -> Drive:
+    """The drive of a body, as the coordinate that moves the body feels it."""
+    joint, drive = body.joint, body.drive
+    if drive.stiffness and not drive.rest:
+        own = joint.joint if isinstance(joint, Mimic) else joint
+        drive = replace(drive, rest=own.neutral())
+    return drive.geared(joint.multiplier, joint.offset) if isinstance(joint, Mimic) else drive
+
+
 NOT_DYNAMICS = ("mount", "shapes")
 
 
@@ -259,6 +284,7 @@ def _check(model: Model) -> None:
         seen.add(body.joint_name)
         for what in ("placement", "inertia", "joint", "drive"):
             _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
+        _check_rest(body)
     seen.clear()
     for frame in model.frames:
         if frame.name in seen:
@@ -282,6 +308,22 @@ def _check(model: Model) -> None:
             )
 
 
+def _check_rest(body: Body) -> None:
+    """The position at which a spring is relaxed is one of its joint's."""
+    rest, nq = body.drive.rest, body.joint.nq
+    if not rest:
+        return
+    where = f"joint {body.joint_name!r}: its spring is relaxed at {rest!r}"
+    if len(rest) != nq:
+        raise ModelError(
+            f"{where}: {nq} coordinates are expected, or none for the neutral position"
+        )
+    try:
+        body.joint.coordinates(rest)
+    except ValueError as e:
+        raise ModelError(f"{where}: {e}") from None
+
+
 def _check_finite(value: object, what: str) -> None:
     kind = type(value)
     if kind is float and value - value == 0.0:  # type: ignore[operator]
@@ -289,6 +331,9 @@ def _check_finite(value: object, what: str) -> None:
     if is_dataclass(kind):
         for name in _field_names(kind):
             _check_finite(getattr(value, name), what)
+    elif kind is tuple:
+        for item in value:  # type: ignore[attr-defined]
+            _check_finite(item, what)
     elif isinstance(value, (float, Real)) and not math.isfinite(value):
         raise ModelError(f"{what} holds {value}: every number must be finite")
 

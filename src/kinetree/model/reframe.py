@@ -101,7 +101,10 @@ def _absorbed(body: Body) -> Body:
         joint = replace(joint, offset=joint.offset + angle)
     else:
         joint = Mimic(joint, 1.0, angle)
-    return replace(body, placement=body.placement @ back, joint=joint)
+    drive = body.drive
+    if drive.stiffness:  # it is relaxed at the same place, where the angle is now another
+        drive = replace(drive, rest=tuple(x + angle for x in drive.rest or (0.0,)))
+    return replace(body, placement=body.placement @ back, joint=joint, drive=drive)
 
 
 def _reframed(model: Model, shift: list[Transform], joints: list[Joint]) -> Model:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from kinetree.model.joints import (
     moved,
 )
 from kinetree.model.model import Limits, Model, Shape
-from kinetree.model.write_xml import Writer, number, numbers
+from kinetree.model.orientation import quaternion
+from kinetree.model.write_xml import Writer, listed, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 WORLD = "world"
@@ -64,11 +65,21 @@ def write_mjcf(model: Model) -> str:
     return out.text()
 
 
+class _Part(NamedTuple):
+    """A joint as MuJoCo has them: one of a connection's, with where its spring rests."""
+
+    name: str
+    joint: Joint
+    connection: Connection
+    rest: tuple[float, ...]
+
+
 class _Tree:
     """The links of a robot as MuJoCo nests them.
 
     skipped: links between joints on one body, which are not written.
     joints: the names of the joints in the order written.
+    turned: those of balls whose springs rest at another orientation than the neutral one.
     """
 
     def __init__(self, whole: Description) -> None:
@@ -85,6 +96,7 @@ class _Tree:
         self.root = next(name for name in self.links if name not in children)
         self.skipped: list[str] = []
         self.joints: list[str] = []
+        self.turned: list[str] = []
         self.joint_names = {c.name for c in whole.connections}
 
     def write(self, out: Writer) -> None:
@@ -109,20 +121,20 @@ class _Tree:
                     f"link {link!r} moves or is mounted elsewhere, and in MJCF that is the name of "
                     "the world: give it another name, or write URDF"
                 )
-            opened = out.element("body", name=link, **_pose(at))
+            kinds = [self._kind(part) for part in joints]
+            pose = _resting_pose(joints[0]) if kinds == ["free"] else _pose(at)
+            opened = out.element("body", name=link, **pose)
             opened.__enter__()
             pending.append(opened)
-            turned = ""
-            for name, joint, c in joints:
-                kind = self._kind(name, joint, c)
-                if turned and kind in ("ball", "hinge"):
+            ball = ""
+            for part, kind in zip(joints, kinds, strict=True):
+                if ball and kind in ("ball", "hinge"):
                     raise ModelError(
-                        f"joint {name!r} turns on the ball {turned!r} without a link of some "
+                        f"joint {part.name!r} turns on the ball {ball!r} without a link of some "
                         "inertia between them: MJCF has no word for that"
                     )
-                turned = name if kind == "ball" else turned
-                _joint(out, name, kind, joint, c)
-                self.joints.append(name)
+                ball = part.name if kind == "ball" else ball
+                self._joint(out, kind, part)
             self._own(out, link)
             pending += reversed([c for c in self.below[link] if self._is_body(c)])
 
@@ -147,7 +159,14 @@ class _Tree:
     def _is_body(self, c: Connection) -> bool:
         return c.joint is not None or bool(self.below[c.child])
 
-    def _joints(self, c: Connection) -> tuple[list[tuple[str, Joint, Connection]], Transform, str]:
+    def _joint(self, out: Writer, kind: str, part: _Part) -> None:
+        spring = _spring(kind, part)
+        if part.connection.drive.stiffness and not spring:
+            self.turned.append(part.name)
+        _joint(out, kind, part, spring)
+        self.joints.append(part.name)
+
+    def _joints(self, c: Connection) -> tuple[list[_Part], Transform, str]:
         """The joints of a body, its pose before they move, and its link.
 
         Through links without inertia that carry nothing but the next joint.
@@ -163,22 +182,25 @@ class _Tree:
             c = moving[0]
             # J P = P (P^-1 J P): the frame moves on, the joints before are seen from there
             back = c.placement.inverse()
-            found = [(name, moved(joint, back), d) for name, joint, d in found]
+            found = [part._replace(joint=moved(part.joint, back)) for part in found]
             at = at @ c.placement
             found += self._parts(c)
         return found, at, c.child
 
-    def _parts(self, c: Connection) -> list[tuple[str, Joint, Connection]]:
+    def _parts(self, c: Connection) -> list[_Part]:
         """A joint, or its parts in series, with names."""
-        found = []
-        for k, part in enumerate(_series(c.joint)):
+        found: list[_Part] = []
+        start = 0
+        for k, joint in enumerate(_series(c.joint)):
             name = c.name if k == 0 else fresh(f"{c.name}_{k + 1}", self.joint_names)
             self.joint_names.add(name)
-            found.append((name, part, c))
+            found.append(_Part(name, joint, c, c.drive.rest[start : start + joint.nq]))
+            start += joint.nq
         return found
 
-    def _kind(self, name: str, joint: Joint, c: Connection) -> str:
+    def _kind(self, part: _Part) -> str:
         """The type of a joint."""
+        name, joint, c, _ = part
         if isinstance(joint, Moved) and joint.at.rotation == Rotation.identity():
             joint = joint.joint
         top = c is self.whole.root or c.parent == self.root == WORLD
@@ -204,17 +226,17 @@ def _series(joint: Joint | None) -> Iterator[Joint]:
         yield joint
 
 
-def _joint(out: Writer, name: str, kind: str, joint: Joint, c: Connection) -> None:
+def _joint(out: Writer, kind: str, part: _Part, spring: dict[str, str]) -> None:
     more = {"type": kind}
-    at = Vector3(0.0, 0.0, 0.0)
+    at, joint = Vector3(0.0, 0.0, 0.0), part.joint
     if isinstance(joint, Moved):
         at, joint = joint.at.translation, joint.joint
     if isinstance(joint, (Revolute, Prismatic)):
         more["axis"] = numbers(joint.axis)
     if at != Vector3(0.0, 0.0, 0.0):
         more["pos"] = numbers(at)
-    more |= _limits(kind, c.limits)
-    drive = c.drive
+    more |= _limits(kind, part.connection.limits)
+    drive = part.connection.drive
     for key, value in (
         ("armature", drive.armature),
         ("damping", drive.damping),
@@ -222,7 +244,31 @@ def _joint(out: Writer, name: str, kind: str, joint: Joint, c: Connection) -> No
     ):
         if value:
             more[key] = number(value)
-    out.leaf("joint", name=name, **more)
+    out.leaf("joint", name=part.name, **more, **spring)
+
+
+def _spring(kind: str, part: _Part) -> dict[str, str]:
+    """The attributes of a joint's spring; none if it has no spring, or one that MJCF cannot say.
+
+    In MJCF the spring of a ball rests at the neutral orientation, that of a free joint at the
+    body's pose.
+    """
+    stiffness, joint = part.connection.drive.stiffness, part.joint
+    rest = part.rest or joint.neutral()
+    if not stiffness or (kind == "ball" and any(joint.displacement(joint.neutral(), rest))):
+        return {}
+    said = {"stiffness": number(stiffness)}
+    if kind in ("hinge", "slide") and any(rest):
+        said["springref"] = number(rest[0])
+    return said
+
+
+def _resting_pose(part: _Part) -> dict[str, str]:
+    """The pose of a free body: where its spring rests."""
+    if not part.connection.drive.stiffness or not part.rest:
+        return {}
+    x, y, z, *quat = part.joint.coordinates(part.rest)
+    return {"pos": numbers((x, y, z)), "quat": numbers((quat[3], *quat[:3]))}
 
 
 def _limits(kind: str, limits: Limits) -> dict[str, str]:
@@ -282,6 +328,8 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
         yield "limits of velocity"
     if any(_loses_limits(c) for c in whole.connections):
         yield "limits on one side, without room, or of balls"
+    if tree.turned:
+        yield f"a ball's spring that rests at another orientation, of joint {listed(tree.turned)}"
     own = [model.bodies[i].joint_name for i in model.coordinate_order]
     if [name for name in tree.joints if name in own] != own:
         yield "this order of coordinates"
@@ -304,16 +352,6 @@ def _pose(X: Transform) -> dict[str, str]:
 
 
 def _quat(R: Rotation) -> tuple[float, float, float, float]:
-    """The unit quaternion (w x y z) of a rotation, from its largest part."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    squares = (1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz)
-    rows = (
-        (squares[0], zy - yz, xz - zx, yx - xy),
-        (zy - yz, squares[1], xy + yx, xz + zx),
-        (xz - zx, xy + yx, squares[2], yz + zy),
-        (yx - xy, xz + zx, yz + zy, squares[3]),
-    )
-    largest = rows[max(range(4), key=lambda k: squares[k])]
-    length = math.sqrt(sum(x * x for x in largest))
-    w, x, y, z = (part / length for part in largest)
+    """The unit quaternion of a rotation as MuJoCo writes it: (w x y z)."""
+    x, y, z, w = quaternion(R)
     return w, x, y, z

@@ -20,8 +20,9 @@ from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
 from kinetree.model.model import Model, Shape
+from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.urdf import UNLIMITED
-from kinetree.model.write_xml import Writer, number, numbers
+from kinetree.model.write_xml import Writer, listed, number, numbers
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 
@@ -218,9 +219,10 @@ def _warn_of_losses(model: Model, whole: Description) -> None:
 
 
 def _losses(model: Model, whole: Description) -> Iterator[str]:
-    rotors = [c.name for c in whole.connections if c.drive.armature]
-    if rotors:
-        yield f"the armature of {len(rotors)} joints ({rotors[0]!r}...)"
+    for what, field in (("armature", "armature"), ("spring", "stiffness")):
+        names = [body.joint_name for body in model.bodies if getattr(body.drive, field)]
+        if names:
+            yield f"the {what} of joint {listed(names)}"
     if model.gravity != Description("", (), ()).gravity:
         yield f"gravity {tuple(model.gravity)}"
     if whole.order:
@@ -237,13 +239,3 @@ def _origin(out: Writer, pose: Transform) -> None:
         out.leaf(
             "origin", xyz=numbers(pose.translation), rpy=numbers(roll_pitch_yaw(pose.rotation))
         )
-
-
-def roll_pitch_yaw(R: Rotation) -> tuple[float, float, float]:
-    """The angles of Rotation.rpy. Where roll and yaw are one turn, it is all yaw."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    flat = math.hypot(xx, yx)
-    roll = math.atan2(zy, zz) if flat > 1e-15 else 0.0
-    # of what is left when the roll is undone: near a right pitch it makes up for the roll's error
-    s, c = math.sin(roll), math.cos(roll)
-    return roll, math.atan2(-zx, flat), math.atan2(s * xz - c * xy, c * yy - s * yz)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
@@ -38,7 +38,7 @@ class Writer:
             self._lines.append(f"{'  ' * self._depth}</{tag}>")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> str:
-        written = "".join(f' {key}="{_quoted(value)}"' for key, value in attributes.items())
+        written = "".join(f' {key}="{quoted(value)}"' for key, value in attributes.items())
         return f"{'  ' * self._depth}<{tag}{written}"
 
     def text(self) -> str:
@@ -46,10 +46,17 @@ class Writer:
         return "\n".join(self._lines) + "\n"
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
+    """A text as an attribute has it between its quotes."""
     if _UNWRITABLE.search(value):
         raise ModelError(f"{value!r} cannot be written: XML has no word for its characters")
     return escape(value).translate(_WHITE)
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names for a message: the first of them, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def number(value: float) -> str:

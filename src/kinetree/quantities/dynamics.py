@@ -181,7 +181,7 @@ DYNAMICS: dict[str, Quantity] = {
         rigid=True,
     ),
     "potential_energy": Quantity(
-        "The energy in the gravity field",
+        "The energy of gravity and of the joints' springs",
         one(algorithms.potential_energy, TUTORIAL, WHOLE),
         (Q,),
         {"energy": "J"},

@@ -106,7 +106,7 @@ class Coriolis(Core):
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
             vr, ar: reference velocity and acceleration, (..., nv); no acceleration if None. C is
-                that of the Christoffel symbols.
+                that of the Christoffel symbols, g the `gravity_forces`, springs included.
             out: an array to write into.
 
         Returns:

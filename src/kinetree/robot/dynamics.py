@@ -78,7 +78,9 @@ class Dynamics(Core):
     def gravity_forces(
         self, q: ArrayLike, method: InverseDynamicsMethod = "", out: Out = None
     ) -> Array:
-        """The joint forces that hold the robot at rest against gravity.
+        """The joint forces that hold the robot at rest, against gravity and the joints' springs.
+
+        They are the slope of `potential_energy` along each velocity.
 
         Arguments:
             q: configuration, (..., nq).
@@ -93,7 +95,7 @@ class Dynamics(Core):
     def coriolis_forces(
         self, q: ArrayLike, v: ArrayLike, method: CoriolisForcesMethod = "", out: Out = None
     ) -> Array:
-        """Coriolis and centrifugal forces, C(q, v) v: without gravity and friction.
+        """Coriolis and centrifugal forces, C(q, v) v: without gravity, friction and springs.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -113,7 +115,7 @@ class Dynamics(Core):
         method: InverseDynamicsMethod = "",
         out: Out = None,
     ) -> Array:
-        """The joint forces at zero acceleration: gravity, Coriolis, friction, loads.
+        """The joint forces at zero acceleration: gravity, Coriolis, friction, springs, loads.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -250,7 +252,9 @@ class Dynamics(Core):
         return self._compute("kinetic_energy", (q, v), out)
 
     def potential_energy(self, q: ArrayLike, out: Out = None) -> Array:
-        """The energy in the gravity field; zero for a centre of mass at the world's origin.
+        """The energy of gravity and of the joints' springs.
+
+        Zero if the centre of mass is at the world's origin and every spring is relaxed.
 
         Arguments:
             q: configuration, (..., nq).

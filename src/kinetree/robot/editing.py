@@ -32,7 +32,7 @@ class Editing(Core):
         """The same robot with effects switched off.
 
         Arguments:
-            effects: of "armature", "damping", "friction", "gravity", "limits".
+            effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
         """
         return self._edited(edit.without(self.model, *effects))
 

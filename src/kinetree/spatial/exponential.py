@@ -109,6 +109,12 @@ def quat_log(q: Sequence[Scalar]) -> Vector3:
     return v * select(small, series, 2.0 * atan2(length, c) / length)
 
 
+def quat_difference(q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector3:
+    """The rotation vector from one orientation to another, which has the same entries in both."""
+    x, y, z, w = q0
+    return quat_log(quat_product((-x, -y, -z, w), q1))
+
+
 def translation_of_screw(v: Vector3, w: Vector3) -> Vector3:
     """Where the origin goes under the screw (v, w) for one unit of time.
 

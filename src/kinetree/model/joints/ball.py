@@ -15,7 +15,7 @@ from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Tra
 from kinetree.spatial.exponential import (
     cosine_quotient,
     half_turn_quat,
-    quat_log,
+    quat_difference,
     quat_product,
     quat_rates,
     quat_unit,
@@ -68,8 +68,7 @@ class Ball(ConstantAxes):
         return list(quat_unit(quat_product(q, half_turn_quat(Vector3(*v)))))
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        x, y, z, w = q0
-        return list(quat_log(quat_product((-x, -y, -z, w), q1)))
+        return list(quat_difference(q0, q1))
 
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         quat = rng.standard_normal((*batch, 4))

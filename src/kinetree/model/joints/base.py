@@ -82,6 +82,14 @@ class Joint(ABC):
         """The constant velocity that takes q0 to q1 in one unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+        """How far a spring that is relaxed at `rest` is stretched at q, one entry a velocity.
+
+        It is the slope of half of its own square along q (+) delta, so a spring of this energy
+        (times its stiffness) takes this force.
+        """
+        return self.difference(rest, q)
+
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         """Random coordinates (..., nq), uniform within the limits, which are finite."""
         return rng.uniform(lower, upper, (*batch, self.nq))

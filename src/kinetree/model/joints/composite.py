@@ -98,6 +98,10 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
         return [x for part, start, end in pieces for x in part.difference(start, end)]
 
+    def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+        pieces = zip(self.parts, self._coordinates(rest), self._coordinates(q), strict=True)
+        return [x for part, start, end in pieces for x in part.displacement(start, end)]
+
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         pieces = zip(self.parts, self._coordinates(lower), self._coordinates(upper), strict=True)
         return np.concatenate([part.sample(rng, batch, a, b) for part, a, b in pieces], axis=-1)

@@ -13,7 +13,7 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
 from kinetree.spatial.exponential import (
     half_turn_quat,
-    quat_log,
+    quat_difference,
     quat_product,
     quat_rates,
     quat_unit,
@@ -60,12 +60,15 @@ class Floating(ConstantAxes):
         return [*moved, *quat_unit(quat_product(q[3:], half_turn_quat(angular)))]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        x, y, z, w = q0[3:]
-        turned = quat_product((-x, -y, -z, w), q1[3:])
-        angular = quat_log(turned)
+        angular = quat_difference(q0[3:], q1[3:])
         way = Vector3(*q1[:3]) - Vector3(*q0[:3])
         moved = self.transform(q0).rotation.T @ way
         return [*translation_to_screw(moved, angular), *angular]
+
+    def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+        # two springs, one for the position and one for the orientation: not along one screw
+        way = Vector3(*q[:3]) - Vector3(*rest[:3])
+        return [*(self.transform(q).rotation.T @ way), *quat_difference(rest[3:], q[3:])]
 
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         position = rng.uniform(lower[:3], upper[:3], (*batch, 3))

@@ -52,6 +52,9 @@ class Wrapped(Joint):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.difference(q0, q1)
 
+    def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+        return self.joint.displacement(rest, q)
+
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         return self.joint.sample(rng, batch, lower, upper)
 

@@ -1,0 +1,61 @@
+"""The drives of joints: what their rotors, their friction and their springs take.
+
+Source: the passive forces of MuJoCo's joints. The energy of springs is U = sum of k_i |d_i|^2 / 2;
+a joint's displacement d_i is chosen so that its own entries are the slope of |d_i|^2 / 2 (see
+`Joint.displacement`).
+
+    symbol      code               meaning
+    k_i         drive.stiffness    of joint i, the same for each of its velocities
+    d_i         d                  how far joint i is from where its spring is relaxed
+    dU/dq       spring_forces      k_i d_i, along q (+) delta
+
+How the forces change with the state is `blocks.drive_matrices`.
+
+Cost: O(N), and nothing for joints without drives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kinetree.model import Drive, Model
+from kinetree.model.joints import Joint
+from kinetree.scalar import Scalar, less, select
+
+
+def drive_forces(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """What the drives take of each joint force: rotor inertia, friction, springs."""
+    forces = spring_forces(model, q)
+    for drive, at in zip(model.drives, model.v_slices, strict=True):
+        for k in range(at.start, at.stop):
+            sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
+            taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction
+            forces[k] = forces[k] + taken
+    return forces
+
+
+def spring_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
+    """U: of all springs, J; zero where they are relaxed."""
+    twice: Scalar = 0
+    for joint, drive, at, _ in springs(model):
+        for d in joint.displacement(drive.rest, q[at]):
+            twice = twice + d * d * drive.stiffness
+    return twice * 0.5
+
+
+def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """dU/dq: the joint forces that hold the springs."""
+    forces: list[Scalar] = [0] * model.nv
+    for joint, drive, at, along in springs(model):
+        for k, d in enumerate(joint.displacement(drive.rest, q[at]), along.start):
+            forces[k] = forces[k] + d * drive.stiffness
+    return forces
+
+
+def springs(model: Model) -> Iterator[tuple[Joint, Drive, slice, slice]]:
+    """The joints with springs, their drives, and where their coordinates and velocities stand."""
+    for i, drive in enumerate(model.drives):
+        if drive.stiffness:
+            yield model.bodies[i].joint, drive, model.q_slices[i], model.v_slices[i]
