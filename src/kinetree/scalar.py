@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import TraceError
+from kinetree.structure import take_apart
 
 Scalar = Any
 """A scalar of any of the types above; which one is the caller's choice."""
@@ -65,9 +66,11 @@ def _operation(name: str, *row: Any) -> None:
     OPERATIONS[name] = Operation(*row)
 
 
-# Leaves: their value is in the node.
+# Leaves: their value is in the node, or in a call's memory.
 _operation("const", "", "r", "a number", lambda: None)
 _operation("input", "", "r", "an element of an argument", lambda: None)
+_operation("call", "", "c", "a function of the program, with any number of arguments", lambda: None)
+_operation("item", "c", "r", "one result of a call", lambda: None)
 
 # Arithmetic, which scalars have as operators.
 _operation("neg", "r", "r", "-a", operator.neg, lambda z, a: (-1.0,))
@@ -99,6 +102,46 @@ def register(kind: type, handler: Handler) -> None:
             type, and gives the result; or NotImplemented, if another type among them must.
     """
     _HANDLERS[kind] = handler
+
+
+_CALLERS: dict[type, Callable[..., Any]] = {}
+
+
+def register_calls(kind: type, caller: Callable[..., Any]) -> None:
+    """Let a scalar type decide how `call` runs a function.
+
+    Arguments:
+        kind: the type.
+        caller: takes a scalar of that type, the function and its arguments.
+    """
+    _CALLERS[kind] = caller
+
+
+MANY = 24
+"""Calls of one function from which on they pay: what they read and write passes through memory."""
+
+
+def call(function: Callable[..., Any], *values: Any, times: int) -> Any:
+    """function(*values); in a long program that does so often, a call of one routine.
+
+    What an algorithm does for each of many columns, pairs or bodies is then compiled once.
+
+    Arguments:
+        function: from scalars, or lists, tuples and dataclasses of them, to the same. It must
+            depend on nothing but its arguments: it is traced once for all calls that have zeros
+            and ones in the same places.
+        values: its arguments. What is the same in every call costs nothing; other values are laid
+            down in memory, each once.
+        times: how often the algorithm does this, about.
+    """
+    if times >= MANY:
+        scalars: list[Scalar] = []
+        for value in values:
+            take_apart(value, scalars)
+        for x in scalars:
+            if type(x) in _CALLERS:
+                return _CALLERS[type(x)](x, function, values)
+    return function(*values)
 
 
 NUMBERS = (float, int, complex, Fraction, np.ndarray, np.generic)
@@ -379,7 +422,8 @@ maximum: Any = _function(
 )
 
 
-LEAVES = frozenset({"const", "input"})
+LEAVES = frozenset({"const", "input", "call", "item"})
+"""What is no arithmetic: numbers, arguments, calls and their results."""
 FUNCTIONS = frozenset(name for name, row in OPERATIONS.items() if row.routine)
 """Operations that a target computes by a routine rather than by an instruction."""
 

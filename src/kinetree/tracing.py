@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -48,8 +49,39 @@ class Request(NamedTuple):
 
 WASTE = 1.3
 """How many nodes may be traced for each operation of the cheapest program so far."""
+LONG = 6000
+"""Operations: where a program has more, methods that differentiate another are not tried. For no
+robot of the benchmarks did one win there, and they take the longest to trace."""
+START = 40_000
+"""Nodes that are traced of each of several ways before any is traced further."""
 EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
 """The shapes of results that have a row for each body, where there is none."""
+
+
+def _cheaper(best: Program | None, other: Callable[[float], Program]) -> Program:
+    """The better of a program and one that is traced for as long as it may still be that."""
+    if best is None:
+        return other(math.inf)
+    try:
+        found = other(WASTE * best.cost)
+    except TooLongError:
+        return best
+    return found if found.cost < best.cost else best
+
+
+def _cheapest(ways: Sequence[Callable[[float], Program]], limit: float) -> Program:
+    """The cheapest of several programs: none is traced much further than the shortest is long."""
+    at_most = START if len(ways) > 1 else math.inf
+    while True:
+        for k, way in enumerate(ways):
+            with suppress(TooLongError):
+                best = way(min(at_most, limit))
+                for other in ways[k + 1 :]:  # those before it are longer
+                    best = _cheaper(best, other)
+                return best
+        if at_most >= limit:
+            raise TooLongError
+        at_most *= 4
 
 
 class Tracer:
@@ -75,14 +107,10 @@ class Tracer:
         if request.method in methods:
             return self._by_method(request, math.inf)
         best: Program | None = None
-        for name in methods:
-            limit = math.inf if best is None else WASTE * best.cost
-            try:
-                found = self._by_method(request._replace(method=name), limit)
-            except TooLongError:
+        for name, method in methods.items():
+            if best is not None and best.cost > LONG and isinstance(method, Derived):
                 continue
-            if best is None or found.cost < best.cost:
-                best = found
+            best = _cheaper(best, partial(self._by_method, request._replace(method=name)))
         assert best is not None
         return best
 
@@ -119,8 +147,7 @@ class Tracer:
             found = method.build(self.program(inner), self.charts, limit=limit)
         else:
             ways = [x for x in (method.algorithm, method.alternative) if x is not None]
-            programs = [self._traced(request, method, way, limit) for way in ways]
-            found = min(programs, key=lambda program: program.cost)
+            found = _cheapest([partial(self._traced, request, method, way) for way in ways], limit)
         return replace(found, name=request.quantity, method=request.method)
 
     def _traced(

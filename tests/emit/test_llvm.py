@@ -1,6 +1,7 @@
 """Bodies in LLVM IR: compiled, they compute what the interpreter says, however they are cut."""
 
 import itertools
+import math
 import random
 
 import llvmlite.binding as llvm
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetree import robots
-from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
+from kinetree.emit.llvm import Target, emit_body
 from kinetree.graph import interpret, trace, verify
 from kinetree.graph.fuse import fuse
 from kinetree.graph.lower import lower
@@ -373,26 +374,41 @@ def lowered(program, target, lanes):
     return lower(program, style(target, lanes))
 
 
-def body_text(program, name, target, lanes):
-    return emit_body(lowered(program, target, lanes), name, target, lanes)
+def modules(program, name, target, lanes, length=math.inf):
+    head = ATTRIBUTES.format(bits=128)
+    texts = emit_body(lowered(program, target, lanes), name, target, lanes, length)
+    return [head + text for text in texts]
 
 
-def module_text(program, target):
-    """What a kernel compiles: both bodies, and all that they call."""
-    head = ATTRIBUTES.format(bits=128) + shared_declarations(target)
-    head += declarations(target, 1) + declarations(target, target.lanes)
-    wide = body_text(program, "wide", target, target.lanes)
-    return head + wide + body_text(program, "one", target, 1)
+def definitions(program, name, target, lanes):
+    (text,) = modules(program, name, target, lanes)
+    return [part.split("\n}\n")[0] for part in text.split("define ")[1:]]
 
 
 @every_chunk_size
 @pytest.mark.parametrize("target", targets, ids=str)
 def test_the_text_is_a_module_that_llvm_takes(target, chunk_size, chunks_of):
     chunks_of(chunk_size)
-    module = llvm.parse_assembly(module_text(everything_program(), target))
-    module.verify()
-    names = {x.name for x in module.global_variables}
-    assert {"wide_steps", "one_steps", "wide_index"} <= names
+    for name, lanes, tables in (
+        ("one", 1, {"one_steps"}),
+        ("wide", target.lanes, {"wide_steps", "wide_index"}),
+    ):
+        (text,) = modules(everything_program(), name, target, lanes)
+        module = llvm.parse_assembly(text)
+        module.verify()
+        assert tables <= {x.name for x in module.global_variables}
+
+
+def test_modules_of_a_long_body_declare_what_they_use_of_each_other(chunks_of):
+    chunks_of(10)
+    target = Target("double", 4, True)
+    texts = modules(everything_program(), "wide", target, 4, length=20)
+    assert len(texts) > 2
+    merged = llvm.parse_assembly(texts[0])
+    for text in texts[1:]:
+        merged.link_in(llvm.parse_assembly(text))
+    merged.verify()
+    assert not [f.name for f in merged.functions if f.is_declaration and "wide" in f.name]
 
 
 @pytest.mark.parametrize("target", targets, ids=str)
@@ -400,7 +416,7 @@ def test_fused_operations_are_called_only_where_the_target_has_them(target):
     program = everything_program()
     fused = sum(fuse(program).operations[op] for op in FUSED)
     for lanes in (1, target.lanes):
-        text = body_text(program, "body", target, lanes)
+        text = "".join(definitions(program, "body", target, lanes))
         assert text.count("@llvm.fma.") == (fused if target.fma else 0)
 
 
@@ -428,9 +444,9 @@ def test_a_body_is_cut_into_chunks_of_the_size_asked_for(chunks_of):
     lengths = []
     for chunk_size in (1500, 10, 1):
         chunks_of(chunk_size)
-        text = body_text(program, "body", target, 4)
-        lengths.append(text.count("define internal"))
-        for function in text.split("define internal")[1:]:
+        functions = definitions(program, "body", target, 4)
+        lengths.append(len(functions))
+        for function in functions:
             computed = [line for line in function.splitlines() if "= f" in line or "call <" in line]
             assert len(computed) <= 2 * chunk_size + 1  # a negation or a comparison beside each
     assert lengths == sorted(set(lengths))

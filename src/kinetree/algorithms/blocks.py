@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.dots import dots
 from kinetree.algorithms.drives import springs
 from kinetree.dual import Dual, lift
 from kinetree.model import Model
@@ -63,17 +64,17 @@ def rotor_matrix(model: Model) -> list[list[Scalar]]:
 def add_symmetric(
     model: Model,
     H: list[list[Scalar]],
-    bodies: tuple[int, int],
+    bodies: Sequence[int],
+    j: int,
     axes: Sequence[Motion],
     F: Sequence[Force],
 ) -> None:
-    """The block of a symmetric matrix between the axes of a body i and forces of a body j."""
-    i, j = bodies
-    for row, axis in enumerate(axes, model.v_slices[i].start):
-        for column, force in enumerate(F, model.v_slices[j].start):
-            if i == j and column < row:
+    """Blocks of a symmetric matrix, between the axes of some bodies and the forces of a body j."""
+    rows = [k for i in bodies for k in range(model.v_slices[i].start, model.v_slices[i].stop)]
+    for row, entries in zip(rows, dots(axes, F), strict=True):
+        for column, entry in enumerate(entries, model.v_slices[j].start):
+            if j in bodies and column < row:
                 continue  # the other half of a symmetric block
-            entry = axis.dot(force)
             H[row][column] = H[row][column] + entry
-            if i != j or row != column:
+            if row != column:
                 H[column][row] = H[column][row] + entry

@@ -28,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kinetree.algorithms.dots import dots
 from kinetree.algorithms.frames import Frames, in_one_frame
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
-from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, christoffel_factor
+from kinetree.scalar import Scalar, call
+from kinetree.spatial import Force, Inertia, Motion, Operator, christoffel_factor
 
 Triple = tuple[int, int, int]
 Add = Callable[[int, int, int, Scalar], None]
@@ -68,23 +69,26 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
         for k in range(len(path) - own, len(path)):
             Phi_k, at_k = path[k]
             B = christoffel_factor(Phi_k, IC[K])
-            B_T, f = B.T, IC[K] @ Phi_k
+            f = IC[K] @ Phi_k
             for j in range(k + 1):
                 Phi_j, at_j = path[j]
-                F1 = B @ Phi_j  # (51)
-                F2 = B_T @ Phi_j  # (52)
-                F3 = Phi_j.cross_force(f) - F1  # (53)
-                for i in range(j + 1):
-                    Phi_i, at_i = path[i]
-                    add_both(at_i[1], at_j, at_k, Phi_i.dot(F1))  # (54)
-                    if i != j:
-                        add_both(at_j[1], at_i, at_k, Phi_i.dot(F2))  # (55)
+                F1, F2, F3 = call(_forces, B, f, Phi_j, times=len(path))
+                products = dots([Phi_i for Phi_i, _ in path[: j + 1]], [F1, F2, F3])
+                for (_, at_i), (by_F1, by_F2, by_F3) in zip(path, products, strict=False):
+                    add_both(at_i[1], at_j, at_k, by_F1)  # (54)
+                    if at_i != at_j:
+                        add_both(at_j[1], at_i, at_k, by_F2)  # (55)
                     if j != k:
-                        add_both(at_k[1], at_i, at_j, Phi_i.dot(F3))  # (56)
+                        add_both(at_k[1], at_i, at_j, by_F3)  # (56)
     for body in range(len(model.bodies)):
         if model.bodies[body].joint.nv > 1:
             _add_changes_of_axes(model, q, parts, IC, body, add)
     return Gamma
+
+
+def _forces(B: Operator, f: Force, Phi_j: Motion) -> tuple[Force, Force, Force]:
+    F1 = B @ Phi_j  # (51)
+    return F1, B.T @ Phi_j, Phi_j.cross_force(f) - F1  # (52), (53)
 
 
 def _path(model: Model, parts: Frames, body: int) -> list[tuple[Motion, tuple[int, int]]]:

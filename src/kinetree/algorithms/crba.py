@@ -19,7 +19,6 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.blocks import add_symmetric, rotor_matrix
 from kinetree.algorithms.frames import Frames, in_one_frame, in_own_frames
-from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Transform
@@ -44,9 +43,10 @@ def mass_matrix(parts: Frames, inertias: Frames | None = None) -> list[list[Scal
     for j, _, IC in found.from_the_tips():
         F = [IC @ axis for axis in found.Phi[j]]  # (26)
         F = [parts.placed(j, force) for force in F] if inertias else F
-        for i in ancestors(model, j):
-            add_symmetric(model, H, (i, j), parts.Phi[i], F)  # (22)
-            F = [parts.up(i, force) for force in F]
+        add_symmetric(model, H, [j], j, parts.Phi[j], F)  # (22)
+        for bodies, seen in parts.towards_the_base(j, *F):
+            axes = [axis for i in bodies for axis in parts.Phi[i]]
+            add_symmetric(model, H, bodies, j, axes, seen)
     return H
 
 

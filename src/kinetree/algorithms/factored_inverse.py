@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import TOGETHER, Factor, Row, elimination_order, factor
 from kinetree.model import Model
-from kinetree.scalar import Scalar
+from kinetree.scalar import Scalar, call
 
 
 @dataclass(frozen=True)
@@ -29,26 +29,33 @@ class Inverse:
     D_inv: list[Scalar]
     order: list[int]
 
-    def times(self, vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """H^-1 b for some vectors b.
+    def times_negative(self, vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """-H^-1 b for some vectors b.
 
         What is zero in b saves the work it would make.
         """
-        n = len(self.order)
-        carried: list[Row] = [{} for _ in range(n)]  # K by columns
-        for i, row in enumerate(self.K):
+        entries = [entry for row in self.K for entry in row.values()]
+        found: list[list[Scalar]] = []
+        for few in _blocks(len(vectors)):
+            columns = [list(vectors[c]) for c in few]
+            found += call(self._multiply, entries, self.D_inv, *columns, times=len(vectors))
+        return found
+
+    def _multiply(
+        self, entries: Sequence[Scalar], D_inv: Sequence[Scalar], *vectors: Sequence[Scalar]
+    ) -> list[list[Scalar]]:
+        """-H^-1 b for a few vectors, from the entries of K, row by row, and from D^-1."""
+        rest = iter(entries)
+        rows: list[Row] = [{j: next(rest) for j in row} for row in self.K]
+        carried: list[Row] = [{} for _ in rows]  # K by columns
+        for i, row in enumerate(rows):
             for j, entry in row.items():
                 carried[j][i] = entry
-        results: list[list[Scalar]] = [[0] * n for _ in vectors]
-        for few in _blocks(len(vectors)):
-            given = [[vectors[c][k] for k in self.order] for c in few]
-            y = _products(carried, given)
-            z = [[d * x for x in row] for d, row in zip(self.D_inv, y, strict=True)]
-            found = _products(self.K, list(zip(*z, strict=True)))
-            for k, values in zip(self.order, found, strict=True):
-                for c, value in zip(few, values, strict=True):
-                    results[c][k] = value
-        return results
+        y = _products(carried, [[b[k] for k in self.order] for b in vectors])
+        z = [[-(d * x) for x in row] for d, row in zip(D_inv, y, strict=True)]
+        products = _products(rows, list(zip(*z, strict=True)))
+        place = {k: i for i, k in enumerate(self.order)}
+        return [[products[place[k]][c] for k in range(len(rows))] for c in range(len(vectors))]
 
     def matrix(self) -> list[list[Scalar]]:
         """Both triangles."""

@@ -50,10 +50,10 @@ def solved(
     pairs = [(name, k) for k in range(model.nv) for name in ("q", "qd")]
     sought = [pair for pair in pairs if pair not in found]
     partials = {"q": dq, "qd": dv}
-    columns = inverse.times([[row[k] for row in partials[name]] for name, k in sought])
+    columns = inverse.times_negative([[row[k] for row in partials[name]] for name, k in sought])
     found.update(zip(sought, columns, strict=True))
     by_q, by_v = (
-        [[-found[name, k][i] for k in range(model.nv)] for i in range(model.nv)]
+        [[found[name, k][i] for k in range(model.nv)] for i in range(model.nv)]
         for name in ("q", "qd")
     )
     return by_q, by_v, inverse.matrix()
@@ -62,7 +62,7 @@ def solved(
 def _uniform(
     parts: Frames, qd: Sequence[Scalar], external: Loads
 ) -> dict[tuple[str, int], list[Scalar]]:
-    """The columns of H^-1 dID that a free base knows.
+    """The columns of -H^-1 dID that a free base knows.
 
     Turning it turns gravity as it feels it, and another velocity along a line another frame would
     see, too: both are an acceleration that all bodies share, so only the base's own changes.
@@ -81,7 +81,7 @@ def _uniform(
         shared |= {("q", k): a.cross(parts.Phi[i][k]) for k in range(3, 6)}
         for (name, k), motion in shared.items():
             column: list[Scalar] = [0] * model.nv
-            column[at] = motion
+            column[at] = -motion
             known[name, at.start + k] = column
     return known
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kinetree.algorithms.tree import along, parent_transforms, subspaces
+from kinetree.algorithms.tree import along, ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.spatial import (
@@ -63,6 +63,19 @@ class Frames:
     def down(self, i: int, value: U) -> U:
         """From the frame for the parent of body i to that for body i."""
         return value if self.common else self.X_p[i].to_child(value)
+
+    def towards_the_base(self, i: int, *values: T) -> Iterator[tuple[list[int], tuple[T, ...]]]:
+        """What is found at body i, as all that carry it see it: bodies, and the values for them.
+
+        In one frame that is the same for all of them; in their own, for each another.
+        """
+        if self.common:
+            yield list(ancestors(self.model, i))[1:], values
+            return
+        for body in list(ancestors(self.model, i))[1:]:
+            values = tuple(self.up(i, value) for value in values)
+            yield [body], values
+            i = body
 
     def from_the_tips(self) -> Iterator[tuple[int, Inertia, Inertia]]:
         """Each body with I_i and I_i^C, children before parents: made when they are needed."""

@@ -14,11 +14,25 @@ tiles.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections import Counter
 from dataclasses import dataclass
 
-from kinetree.graph.lower import RESULT, SCRATCH, Call, Compute, Load, Lowered, Operand, Place, Step
+from kinetree.graph.lower import (
+    RECORD,
+    RESULT,
+    SCRATCH,
+    Call,
+    Compute,
+    Function,
+    Load,
+    Lowered,
+    Operand,
+    Place,
+    Repeat,
+    Step,
+)
 from kinetree.graph.schedule import RESULTS
 
 MANY_ZEROS = 64
@@ -74,9 +88,15 @@ INSTRUCTIONS = {*TEMPLATES, *EXPANSIONS, *SIGNS}
 """The operations that are printed; functions are calls of routines."""
 
 
-def emit_body(lowered: Lowered, name: str, target: Target, lanes: int) -> str:
-    """The body of a lowered program for some number of lanes."""
-    return _Printer(lowered, name, target, lanes).body()
+def emit_body(
+    lowered: Lowered, name: str, target: Target, lanes: int, length: float = math.inf
+) -> list[str]:
+    """The body of a lowered program for some number of lanes, as modules to be linked together.
+
+    Arguments:
+        length: of a module, in instructions; with the next step a new one begins.
+    """
+    return _Printer(lowered, name, target, lanes).modules(length)
 
 
 def declarations(target: Target, lanes: int) -> str:
@@ -109,20 +129,49 @@ class _Printer:
         self.align = target.itemsize * lanes
         self.addresses = 0
 
-    def body(self) -> str:
-        steps = [self._step(f"{self.name}.{k}", step) for k, step in enumerate(self.lowered.steps)]
-        count = len(steps)
+    def modules(self, length: float) -> list[str]:
+        """Functions and steps in their order; tables and constants in the last module."""
+        count = len(self.lowered.steps)
         table = ", ".join(f"ptr @{self.name}.{k}" for k in range(count))
-        return "\n".join(
-            [
-                *steps,
-                f"@{self.name}_steps = constant [{count} x ptr] [{table}]",
-                self._constants(),
-                self._index(),
-            ]
-        )
+        tables = [
+            f"@{self.name}_steps = constant [{count} x ptr] [{table}]",
+            self._constants(),
+            self._index(),
+        ]
+        parts = [self._functions()] if self.lowered.functions else []
+        texts: list[str] = []
+        done = 0
+        for k, step in enumerate(self.lowered.steps):
+            texts.append(self._step(f"{self.name}.{k}", step))
+            done += len(step.code)
+            if done >= length:
+                parts.append(texts)
+                texts, done = [], 0
+        parts.append([*texts, *tables])
+        return [self._module(texts) for texts in parts]
 
-    def _step(self, name: str, step: Step) -> str:
+    def _functions(self) -> list[str]:
+        return [
+            self._step(f"{self.name}.f{i}.{k}", step, function)
+            for i, function in enumerate(self.lowered.functions)
+            for k, step in enumerate(function.steps)
+        ]
+
+    def _module(self, texts: list[str]) -> str:
+        """A module, with declarations of what it uses of others."""
+        text = "\n".join(texts)
+        head = shared_declarations(self.target) + declarations(self.target, self.lanes)
+        defined = set(re.findall(r"^define [^@]*@([\w.]+)", text, re.MULTILINE))
+        used = set(re.findall(rf"@({self.name}\.[\w.]+)", text)) - defined
+        others = [name for name in sorted(used) if not name.endswith(".rows")]
+        arguments = {True: "(ptr, ptr, ptr)", False: "(ptr, ptr)"}
+        declared = [
+            f"declare void @{name}{arguments[name.startswith(f'{self.name}.f')]}\n"
+            for name in others
+        ]
+        return head + "".join(declared) + text
+
+    def _step(self, name: str, step: Step, function: Function | None = None) -> str:
         lines: list[str] = []
         for instruction in step.code:
             if isinstance(instruction, Load):
@@ -137,12 +186,24 @@ class _Printer:
                     lines.append(f"  store {self.v} {value}, ptr {at}, align {self.align}")
         if step.call is not None:
             lines += self._call(step.call)
-        return self._function(name, lines)
+        table = ""
+        if step.repeat is not None:
+            table = self._table(name, step.repeat)
+            lines += self._repeat(name, step.repeat)
+        return self._function(name, lines, function) + table
 
-    def _function(self, name: str, lines: list[str]) -> str:
-        """A function, with the pointers to the operands that it uses."""
-        head = f"define internal void @{name}(ptr noalias %operands, ptr noalias %scratch) #0 {{"
+    def _function(self, name: str, lines: list[str], function: Function | None = None) -> str:
+        """A function, with the pointers to the operands and the records that it uses."""
+        pointers = ["operands", "scratch", *([] if function is None else ["row"])]
+        arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
+        head = f"define void @{name}({arguments}) #0 {{\nentry:"
         text = "\n".join(lines)
+        records = [
+            self._record(column, area)
+            for column, area in enumerate(function.areas if function else ())
+            if f"ptr %g{column}," in text
+        ]
+        text = "\n".join([*records, text])
         pointers = [
             f"  %o{k}.at = getelementptr ptr, ptr %operands, i64 {k}\n"
             f"  %o{k} = load ptr, ptr %o{k}.at, align 8"
@@ -150,6 +211,42 @@ class _Printer:
             if f"ptr %o{k}," in text
         ]
         return "\n".join([head, *pointers, text, "  ret void\n}\n"])
+
+    def _record(self, column: int, area: int) -> str:
+        """The pointer to a record: a row has how many bytes after its area's start it begins."""
+        g, base = f"%g{column}", self._pointers(Place(area, 0))[0][0]
+        return (
+            f"  {g}.at = getelementptr i32, ptr %row, i64 {column}\n"
+            f"  {g}.start = load i32, ptr {g}.at, align 4\n"
+            f"  {g}.bytes = zext i32 {g}.start to i64\n"
+            f"  {g} = getelementptr i8, ptr {base}, i64 {g}.bytes"
+        )
+
+    def _table(self, name: str, repeat: Repeat) -> str:
+        """Where the records of each call start, in bytes."""
+        starts = [start * self.align for row in repeat.rows for start in row]
+        values = ", ".join(f"i32 {start}" for start in starts)
+        return f"@{name}.rows = internal constant [{len(starts)} x i32] [{values}]\n"
+
+    def _repeat(self, name: str, repeat: Repeat) -> list[str]:
+        """A loop over the rows of a table."""
+        columns, count = len(repeat.rows[0]), len(repeat.rows)
+        steps = len(self.lowered.functions[repeat.function].steps)
+        return [
+            "  br label %again",
+            "again:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %again ]",
+            f"  %row = getelementptr i32, ptr @{name}.rows, i64 %i",
+            *(
+                f"  call void @{self.name}.f{repeat.function}.{k}"
+                "(ptr %operands, ptr %scratch, ptr %row)"
+                for k in range(steps)
+            ),
+            f"  %next = add i64 %i, {columns}",
+            f"  %more = icmp ult i64 %next, {columns * count}",
+            "  br i1 %more, label %again, label %done",
+            "done:",
+        ]
 
     def _compute(self, instruction: Compute, lines: list[str]) -> None:
         n, op = instruction.register, instruction.op
@@ -205,6 +302,8 @@ class _Printer:
         inputs = len(self.lowered.inputs)
         if place.area == SCRATCH:
             return [("%scratch", place.element)]
+        if place.area <= RECORD:
+            return [(f"%g{RECORD - place.area}", place.element)]
         if place.area != RESULT:
             return [(f"%o{place.area}", place.element)]
         if self.lanes > 1:

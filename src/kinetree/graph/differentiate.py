@@ -17,7 +17,7 @@ from typing import Any
 
 from kinetree.graph import fold
 from kinetree.graph.expression import Expression, Trace, Traced
-from kinetree.graph.program import Program, live, size, trace
+from kinetree.graph.program import Program, live, shaped, size, trace, values
 from kinetree.scalar import OPERATIONS
 
 Chart = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
@@ -107,14 +107,7 @@ class _Replay:
             declared.name: _directions(self.t, numbers, charts.get(declared.name))
             for declared, numbers in zip(program.inputs, arguments, strict=True)
         }
-        made: list[Traced] = []
-        for op, args, value in program.nodes:
-            if op == "const":
-                made.append(value)
-            elif op == "input":
-                made.append(arguments[value[0]][value[1]])
-            else:
-                made.append(OPERATIONS[op].compute(*[made[a] for a in args]))
+        made = values(program, arguments)
         self.outputs = [[self.t.lift(made[n]) for n in o.nodes] for o in program.outputs]
         self.nodes = live(self.t.nodes, (e for elements in self.outputs for e in elements))
 
@@ -180,8 +173,8 @@ def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
         values = {}
         for output, elements in zip(program.outputs, replay.outputs, strict=True):
             changes = [found.get(e.number, 0) for e in elements]
-            values[output.name] = _shaped(elements, output.shape)
-            values[results[output.name]] = _shaped(changes, output.shape)
+            values[output.name] = shaped(elements, output.shape)
+            values[results[output.name]] = shaped(changes, output.shape)
         return values
 
     return trace(f"{program.name}.jvp", function, points | {names[n]: free[n] for n in points})
@@ -238,7 +231,7 @@ def jacobian(
                 stop = start + len(replay.directions[name])
                 flat = [x for line in own for x in line[start:stop]]
                 shape = (*output.shape, stop - start)
-                results[f"d{output.name}_d{name}"] = _shaped(flat, shape)
+                results[f"d{output.name}_d{name}"] = shaped(flat, shape)
                 start = stop
         return results if keep is None else {keep[name]: results[name] for name in keep}
 
@@ -296,11 +289,3 @@ def _below(e: Expression) -> set[int]:
             found.add(node.number)
             pending.extend(node.args)
     return found
-
-
-def _shaped(flat: Sequence[Any], shape: Sequence[int]) -> Any:
-    """Nested lists of a shape."""
-    if not shape:
-        return flat[0]
-    step = size(shape[1:])
-    return [_shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]

@@ -6,16 +6,21 @@ arguments always come before their users.
 
 A number stays a Python float for as long as it meets no expression: what folds to a constant costs
 no node. It becomes a node, `const`, when it is the argument of one.
+
+What `scalar.call` runs is traced apart, once for every pattern of zeros and ones among its
+arguments; in the trace there is a `call` node, and an `item` node for each result.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinetree import scalar
 from kinetree.errors import TraceError
 from kinetree.graph import fold
+from kinetree.structure import parts, put_together, scalar_count, take_apart
 
 Traced = Any
 """An Expression, or a float where the result is known."""
@@ -115,18 +120,80 @@ class TooLongError(Exception):
     """A trace has more nodes than it may."""
 
 
-class Trace:
-    """The table of the nodes of one program.
+SPECIAL = frozenset({0.0, 1.0, -1.0})
+"""Numbers that folding knows rules for: a function is traced apart for each place of them."""
+GROUP = 12
+"""Scalars: arguments of a call that are made of more are several groups, one for each part."""
 
-    limit: how many nodes there may be before TooLongError stops the tracing.
+
+def _lengths(structures: Sequence[Any], pattern: Sequence[float | None]) -> tuple[int, ...]:
+    """How many scalars each group of a call's arguments has, those left out that are known."""
+    rest = iter(pattern)
+    counts = [
+        sum(next(rest) is None for _ in range(scalar_count(part)))
+        for structure in structures
+        for part in parts(structure, GROUP)
+    ]
+    return tuple(n for n in counts if n)
+
+
+class Function:
+    """What a program calls: a trace of its own, for one pattern of special numbers.
+
+    lengths: how many scalars each group of arguments has, special ones left out.
+    items: the distinct results that are computed; those that are arguments or numbers are not.
     """
 
-    def __init__(self, limit: float = math.inf) -> None:
-        self.limit = limit
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        structures: Sequence[Any],
+        pattern: Sequence[float | None],
+        limit: float,
+    ) -> None:
+        self.trace = Trace(limit, inner=True)
+        self.lengths = _lengths(structures, pattern)
+        inputs = [self.trace.input(str(g), i) for g, n in enumerate(self.lengths) for i in range(n)]
+        rest = iter(inputs)
+        scalars = (next(rest) if number is None else number for number in pattern)
+        values = [put_together(structure, scalars) for structure in structures]
+        self._arguments = {x.number: k for k, x in enumerate(inputs)}
+        self._results: list[Any] = []
+        self._structure = take_apart(function(*values), self._results)
+        computed = (
+            x for x in self._results if type(x) is Expression and x.op not in ("const", "input")
+        )
+        self.items = list({x.number: x for x in computed}.values())
+        self._number = {x.number: k for k, x in enumerate(self.items)}
+
+    def results(self, trace: Trace, call: Expression) -> Any:
+        """The results of a call, as the function gives them."""
+        return put_together(self._structure, (self._result(trace, call, x) for x in self._results))
+
+    def _result(self, trace: Trace, call: Expression, x: Any) -> Any:
+        if type(x) is not Expression:
+            return x
+        if x.op == "const":
+            return x.value
+        if x.op == "input":
+            return call.args[self._arguments[x.number]]
+        return trace.item(call, self._number[x.number])
+
+
+class Trace:
+    """The table of the nodes of one program, or of a function of it.
+
+    limit: how many nodes there may be before TooLongError stops the tracing.
+    inner: whether what is called is traced into it, as in a function.
+    """
+
+    def __init__(self, limit: float = math.inf, inner: bool = False) -> None:
+        self.limit, self.inner = limit, inner
         self.nodes: list[Expression] = []
         self._constants: dict[float, Expression] = {}
         self._inputs: dict[tuple[str, int], Expression] = {}
         self._table: dict[tuple[Any, ...], Expression] = {}
+        self._functions: dict[tuple[Any, ...], Function] = {}
 
     def constant(self, value: float) -> Expression:
         """The node of a number; -0.0 is kept as 0.0."""
@@ -183,6 +250,37 @@ class Trace:
         nodes = [x if type(x) is Expression else self._constants.get(x) for x in args]
         return self._table.get((op, *[None if x is None else x.number for x in nodes]))
 
+    def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """The results of a function that is traced once for all calls of one pattern."""
+        if self.inner:
+            return function(*values)
+        scalars: list[Any] = []
+        structures = tuple([take_apart(value, scalars) for value in values])
+        operands = [self.operand(x) for x in scalars]
+        pattern = tuple([x if type(x) is float and x in SPECIAL else None for x in operands])
+        arguments = [
+            self.lift(x) for x, number in zip(operands, pattern, strict=True) if number is None
+        ]
+        key = (function, structures, pattern)
+        called = self._functions.get(key)
+        if called is None:
+            called = self._functions[key] = Function(function, structures, pattern, self.limit)
+        if not called.items:
+            return function(*values)
+        number = ("call", id(called), *[x.number for x in arguments])
+        found = self._table.get(number)
+        if found is None:
+            found = self._table[number] = self._new("call", tuple(arguments), called)
+        return called.results(self, found)
+
+    def item(self, call: Expression, k: int) -> Expression:
+        """Result k of a call."""
+        key = ("item", call.number, k)
+        found = self._table.get(key)
+        if found is None:
+            found = self._table[key] = self._new("item", (call,), k)
+        return found
+
     def _new(self, op: str, args: tuple[Expression, ...], value: Any) -> Expression:
         if len(self.nodes) >= self.limit:
             raise TooLongError
@@ -200,5 +298,10 @@ def _apply(op: str, args: tuple[Any, ...]) -> Any:
     return fold.function(trace, op, *[x if isinstance(x, bool) else trace.operand(x) for x in args])
 
 
+def _call(scalar: Expression, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    return scalar.trace.call(function, values)
+
+
 scalar.register(Expression, _apply)
+scalar.register_calls(Expression, _call)
 scalar.known.register(Expression, lambda x: x.value if x.op == "const" else None)

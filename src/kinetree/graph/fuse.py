@@ -7,6 +7,8 @@ width of a kernel, and so every position in a batch, rounds alike.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.graph.program import Node, Output, Program
 
 NEGATIVE = {"fma": "fnms", "fms": "fnma", "fnma": "fms"}
@@ -48,7 +50,12 @@ def fuse(program: Program) -> Program:
     outputs = tuple(
         Output(o.name, o.shape, tuple(number[n] for n in o.nodes)) for o in program.outputs
     )
-    return Program(program.name, program.inputs, outputs, tuple(nodes), program.method)
+    return replace(
+        program,
+        outputs=outputs,
+        nodes=tuple(nodes),
+        functions=tuple(fuse(function) for function in program.functions),
+    )
 
 
 def _fused(program: Program, node: Node, product: int | None, number: dict[int, int]) -> Node:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.graph.program import Program, size
+from kinetree.graph.program import Program, size, values
 from kinetree.scalar import OPERATIONS
 
 
@@ -27,18 +27,11 @@ def interpret(program: Program, *arguments: Any) -> tuple[np.ndarray, ...]:
         flat = array.reshape(*batch, size(declared.shape))
         batches.append(batch)
         given.append([flat[..., i] for i in range(flat.shape[-1])])
-    values: list[Any] = []
-    for op, args, value in program.nodes:
-        if op == "const":
-            values.append(value)
-        elif op == "input":
-            values.append(given[value[0]][value[1]])
-        else:
-            values.append(_compute(op, [values[a] for a in args]))
+    found = values(program, given, _compute)
     batch = np.broadcast_shapes(*batches)
     results = []
     for output in program.outputs:
-        elements = [np.broadcast_to(values[n], batch) for n in output.nodes]
+        elements = [np.broadcast_to(found[n], batch) for n in output.nodes]
         stacked = np.stack(elements, axis=-1) if elements else np.zeros((*batch, 0))
         results.append(stacked.reshape((*batch, *output.shape)))
     return tuple(results)

@@ -19,14 +19,17 @@ from typing import NamedTuple
 
 from kinetree.errors import DtypeError
 from kinetree.graph.fuse import fuse
+from kinetree.graph.inline import inline
 from kinetree.graph.program import Input, Output, Program
-from kinetree.graph.schedule import Batch, Chunk, is_truth, number_arguments, schedule
+from kinetree.graph.records import Records
+from kinetree.graph.schedule import Batch, Calls, Chunk, is_truth, number_arguments, schedule
 from kinetree.graph.scratch import Slots, waiting
 from kinetree.graph.verify import verify
 from kinetree.lazy import cached_property
 
-SCRATCH, RESULT = -1, -2
-"""Areas of memory; an argument's area is its position, from zero on."""
+SCRATCH, RESULT, RECORD = -1, -2, -3
+"""Areas of memory. An argument's area is its position, from zero on. Record c of a routine is area
+RECORD - c: where it starts is said by a row of numbers, another in each call."""
 
 
 class Place(NamedTuple):
@@ -79,14 +82,37 @@ class Call(NamedTuple):
     length: int
 
 
+class Repeat(NamedTuple):
+    """Calls of a function of the program, one after the other.
+
+    function: which.
+    rows: for each call, the elements at which its records start.
+    """
+
+    function: int
+    rows: tuple[tuple[int, ...], ...]
+
+
 class Step(NamedTuple):
-    """Straight-line code, and a routine to be called behind it, if any.
+    """Straight-line code, and what is to be called behind it, if anything.
 
     Registers belong to their step; steps hand values on through memory.
     """
 
     code: tuple[Instruction, ...]
     call: Call | None = None
+    repeat: Repeat | None = None
+
+
+class Function(NamedTuple):
+    """What a `Repeat` runs.
+
+    steps: in the order of execution, for one call.
+    areas: in which area each of its records lies, SCRATCH or RESULT.
+    """
+
+    steps: tuple[Step, ...]
+    areas: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -101,6 +127,8 @@ class Style:
         instead of being kept; otherwise a compiler that runs out of registers spills a second copy.
     whole: routines take whole multiples of so many arguments.
     defer: whether a tile's results are written while the next one is computed, see `late`.
+    functions: whether functions of a program are kept, or all their calls inlined.
+    gathered: whether distinct results lie side by side in memory, so that they can be a record.
     """
 
     kind: str
@@ -110,6 +138,8 @@ class Style:
     keep: int | None = None
     whole: int = 1
     defer: bool = False
+    functions: bool = False
+    gathered: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +147,7 @@ class Lowered:
     """A program as its steps.
 
     steps: in the order of execution.
+    functions: what they repeat.
     scratch: how many slots of scratch they use.
     results: how many distinct results there are.
     elements: for each output, which result each of its elements is.
@@ -135,6 +166,7 @@ class Lowered:
     elements: tuple[tuple[int, ...], ...]
     constants: tuple[tuple[int, float], ...]
     late: int | None
+    functions: tuple[Function, ...] = ()
 
     @cached_property
     def places(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -148,33 +180,66 @@ class Lowered:
 
 def lower(program: Program, style: Style) -> Lowered:
     """The passes, one after the other."""
-    verify(program)
+    program = verify(program) if style.functions else inline(verify(program))
     if style.fused:
         program = verify(fuse(program))
-    results = {n: k for k, n in enumerate(_distinct(program))}
     steps = schedule(program, style.chunk, style.routines)
-    waits = waiting(steps, results) if style.defer else None
+    distinct = dict.fromkeys(n for output in program.outputs for n in output.nodes)
+    records = Records(program, steps, distinct if style.gathered else {})
+    waits = waiting(steps, distinct, records.items) if style.defer else None
     late, held = waits or (None, set[int]())
-    slots = Slots(program, steps, style.whole, results.keys() - held, held)
+    gathered = records.gathered
+    if any(n in held for items in gathered.values() for n in items):
+        late, held = None, set()
+    results, starts, count = _numbered(distinct, gathered)
+    slots = Slots(program, steps, style.whole, results.keys() - held, held, records=records)
+    starts |= {call: record.start for call, record in records.results.items()}
     places = _places(program, results, held, slots)
     code = _Code(program, style, places, {n: Place(RESULT, k) for n, k in results.items()}, held)
+    bodies = [_Body(k, code, records, slots.count) for k in range(len(program.functions))]
+    repeats = _Repeats(records, starts)
     return Lowered(
         name=program.name,
         kind=style.kind,
         inputs=program.inputs,
         outputs=program.outputs,
-        steps=(*(code.step(step, slots) for step in steps), *code.rest()),
-        scratch=slots.count,
-        results=len(results),
+        steps=(
+            *(
+                made
+                for k, step in enumerate(steps)
+                for made in (
+                    repeats.steps(k, step, code)
+                    if isinstance(step, Calls)
+                    else [code.step(step, slots)]
+                )
+            ),
+            *code.rest(),
+        ),
+        functions=tuple(body.function() for body in bodies),
+        scratch=max([slots.count, *(body.slots.count for body in bodies)]),
+        results=count,
         elements=tuple(tuple(results[n] for n in output.nodes) for output in program.outputs),
         constants=tuple(code.constants()),
         late=late,
     )
 
 
-def _distinct(program: Program) -> dict[int, None]:
-    """The nodes that are results, each once, in the order of the outputs."""
-    return dict.fromkeys(n for output in program.outputs for n in output.nodes)
+def _numbered(
+    distinct: Mapping[int, None], gathered: Mapping[int, Sequence[int | None]]
+) -> tuple[dict[int, int], dict[int, int], int]:
+    """The numbers of the distinct results; where those of calls start; how many there are."""
+    numbers: dict[int, int] = {}
+    starts: dict[int, int] = {}
+    count = 0
+    for call, items in gathered.items():
+        starts[call] = count
+        numbers |= {n: k for k, n in enumerate(items, count) if n is not None}
+        count += len(items)
+    for n in distinct:
+        if n not in numbers:
+            numbers[n] = count
+            count += 1
+    return numbers, starts, count
 
 
 def _places(
@@ -193,6 +258,7 @@ class _Code:
     places: where values lie in memory once they are computed.
     results: where those go that are results.
     held: results that wait in scratch until the end.
+    numbers: arguments that are numbers, the same in all calls of a function.
     """
 
     def __init__(
@@ -206,8 +272,10 @@ class _Code:
         self.program, self.style = program, style
         self.places, self.results, self.held = places, results, held
         self.stored: set[int] = set()
+        self.numbers: dict[int, float] = {}
 
     def step(self, step: Chunk | Batch, slots: Slots) -> Step:
+        """Code of straight-line arithmetic, or in front of a routine."""
         if isinstance(step, Chunk):
             return Step(self._chunk(step.nodes))
         area = slots.areas[id(step)]
@@ -242,11 +310,18 @@ class _Code:
 
     def rest(self) -> list[Step]:
         """The results that no chunk stores: arguments, results of routines, what was held."""
-        writer = _Writer(self)
-        for n, place in self.results.items():
-            if n not in self.stored and self.program.nodes[n].op != "const":
+        left = [
+            (n, place)
+            for n, place in self.results.items()
+            if n not in self.stored and self.program.nodes[n].op != "const"
+        ]
+        steps = []
+        for k in range(0, len(left), self.style.chunk):
+            writer = _Writer(self)
+            for n, place in left[k : k + self.style.chunk]:
                 writer.store(n, place)
-        return [Step(tuple(writer.code))] if writer.code else []
+            steps.append(Step(tuple(writer.code)))
+        return steps
 
     def constants(self) -> list[tuple[int, float]]:
         nodes = self.program.nodes
@@ -268,6 +343,70 @@ class _Code:
             ) from None
 
 
+class _Body:
+    """The steps of a function, for one call."""
+
+    def __init__(self, position: int, outer: _Code, records: Records, start: int) -> None:
+        program = outer.program.functions[position]
+        shared = records.shared[position]
+        own = [g for g in range(len(program.inputs)) if g not in shared]
+        self.areas = (
+            *(SCRATCH for _ in own),
+            RESULT if position in records.in_results else SCRATCH,
+        )
+        results = {n: Place(RECORD - len(own), k) for k, n in enumerate(program.outputs[0].nodes)}
+        self.steps = schedule(program, outer.style.chunk, outer.style.routines)
+        self.slots = Slots(program, self.steps, outer.style.whole, results, start=start)
+        places = dict(results) | {n: Place(SCRATCH, slot) for n, slot in self.slots.of.items()}
+        numbers: dict[int, float] = {}
+        for n, node in enumerate(program.nodes):
+            if node.op == "input":
+                group, element = node.value
+                if group not in shared:
+                    places[n] = Place(RECORD - own.index(group), element)
+                elif outer.program.nodes[shared[group][element]].op == "const":
+                    numbers[n] = outer.program.nodes[shared[group][element]].value
+                else:
+                    places[n] = outer.places[shared[group][element]]
+        self.code = _Code(program, outer.style, places, results, set())
+        self.code.numbers = numbers
+
+    def function(self) -> Function:
+        steps = [
+            self.code.step(step, self.slots) for step in self.steps if not isinstance(step, Calls)
+        ]
+        return Function((*steps, *self.code.rest()), self.areas)
+
+
+class _Repeats:
+    """Writes the steps that call functions.
+
+    starts: the first element of each call's results.
+    """
+
+    def __init__(self, records: Records, starts: Mapping[int, int]) -> None:
+        self.records, self.starts = records, starts
+
+    def steps(self, k: int, calls: Calls, code: _Code) -> list[Step]:
+        writer = _Writer(code)
+        for n, slot in self.records.copies.get(k, ()):
+            writer.store(n, Place(SCRATCH, slot.record.start + slot.offset))
+        rows = tuple(self._row(call) for call in calls.nodes)
+        step = Step(tuple(writer.code), repeat=Repeat(calls.function, rows))
+        items = {n for call in calls.nodes for n in self.records.items[call].values()}
+        results = [n for n in items if n in code.results and n not in code.held]
+        code.stored.update(results)
+        if calls.function in self.records.in_results or not results:
+            return [step]
+        behind = _Writer(code)
+        for n in results:
+            behind.store(n, code.results[n])
+        return [step, Step(tuple(behind.code))]
+
+    def _row(self, call: int) -> tuple[int, ...]:
+        return (*self.records.row(call), self.starts[call])
+
+
 class _Writer:
     """Writes the instructions of one step; knows which values are in registers."""
 
@@ -285,6 +424,8 @@ class _Writer:
         node = self.program.nodes[n]
         if node.op == "const":
             return self.owner.number(node.value)
+        if n in self.owner.numbers:
+            return self.owner.number(self.owner.numbers[n])
         if is_truth(self.program, n):  # made anew in each step: only numbers lie in memory
             return self.compute(n)
         register = self._new(n)

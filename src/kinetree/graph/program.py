@@ -9,15 +9,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinetree.graph.expression import Expression, Trace
+from kinetree.graph.expression import Expression, Function, TooLongError, Trace
 from kinetree.lazy import cached_property
-from kinetree.scalar import FUNCTIONS, LEAVES
+from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
+
+LONG = 6000
+"""Nodes: longer programs are traced with functions.
+
+Shorter ones have none: straight-line code keeps more in registers and folds more, and its length
+does not matter yet, neither to a compiler nor to a processor's caches.
+"""
 
 
 class Node(NamedTuple):
     """One operation: its arguments are numbers of earlier nodes of the same program.
 
-    `value` is the number of a `const`, and (argument's position, element) of an `input`.
+    `value` is the number of a `const`, (argument's position, element) of an `input`, the position
+    of its function for a `call`, and the position of the result for an `item`.
     """
 
     op: str
@@ -45,6 +53,7 @@ class Program:
     """A straight-line program over scalars.
 
     method: in words, which of several ways to the same results it is; no part of its digest.
+    functions: what its calls run: each has an argument for each group, and one result.
     """
 
     name: str
@@ -52,6 +61,7 @@ class Program:
     outputs: tuple[Output, ...]
     nodes: tuple[Node, ...]
     method: str = ""
+    functions: tuple[Program, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -65,7 +75,11 @@ class Program:
     @cached_property
     def operations(self) -> Counter[str]:
         """How often each operation is done for one state, leaves left out."""
-        return Counter(node.op for node in self.nodes if node.op not in LEAVES)
+        total = Counter(node.op for node in self.nodes if node.op not in LEAVES)
+        for node in self.nodes:
+            if node.op == "call":
+                total += self.functions[node.value].operations
+        return total
 
     @cached_property
     def cost(self) -> int:
@@ -80,6 +94,8 @@ class Program:
         for op, args, value in self.nodes:
             text = value.hex() if isinstance(value, float) else repr(value)
             h.update(f"{op}{args}{text};".encode())
+        for function in self.functions:
+            h.update(function.digest.encode())
         return h.hexdigest()
 
 
@@ -101,35 +117,68 @@ def trace(
         function: takes one flat list of scalars per input, in order, and returns a mapping from
             each result's name to nested lists of scalars.
         inputs: the shape of each argument.
-        limit: how many nodes may be traced; TooLongError beyond.
+        limit: how many nodes may be traced; TooLongError beyond. Above LONG, what the function
+            runs by `scalar.call` becomes functions of the program.
 
     Returns:
         The program, without the nodes that no result needs.
     """
-    t = Trace(limit)
+    try:
+        t = Trace(min(limit, LONG), inner=True)
+        results = _traced(t, function, inputs)
+    except TooLongError:
+        if limit <= LONG:
+            raise
+        t = Trace(limit)
+        results = _traced(t, function, inputs)
+    return _program(name, t, {key: tuple(shape) for key, shape in inputs.items()}, results)
+
+
+def _traced(
+    t: Trace, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]
+) -> Results:
     arguments = [
         [t.input(argument, i) for i in range(size(shape))] for argument, shape in inputs.items()
     ]
-    results = {key: _flatten(t, value) for key, value in function(*arguments).items()}
+    return {key: _flatten(t, value) for key, value in function(*arguments).items()}
+
+
+Results = Mapping[str, tuple[tuple[int, ...], list[Expression]]]
+"""For each result its shape and its elements."""
+
+
+def _program(
+    name: str, t: Trace, inputs: Mapping[str, tuple[int, ...]], results: Results
+) -> Program:
+    """What is left of a trace once dead nodes are gone."""
     order = live(t.nodes, (e for _, elements in results.values() for e in elements))
     number = {e.number: i for i, e in enumerate(order)}
     position = {argument: i for i, argument in enumerate(inputs)}
+    called = {id(f): f for f in (e.value for e in order if e.op == "call")}
+    place = {key: i for i, key in enumerate(called)}
+
+    def value(e: Expression) -> Any:
+        if e.op == "input":
+            return position[e.value[0]], e.value[1]
+        return place[id(e.value)] if e.op == "call" else e.value
+
     return Program(
         name=name,
-        inputs=tuple(Input(argument, tuple(shape)) for argument, shape in inputs.items()),
+        inputs=tuple(Input(argument, shape) for argument, shape in inputs.items()),
         outputs=tuple(
-            Output(key, shape, tuple(number[e.number] for e in elements))
+            Output(key, shape, tuple([number[e.number] for e in elements]))
             for key, (shape, elements) in results.items()
         ),
         nodes=tuple(
-            Node(
-                e.op,
-                tuple(number[a.number] for a in e.args),
-                (position[e.value[0]], e.value[1]) if e.op == "input" else e.value,
-            )
-            for e in order
+            [Node(e.op, tuple([number[a.number] for a in e.args]), value(e)) for e in order]
         ),
+        functions=tuple(_function(f"{name}.{i}", f) for i, f in enumerate(called.values())),
     )
+
+
+def _function(name: str, f: Function) -> Program:
+    inputs = {str(g): (n,) for g, n in enumerate(f.lengths)}
+    return _program(name, f.trace, inputs, {"results": ((len(f.items),), f.items)})
 
 
 def rearranged(program: Program, names: Mapping[str, str]) -> Program:
@@ -150,6 +199,57 @@ def rearranged(program: Program, names: Mapping[str, str]) -> Program:
             for node in program.nodes
         ),
     )
+
+
+def values(
+    program: Program,
+    arguments: Sequence[Sequence[Any]],
+    compute: Callable[[str, list[Any]], Any] | None = None,
+) -> list[Any]:
+    """The value of every node, on any scalars; of a call, the list of its results.
+
+    Arguments:
+        arguments: for each argument of the program, its elements.
+        compute: does an operation on its arguments; by default as its definition says.
+    """
+    apply = compute or _defined
+    found: list[Any] = []
+    for op, args, value in program.nodes:
+        if op == "const":
+            found.append(value)
+        elif op == "input":
+            found.append(arguments[value[0]][value[1]])
+        elif op == "item":
+            found.append(found[args[0]][value])
+        elif op == "call":
+            function, rest = program.functions[value], iter(args)
+            groups = [[found[next(rest)] for _ in range(size(i.shape))] for i in function.inputs]
+            found.append(results(function, groups, compute))
+        else:
+            found.append(apply(op, [found[a] for a in args]))
+    return found
+
+
+def results(
+    function: Program,
+    groups: Sequence[Sequence[Any]],
+    compute: Callable[[str, list[Any]], Any] | None = None,
+) -> list[Any]:
+    """The results of a function of a program, on any scalars."""
+    found = values(function, groups, compute)
+    return [found[n] for n in function.outputs[0].nodes]
+
+
+def _defined(op: str, args: list[Any]) -> Any:
+    return OPERATIONS[op].compute(*args)
+
+
+def shaped(flat: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Nested lists of a shape."""
+    if not shape:
+        return flat[0]
+    step = size(shape[1:])
+    return [shaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
 def live(nodes: Sequence[Expression], results: Iterable[Expression]) -> list[Expression]:

@@ -40,6 +40,16 @@ class Batch:
     results: tuple[tuple[int | None, ...], ...]
 
 
+@dataclass(frozen=True)
+class Calls:
+    """Calls of one function of the program, none of which needs another of them: their nodes."""
+
+    function: int
+    nodes: tuple[int, ...]
+
+
+Part = Chunk | Batch | Calls
+
 ROUTINES = {op: row.routine for op, row in OPERATIONS.items() if row.routine is not None}
 """Operation -> the routine that computes it and the position of its result."""
 
@@ -50,26 +60,26 @@ RESULTS = {
 """Routine -> how many results it gives."""
 
 
-def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[Chunk | Batch]:
-    """Cut a program into chunks and batches to be executed in this order.
+def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[Part]:
+    """Cut a program into chunks, batches and calls to be executed in this order.
 
     Arguments:
         chunk_size: the most operations of a chunk.
         routines: whether functions are gathered into batches, or computed one by one in chunks.
     """
     stages = _stages(program) if routines else []
-    steps: list[Chunk | Batch] = []
+    steps: list[Part] = []
     done: set[int] = set()
     for stage in range(1, max(stages, default=0) + 1):
         calls = [
             n for n, node in enumerate(program.nodes) if node.op in FUNCTIONS and stages[n] == stage
         ]
         needed = _needed(program, {a for n in calls for a in program.nodes[n].args}, done)
-        steps += _chunks(program, needed, chunk_size)
+        steps += _stretch(program, needed, chunk_size)
         done.update(needed, calls)
         steps += _batches(program, calls)
     rest = [n for n in range(len(program.nodes)) if n not in done]
-    return steps + _chunks(program, rest, chunk_size)
+    return steps + _stretch(program, rest, chunk_size)
 
 
 def _stages(program: Program) -> list[int]:
@@ -104,14 +114,46 @@ def is_truth(program: Program, n: int) -> bool:
     return OPERATIONS[program.nodes[n].op].result == "b"
 
 
-def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Chunk]:
+def _stretch(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
+    """Arithmetic and calls, in the program's order; equal calls that stand together are one part.
+
+    A part has about as many operations as a chunk, so that what goes on between parts goes on
+    evenly.
+    """
+    steps: list[Part] = []
+    start = 0
+    for position, n in enumerate(nodes):
+        node = program.nodes[n]
+        if node.op != "call":
+            continue
+        chunks = _chunks(program, nodes[start:position], chunk_size)
+        start = position + 1
+        last = steps[-1] if steps and not chunks else None
+        if isinstance(last, Calls) and _joins(program, last, n, chunk_size):
+            steps[-1] = Calls(node.value, (*last.nodes, n))
+        else:
+            steps += [*chunks, Calls(node.value, (n,))]
+    return steps + _chunks(program, nodes[start:], chunk_size)
+
+
+def _joins(program: Program, calls: Calls, n: int, chunk_size: int) -> bool:
+    """Whether a call can be one more of several."""
+    node = program.nodes[n]
+    most = max(1, chunk_size // len(program.functions[node.value].nodes))
+    if calls.function != node.value or len(calls.nodes) >= most:
+        return False
+    arguments = (program.nodes[a] for a in node.args)
+    return not any(a.op == "item" and a.args[0] in calls.nodes for a in arguments)
+
+
+def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
     work = [n for n in nodes if program.nodes[n].op not in LEAVES and not is_truth(program, n)]
     count = -(-len(work) // chunk_size)  # as few as fit, all of about one length
     bounds = [len(work) * i // count for i in range(count + 1)] if count else []
     return [Chunk(tuple(work[a:b])) for a, b in pairwise(bounds)]
 
 
-def _batches(program: Program, calls: list[int]) -> list[Batch]:
+def _batches(program: Program, calls: list[int]) -> list[Part]:
     by_routine: dict[str, dict[tuple[int, ...], list[int | None]]] = {}
     for n in calls:
         node = program.nodes[n]

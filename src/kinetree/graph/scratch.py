@@ -7,11 +7,12 @@ the steps, they may overwrite the previous tile's buffer; the few early ones wai
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from kinetree.graph.program import Program
-from kinetree.graph.schedule import RESULTS, Batch, Chunk, number_arguments
+from kinetree.graph.records import Record, Records, Slot
+from kinetree.graph.schedule import RESULTS, Batch, Calls, Chunk, Part, number_arguments
 
 MANY = 512
 """Results from which on a second buffer is worth avoiding: fewer hardly fill the caches."""
@@ -21,14 +22,17 @@ LATE = 0.4
 """The part of the steps that must pass before the others appear."""
 
 
-def waiting(steps: list[Chunk | Batch], results: Container[int]) -> tuple[int, set[int]] | None:
+def waiting(
+    steps: list[Part], results: Container[int], items: Mapping[int, Mapping[int, int]]
+) -> tuple[int, set[int]] | None:
     """How many steps pass before results are stored, and which results wait until the end.
 
     None if a tile's results need a buffer of their own.
+
+    Arguments:
+        items: of each call, the nodes of its results.
     """
-    of_step = [
-        {n for n in s.nodes if n in results} if isinstance(s, Chunk) else set() for s in steps
-    ]
+    of_step = [{n for n in _computed(step, items) if n in results} for step in steps]
     count = sum(map(len, of_step))
     if count < MANY:
         return None
@@ -38,6 +42,15 @@ def waiting(steps: list[Chunk | Batch], results: Container[int]) -> tuple[int, s
             return (until, late) if until > LATE * len(steps) else None
         late |= own
     return None
+
+
+def _computed(step: Part, items: Mapping[int, Mapping[int, int]]) -> list[int]:
+    """The nodes whose values a step makes, those of routines left out."""
+    if isinstance(step, Chunk):
+        return list(step.nodes)
+    if isinstance(step, Calls):
+        return [n for call in step.nodes for n in items[call].values()]
+    return []
 
 
 @dataclass(frozen=True)
@@ -56,38 +69,59 @@ class Area:
 
 
 class Slots:
-    """The places in scratch: of routines' arguments and results, of values that cross chunks.
+    """The places in scratch: of routines' arguments and results, of values that cross steps.
 
     whole: how many slots fill a vector, of which routines take whole ones.
     elsewhere: what has a place already when it is computed.
     late: what is kept until the end.
+    start: the first slot.
+    records: those of calls, which get their places here.
     """
 
     def __init__(
         self,
         program: Program,
-        steps: list[Chunk | Batch],
+        steps: list[Part],
         whole: int,
         elsewhere: Container[int],
         late: Iterable[int] = (),
+        start: int = 0,
+        records: Records | None = None,
     ) -> None:
         self.of: dict[int, int] = {}
         self.areas: dict[int, Area] = {}
-        self.count = 0
+        self.count = start
         for step in steps:
             if isinstance(step, Batch):
                 self._add_area(step, whole)
-        self._born: dict[int, int] = {}
-        self._dies: dict[int, int] = {}
+        born: dict[int, int] = {}
+        dies: dict[int, int] = {}
         for k, step in enumerate(steps):
             if isinstance(step, Chunk):
-                self._born.update(dict.fromkeys(step.nodes, k))
+                born.update(dict.fromkeys(step.nodes, k))
                 used = (a for n in step.nodes for a in number_arguments(program, n))
+            elif isinstance(step, Calls):
+                used = (a for n in step.nodes for a in program.nodes[n].args)
             else:
                 used = (a for arguments in step.arguments for a in arguments)
-            self._dies.update(dict.fromkeys(used, k))
-        self._dies.update(dict.fromkeys(late, len(steps)))
-        self._add_crossings(len(steps), elsewhere)
+            dies.update(dict.fromkeys(used, k))
+        dies.update(dict.fromkeys(late, len(steps)))
+        placed: dict[int, Slot] = records.of if records else {}
+        for n, (record, _) in placed.items():
+            record.born = min(record.born, born.get(n, record.born))
+            record.dies = max(record.dies, dies.get(n, -1))
+        crossing = {
+            n: Slot(Record(1, k, dies[n]), 0)
+            for n, k in born.items()
+            if dies.get(n, k) > k and n not in elsewhere and n not in placed
+        }
+        everything = [*crossing.values(), *placed.values()]
+        if records:
+            everything += (slot for copies in records.copies.values() for _, slot in copies)
+            everything += (Slot(record, 0) for record in records.results.values())
+        self._place({id(slot.record): slot.record for slot in everything}.values(), len(steps))
+        for n, (record, offset) in {**crossing, **placed}.items():
+            self.of[n] = record.start + offset
 
     def _add_area(self, step: Batch, whole: int) -> None:
         padded = -(-len(step.arguments) // whole) * whole
@@ -99,19 +133,20 @@ class Slots:
                 if n is not None:
                     self.of[n] = area.result(j) + i
 
-    def _add_crossings(self, steps: int, elsewhere: Container[int]) -> None:
-        """Give each value that a later step uses a slot, reusing those of dead ones."""
-        free: list[int] = []
-        dying: list[list[int]] = [[] for _ in range(steps + 1)]
-        by_birth: list[list[int]] = [[] for _ in range(steps)]
-        for n, k in self._born.items():
-            by_birth[k].append(n)
+    def _place(self, records: Iterable[Record], steps: int) -> None:
+        """Give each record its slots, where there are some free those of dead ones."""
+        free: dict[int, list[int]] = {}
+        born: list[list[Record]] = [[] for _ in range(steps)]
+        dead: list[list[Record]] = [[] for _ in range(steps + 1)]
+        for record in records:
+            born[record.born].append(record)
+            dead[record.dies].append(record)
         for k in range(steps):
-            for n in by_birth[k]:
-                if self._dies.get(n, k) > k and n not in elsewhere:
-                    if not free:
-                        free.append(self.count)
-                        self.count += 1
-                    self.of[n] = free.pop()
-                    dying[self._dies[n]].append(n)
-            free += (self.of[n] for n in dying[k])
+            for record in born[k]:
+                known = free.get(record.size)
+                if known:
+                    record.start = known.pop()
+                else:
+                    record.start, self.count = self.count, self.count + record.size
+            for record in dead[k]:
+                free.setdefault(record.size, []).append(record.start)

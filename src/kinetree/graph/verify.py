@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from kinetree.errors import VerificationError
 from kinetree.graph.program import Program, size
@@ -22,6 +25,10 @@ def verify(program: Program) -> Program:
         row = OPERATIONS.get(op)
         if row is None:
             raise fail(f"{where} is not an operation")
+        if op == "call":
+            row = replace(row, arguments=_call_arguments(program, value, where, fail))
+        if op == "item" and not 0 <= value < _results(program, args):
+            raise fail(f"{where} is result {value} of a call that has fewer")
         if len(args) != len(row.arguments):
             raise fail(f"{where} has {len(args)} arguments, {len(row.arguments)} expected")
         for kind, a in zip(row.arguments, args, strict=True):
@@ -48,7 +55,24 @@ def verify(program: Program) -> Program:
             if not 0 <= a < len(results) or results[a] != "r":
                 raise fail(f"result {output.name!r} is node {a}, which is not a number")
         used.update(output.nodes)
+    for function in program.functions:
+        verify(function)
     dead = [n for n in range(len(program.nodes)) if n not in used]
     if dead:
         raise fail(f"node {dead[0]} is dead")
     return program
+
+
+def _call_arguments(
+    program: Program, position: Any, where: str, fail: Callable[[str], VerificationError]
+) -> str:
+    """The letters of a call's arguments, by its function."""
+    if not isinstance(position, int) or not 0 <= position < len(program.functions):
+        raise fail(f"{where} calls function {position} of {len(program.functions)}")
+    return "r" * sum(size(declared.shape) for declared in program.functions[position].inputs)
+
+
+def _results(program: Program, args: tuple[int, ...]) -> int:
+    """How many results the call has that an item is of."""
+    call = program.nodes[args[0]]
+    return len(program.functions[call.value].outputs[0].nodes) if call.op == "call" else 0

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
+from kinetree.emit.llvm import Target, emit_body
 from kinetree.graph import Program
 from kinetree.graph.lower import Style, lower
 from kinetree.graph.program import size
+from kinetree.lazy import cached_property
 from kinetree.native.layout import MAX_AXES, Field
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import DTYPES
+from kinetree.runtime.backend import COMPILING
 from kinetree.runtime.binding import make_function, make_gufunc
 from kinetree.runtime.host import Loaded, host
 from kinetree.runtime.interface import Interface
@@ -26,23 +28,24 @@ _BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth hand
 _BLOCK_TILES = 4  # at least, because a tile is written while the next is computed
 
 
-class Counts(NamedTuple):
-    """The steps of a kernel's bodies, and the room they need, in elements (of a tile: in vectors).
+class Body(NamedTuple):
+    """The code of a kernel's body, and the room it needs, in elements (of a tile: in vectors).
 
-    late: the steps of the wide body before the first that stores results; all, if each tile's
-        results have a place of their own.
+    steps: how many there are.
+    late: the steps before the first that stores results; all, if each tile's results have a place
+        of their own.
+    objects: object files.
     """
 
-    wide_steps: int
-    wide_scratch: int
-    one_steps: int
-    one_scratch: int
+    steps: int
+    scratch: int
     results: int
     tiles: int
     late: int
+    objects: tuple[bytes, ...]
 
 
-_COUNTS = "<7q"
+_HEAD = "<6q"
 
 
 class Cpu:
@@ -51,12 +54,37 @@ class Cpu:
     def compile(
         self, interface: Interface, program: Callable[[], Program], kind: str
     ) -> MachineCode:
-        shared = support(kind)
-        found, counts = code(interface, program, kind)
-        loaded = host().load(found)
-        description = _describe(interface, kind, loaded, counts)
-        gufunc = make_gufunc(
-            shared.address(f"kinetree_loop_{kind}"),
+        return MachineCode(interface, program, kind)
+
+
+class MachineCode:
+    """A program as machine code: see `kinetree.runtime.backend.Compiled`.
+
+    One state and many have code of their own: a first call waits for what it needs.
+    """
+
+    def __init__(self, interface: Interface, program: Callable[[], Program], kind: str) -> None:
+        self._interface, self._program, self._kind = interface, program, kind
+        self.longest = OPERATIONS / (interface.cost + 1)
+
+    @cached_property
+    def one(self) -> Any:
+        """The function for one state."""
+        interface, kind = self._interface, self._kind
+        with COMPILING:
+            call = support(kind).address(f"kinetree_call_{kind}")
+            loaded, description = self._load(("one",))
+        return make_function(call, description, interface.name, keep=loaded)
+
+    @cached_property
+    def gufunc(self) -> Any:
+        """The gufunc for any batch."""
+        interface, kind = self._interface, self._kind
+        with COMPILING:
+            loop = support(kind).address(f"kinetree_loop_{kind}")
+            loaded, description = self._load(("one", "wide"))
+        return make_gufunc(
+            loop,
             description,
             kind,
             len(interface.inputs),
@@ -65,53 +93,75 @@ class Cpu:
             interface.name,
             keep=loaded,
         )
-        call = shared.address(f"kinetree_call_{kind}")
-        one = make_function(call, description, interface.name, keep=loaded)
-        return MachineCode(gufunc, one, OPERATIONS / (interface.cost + 1))
+
+    def _load(self, names: Sequence[str]) -> tuple[Loaded, bytes]:
+        """Bodies in memory, and the kernel's description with them."""
+        found = bodies(self._interface, self._program, self._kind, names)
+        loaded = host().load([code for body in found.values() for code in body.objects])
+        return loaded, _describe(self._interface, self._kind, loaded, found)
 
 
-class MachineCode(NamedTuple):
-    """A program as machine code; see `kinetree.runtime.backend.Compiled`."""
-
-    gufunc: Any
-    one: Any
-    longest: float
-
-
-def code(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[bytes, Counts]:
-    """The object code of a kernel's bodies for a type, and the room they need."""
-    name = disk.key("code", interface.digest, kind, host().fingerprint)
-    kept = disk.load(name)
-    if kept is None:
-        found, counts = _generate(program(), kind)
-        kept = struct.pack(_COUNTS, *counts) + found
-        disk.save(name, kept)
-    head = struct.calcsize(_COUNTS)
-    return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))
+def bodies(
+    interface: Interface, program: Callable[[], Program], kind: str, names: Sequence[str]
+) -> dict[str, Body]:
+    """A kernel's bodies for one state, "one", or for a tile, "wide": kept ones or new ones."""
+    keys = {
+        name: disk.key("code", interface.digest, kind, host().fingerprint, name) for name in names
+    }
+    kept = {name: disk.load(key) for name, key in keys.items()}
+    missing = [name for name, content in kept.items() if content is None]
+    made = _generate(program(), kind, missing) if missing else {}
+    for name, body in made.items():
+        disk.save(keys[name], _pack(body))
+    known = {name: _unpack(content) for name, content in kept.items() if content is not None}
+    return known | made
 
 
-def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
+def _pack(body: Body) -> bytes:
+    *numbers, objects = body
+    sizes = [len(code) for code in objects]
+    head = struct.pack(_HEAD, *numbers, len(sizes)) + struct.pack(f"<{len(sizes)}q", *sizes)
+    return head + b"".join(objects)
+
+
+def _unpack(content: bytes) -> Body:
+    steps, scratch, results, tiles, late, count = struct.unpack_from(_HEAD, content)
+    at = struct.calcsize(_HEAD)
+    sizes = struct.unpack_from(f"<{count}q", content, at)
+    at += 8 * count
+    objects = []
+    for size_ in sizes:
+        objects.append(content[at : at + size_])
+        at += size_
+    return Body(steps, scratch, results, tiles, late, tuple(objects))
+
+
+def _generate(program: Program, kind: str, names: Sequence[str]) -> dict[str, Body]:
+    """New bodies: their modules are compiled side by side."""
     h = host()
     target = h.target(kind)
-    wide = lower(program, style(target, target.lanes))
-    one = lower(program, style(target, 1))
-    head = h.attributes + shared_declarations(target)
-    for lanes in (1, target.lanes):
-        head += declarations(target, lanes)
-    text = head + emit_body(wide, "wide", target, target.lanes) + emit_body(one, "one", target, 1)
-    steps = len(wide.steps)
-    late = steps if wide.late is None else wide.late
-    return h.compile(text), Counts(
-        wide_steps=steps,
-        wide_scratch=wide.scratch,
-        one_steps=len(one.steps),
-        one_scratch=one.scratch,
-        results=wide.results,
-        tiles=2 if wide.late is None else 1,
-        late=max(late, 1),
-    )
+    lanes = {"one": 1, "wide": target.lanes}
+    lowered = {name: lower(program, style(target, lanes[name])) for name in names}
+    texts = {
+        name: [h.attributes + text for text in emit_body(low, name, target, lanes[name], MODULE)]
+        for name, low in lowered.items()
+    }
+    objects = iter(h.compile_all([text for name in names for text in texts[name]]))
+    return {
+        name: Body(
+            steps=len(low.steps),
+            scratch=low.scratch,
+            results=low.results,
+            tiles=2 if low.late is None else 1,
+            late=max(len(low.steps) if low.late is None else low.late, 1),
+            objects=tuple(next(objects) for _ in texts[name]),
+        )
+        for name, low in lowered.items()
+    }
 
 
+MODULE = 4000
+"""Instructions of a module: enough to keep a thread busy, few enough to share large programs."""
 CHUNK = 400
 KEEP = 32
 
@@ -126,30 +176,27 @@ def style(target: Target, lanes: int) -> Style:
         keep=KEEP,
         whole=target.lanes // lanes,
         defer=lanes > 1,
+        functions=True,
+        gathered=lanes > 1,
     )
 
 
-def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -> bytes:
-    """The description that the driver reads: 64-bit integers."""
+def _describe(interface: Interface, kind: str, loaded: Loaded, found: Mapping[str, Body]) -> bytes:
+    """The description that the driver reads: 64-bit integers, zeros for a missing body."""
     shapes = [shape for _, shape in interface.inputs + interface.outputs]
     sizes = [size(shape) for shape in shapes]
     inputs = len(interface.inputs)
     lanes = host().target(kind).lanes
-    head = {
-        Field.WIDE: loaded.data_address("wide_steps"),
-        Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
-        Field.INDEX: loaded.data_address("wide_index"),
+    one, wide = found["one"], found.get("wide")
+    head = dict.fromkeys(Field, 0)
+    del head[Field.HEAD]
+    head |= {
         Field.ONE: loaded.data_address("one_steps"),
         Field.ONE_CONSTANTS: loaded.address("one_constants"),
+        Field.ONE_SCRATCH: one.scratch,
+        Field.ONE_STEPS: one.steps,
         Field.INPUTS: inputs,
         Field.OPERANDS: len(sizes),
-        Field.WIDE_SCRATCH: counts.wide_scratch,
-        Field.ONE_SCRATCH: counts.one_scratch,
-        Field.RESULTS: counts.results,
-        Field.TILES: counts.tiles,
-        Field.WIDE_STEPS: counts.wide_steps,
-        Field.LATE: counts.late,
-        Field.ONE_STEPS: counts.one_steps,
         Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),
@@ -158,6 +205,17 @@ def _describe(interface: Interface, kind: str, loaded: Loaded, counts: Counts) -
         Field.DTYPE: id(DTYPES[kind]),
         Field.NOT_IMPLEMENTED: id(NotImplemented),
     }
+    if wide is not None:
+        head |= {
+            Field.WIDE: loaded.data_address("wide_steps"),
+            Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
+            Field.INDEX: loaded.data_address("wide_index"),
+            Field.WIDE_SCRATCH: wide.scratch,
+            Field.WIDE_STEPS: wide.steps,
+            Field.RESULTS: wide.results,
+            Field.TILES: wide.tiles,
+            Field.LATE: wide.late,
+        }
     numbers = [head[field] for field in sorted(head)]
     for shape, count in zip(shapes, sizes, strict=True):
         numbers += [count, len(shape), *(1,) * (MAX_AXES - len(shape)), *shape]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import llvmlite
@@ -63,7 +66,7 @@ class Host:
         The graph has done the optimising of programs, so they go straight to code generation;
         IR written by hand is optimised first.
         """
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.triple = self.triple
         machine = self._machine()
         if optimise:
@@ -73,18 +76,50 @@ class Host:
             options.loop_unrolling = options.loop_interleaving = False
             builder = llvm.create_pass_builder(machine, options)
             builder.getModulePassManager().run(module, builder)
-        return bytes(machine.emit_object(module))
+        return _emit(machine, module)
+
+    def compile_all(self, texts: Sequence[str]) -> list[bytes]:
+        """Machine code of several modules, on as many threads as there are processors."""
+        threads = min(len(texts), os.cpu_count() or 1)
+        if threads < 2:
+            return [self.compile(text) for text in texts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(self.compile, texts))
 
     def _machine(self) -> llvm.TargetMachine:
         target = llvm.Target.from_triple(self.triple)
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=1, jit=True)
 
-    def load(self, code: bytes) -> Loaded:
-        """Link an object file into this process."""
+    def load(self, objects: Sequence[bytes]) -> Loaded:
+        """Link object files into this process."""
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        for code in objects:
+            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         return Loaded(engine)
+
+
+def _emit(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
+    """The object code of a module.
+
+    llvmlite has one lock around all of LLVM. Code generation, which takes nearly all of the time,
+    is called past it: the module has a context of its own, the machine is nobody else's, and what
+    LLVM shares between threads it protects itself.
+    """
+    generate = llvm.ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    generate = getattr(generate, "_cfn", None)
+    if generate is None:  # another llvmlite, in which it cannot be found
+        return bytes(machine.emit_object(module))
+    with llvm.ffi.OutputString() as error:
+        buffer = generate(machine, module, 1, error)
+        if not buffer:
+            raise RuntimeError(str(error))
+    lib = llvm.ffi.lib
+    try:
+        start = lib.LLVMPY_GetBufferStart(buffer)
+        return ctypes.string_at(start, lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
 class Loaded:

@@ -207,6 +207,9 @@ class Kernel:
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
         """Any call but the simplest: what is given is checked and made plain first."""
         kind = kind_of_plain(given)
+        if out is None and kind and kind not in self._compiled:
+            self._compiled[kind]  # from now on there is a function for one state
+            return self.call(given)
         if out is None and kind and sum(array.size for array in given) < SMALL:
             with contextlib.suppress(ValueError, TypeError):  # what is wrong is found out below
                 return _arrays(self._compiled[kind].gufunc(*given))
@@ -217,7 +220,7 @@ class Kernel:
         results = None
         if out is not None:
             results = plain_results(self.name, interface.outputs, out, batch)
-        elif (found := compiled.one(*arrays)) is not NotImplemented:
+        elif prod(batch) == 1 and (found := compiled.one(*arrays)) is not NotImplemented:
             return found
         inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
         found = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
@@ -238,8 +241,26 @@ class _ByKind(dict[str, Compiled]):
                 compiler = kernel._backend or backend()
                 made = compiler.compile(kernel.interface, lambda: kernel.program, kind)
                 self[kind] = made
-                kernel._ones.append(made.one)
+                kernel._ones.append(_FirstState(kernel, made))
             return self[kind]
+
+
+class _FirstState:
+    """Stands for the function for one state until there is one to call it with."""
+
+    def __init__(self, kernel: Kernel, compiled: Compiled) -> None:
+        self._kernel, self._compiled = kernel, compiled
+
+    def __call__(self, *arrays: Any) -> Any:
+        shapes = [shape for _, shape in self._kernel.interface.inputs]
+        if len(arrays) != len(shapes) or any(
+            getattr(x, "shape", None) != shape for x, shape in zip(arrays, shapes, strict=True)
+        ):
+            return NotImplemented
+        one = self._compiled.one
+        ones = self._kernel._ones
+        ones[:] = [one if x is self else x for x in ones]
+        return one(*arrays)
 
 
 def _arrays(found: Any) -> Any:

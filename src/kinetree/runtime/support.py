@@ -81,7 +81,7 @@ def _load(what: str, define: Callable[[ir.Module], None]) -> Loaded:
         text = str(module).replace("\n{\n", " #0\n{\n") + h.attributes
         code = h.compile(text, optimise=True)
         disk.save(name, code)
-    return h.load(code)
+    return h.load([code])
 
 
 def _provide_symbols() -> None:
