@@ -27,7 +27,7 @@ from kinetree.algorithms.ltl import elimination_order
 from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
 from kinetree.errors import SingularModelError
 from kinetree.model import Model, lint
-from kinetree.model.bounds import has_constant_axes, most_inertia
+from kinetree.model.bounds import most_inertia
 from kinetree.model.configurations import generic_configuration, neutral_configuration
 from kinetree.model.model import Body
 from kinetree.spatial import ArticulatedInertia
@@ -262,7 +262,7 @@ def _are_physical(bodies: Sequence[Body]) -> bool:
 def _least(model: Model, i: int) -> float:
     """The least pivot of a joint if its own body were the only one with inertia."""
     body, rotor = model.bodies[i], model.drives[i].armature
-    if not has_constant_axes(body.joint):
+    if not body.joint.has_constant_axes:
         return 0.0  # its axes may become dependent
     axes = body.joint.subspace(body.joint.neutral())
     if len(axes) == 1:

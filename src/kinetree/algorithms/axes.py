@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from kinetree.algorithms.tree import along
 from kinetree.dual import Dual, lift
 from kinetree.model import Model
-from kinetree.model.joints import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Vector3
 
@@ -43,7 +42,7 @@ def changes(
     n, v, a = joint.nv, qd[at], qdd[at]
     zero = Motion.zero()
     for d in range(n):
-        if isinstance(joint, ConstantAxes):
+        if joint.has_constant_axes:
             yield Change(at.start + d, (zero,) * n, zero, zero, zero)
             continue
         unit = [1 if k == d else 0 for k in range(n)]

@@ -27,7 +27,6 @@ from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_fram
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads, PointForce, along
-from kinetree.model.joints import Floating
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
 
@@ -71,7 +70,7 @@ def _uniform(
     known: dict[tuple[str, int], list[Scalar]] = {}
     turned = any(isinstance(load, PointForce) for _, load in external)
     for i, body in enumerate(model.bodies):
-        free = body.parent < 0 and isinstance(body.joint, Floating) and body.drive == Drive()
+        free = body.parent < 0 and body.joint.velocity_is_twist and body.drive == Drive()
         if turned or not free:
             continue
         at = model.v_slices[i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.model.configurations import sampled_range
-from kinetree.model.joints import Ball, ConstantAxes, Joint, Mimic, Moved, Prismatic, Revolute
+from kinetree.model.joints import Joint
 from kinetree.model.model import Body, Model
 
 
@@ -34,30 +34,14 @@ def most_inertia(model: Model) -> list[float]:
 
 def _root_of_felt(joint: Joint, root_m: float, s: float) -> float:
     """The square root of the most that an axis of a joint can feel."""
-    if not has_constant_axes(joint):
+    if not joint.has_constant_axes:
         return math.inf
     axes = joint.subspace(joint.neutral())
     return max(math.hypot(*a.linear) * root_m + math.hypot(*a.angular) * s for a in axes)
 
 
-def has_constant_axes(joint: Joint) -> bool:
-    """Whether the axes of a joint are fixed in its body, wherever that is seen from."""
-    if isinstance(joint, (Mimic, Moved)):
-        return has_constant_axes(joint.joint)
-    return isinstance(joint, ConstantAxes)
-
-
 def _travel(model: Model, body: Body) -> float:
     """How far a joint moves its body's origin at most, within the limits."""
-    joint, ratio, offset, leader = body.joint, 1.0, 0.0, body
-    if isinstance(joint, Mimic):
-        ratio, offset, joint = joint.multiplier, joint.offset, joint.joint
-        leader = model.bodies[body.follows] if body.follows is not None else body
-    swing = 0.0
-    if isinstance(joint, Moved):
-        swing, joint = 2.0 * math.hypot(*joint.at.translation), joint.joint
-    if isinstance(joint, (Revolute, Ball)):
-        return swing
-    if isinstance(joint, Prismatic):
-        return swing + max(abs(ratio * float(x[0]) + offset) for x in sampled_range(leader))
-    return math.inf
+    owner = body if body.follows is None else model.bodies[body.follows]
+    lower, upper = sampled_range(owner)
+    return body.joint.travel(lower.tolist(), upper.tolist())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kinetree.model.description import Connection, Description, Link, Mimicry
-from kinetree.model.joints import Mimic
 from kinetree.model.model import WORLD, Body, Frame, Model
 from kinetree.spatial import Inertia, Transform
 
@@ -84,10 +83,9 @@ def _connection(model: Model, i: int, own: Mapping[int, str], at: Transform) -> 
     """The joint of a body."""
     body = model.bodies[i]
     joint, mimicry = body.joint, None
-    if isinstance(joint, Mimic) and body.follows is not None:
-        leader = model.bodies[body.follows].joint_name
-        mimicry = Mimicry(leader, joint.multiplier, joint.offset)
-        joint = joint.joint
+    if body.follows is not None:
+        joint, ratio, offset = body.joint.transmission
+        mimicry = Mimicry(model.bodies[body.follows].joint_name, ratio, offset)
     link, placement = _place(model, body, body.parent, own, at)
     return Connection(
         body.joint_name,

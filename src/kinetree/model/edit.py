@@ -10,26 +10,11 @@ from kinetree.errors import ModelError, unknown
 from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
 from kinetree.model.description import Connection, Description, assemble
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import (
-    EULER_SEQUENCES,
-    Ball,
-    Composite,
-    ExponentialBall,
-    Floating,
-    Joint,
-    euler,
-    free_motion,
-    moved,
-    reversed_joint,
-)
-from kinetree.model.joints.moved import Wrapped
+from kinetree.model.joints import CHARTS, Joint
 from kinetree.model.model import WORLD, Body, Limits, Model
-from kinetree.model.orientation import euler_angles, quaternion
-from kinetree.spatial import Rotation, Transform, Vector3
-from kinetree.spatial.exponential import quat_log
+from kinetree.spatial import Transform, Vector3
 
 EFFECTS = ("armature", "damping", "friction", "gravity", "limits", "springs")
-CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
 
 
 def without(model: Model, *effects: str) -> Model:
@@ -250,7 +235,7 @@ def reroot(model: Model, link: str) -> Model:
             break
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
-        joint = None if c.joint is None else moved(reversed_joint(c.joint), c.placement)
+        joint = None if c.joint is None else c.joint.reversed().relocated(c.placement)
         turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
         at = c.parent
     root = whole.root and _rooted(whole.root, link)
@@ -281,65 +266,23 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
     """
     if chart not in CHARTS:
         raise unknown("chart", chart, CHARTS, "a free orientation")
-    free = [b.joint_name for b in model.bodies if _in_chart(b.joint, chart) is not None]
+    recharted = {b.joint_name: b.joint.in_chart(CHARTS[chart]) for b in model.bodies}
+    free = [name for name, joint in recharted.items() if joint is not None]
     for name in joints:
         if name not in free:
             raise unknown("ball or floating joint", name, free, f"robot {model.name!r}")
     chosen = set(joints or free)
 
     def changed(body: Body) -> Body:
-        joint = _in_chart(body.joint, chart) if body.joint_name in chosen else None
+        joint = recharted[body.joint_name] if body.joint_name in chosen else None
         if joint is None or joint == body.joint:
             return body
-        rest = _coordinates(joint, body.joint, body.drive.rest) if body.drive.rest else ()
+        rest = body.drive.rest
+        if rest:
+            rest = joint.coordinates_at(body.joint.transform(body.joint.coordinates(rest)))
         return replace(body, joint=joint, drive=replace(body.drive, rest=rest))
 
     return replace(model, bodies=tuple(changed(body) for body in model.bodies))
-
-
-def _in_chart(joint: Joint, chart: str) -> Joint | None:
-    """A free orientation, or motion, in a chart; None if the joint is neither."""
-    if isinstance(joint, Wrapped):
-        inner = _in_chart(joint.joint, chart)
-        return inner and replace(joint, joint=inner)
-    if _is_orientation(joint):
-        return _orientation(chart)
-    slides = isinstance(joint, Composite) and joint == free_motion(joint.parts[-1])
-    if isinstance(joint, Floating) or (slides and _is_orientation(joint.parts[-1])):  # type: ignore[attr-defined]
-        return Floating() if chart == "quaternion" else free_motion(_orientation(chart))
-    return None
-
-
-def _is_orientation(joint: Joint) -> bool:
-    return isinstance(joint, (Ball, ExponentialBall)) or any(
-        joint == euler(sequence) for sequence in EULER_SEQUENCES
-    )
-
-
-def _orientation(chart: str) -> Joint:
-    if chart == "quaternion":
-        return Ball()
-    return ExponentialBall() if chart == "exponential" else euler(chart)
-
-
-def _coordinates(joint: Joint, other: Joint, q: Sequence[float]) -> tuple[float, ...]:
-    """The coordinates of a free orientation, or motion, that are q in another chart of it."""
-    if isinstance(joint, Wrapped) and isinstance(other, Wrapped):
-        return _coordinates(joint.joint, other.joint, q)
-    X = other.transform(other.coordinates(q))
-    if joint.nv == 6:
-        orientation = Ball() if isinstance(joint, Floating) else joint.parts[-1]  # type: ignore[attr-defined]
-        return (*X.translation, *_angles(orientation, X.rotation))
-    return _angles(joint, X.rotation)
-
-
-def _angles(joint: Joint, R: Rotation) -> tuple[float, ...]:
-    """The coordinates of an orientation."""
-    if isinstance(joint, Ball):
-        return quaternion(R)
-    if isinstance(joint, ExponentialBall):
-        return tuple(quat_log(quaternion(R)))
-    return euler_angles(R, next(s for s in EULER_SEQUENCES if joint == euler(s)))
 
 
 def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:

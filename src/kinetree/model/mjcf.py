@@ -19,7 +19,7 @@ from kinetree.errors import FileFormatError, MissingExtraError
 from kinetree.lazy import cached_property
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
-from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
+from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute
 from kinetree.model.mjcf_remarks import remarks
 from kinetree.model.mjcf_source import source
 from kinetree.model.model import Drive, Limits, Shape
@@ -107,7 +107,7 @@ class _Reader:
                 last = j == first + count - 1
                 child = name if last else _new(f"{name}:{self.joints[j]}", self.link_names)
                 joint, before = self._joint(j)
-                at = Transform.identity() if isinstance(joint, Floating) else at @ before
+                at = Transform.identity() if m.jnt_type[j] == FREE else at @ before
                 connections.append(self._connection(j, parent, child, at, joint, mimic))
                 if not last:
                     links.append(Link(child, Inertia.zero(), self.file))
@@ -152,8 +152,8 @@ class _Reader:
         if kind == FREE:
             return Floating(), Transform.identity()
         if kind == BALL:
-            return moved(Ball(), anchor), Transform.identity()
-        joint = moved(Revolute(axis) if kind == HINGE else Prismatic(axis), anchor)
+            return Ball().relocated(anchor), Transform.identity()
+        joint = (Revolute(axis) if kind == HINGE else Prismatic(axis)).relocated(anchor)
         reference = float(m.qpos0[m.jnt_qposadr[j]])
         return joint, joint.transform([-reference]) if reference else Transform.identity()
 

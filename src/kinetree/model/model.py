@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown
 from kinetree.lazy import cached_property
-from kinetree.model.joints import Joint, Mimic
+from kinetree.model.joints import Joint, Label
 from kinetree.spatial import Inertia, Transform, Vector3
 
 if TYPE_CHECKING:
@@ -107,6 +107,13 @@ class Body:
     follows: int | None = None
     mount: Mount | None = None
 
+    @property
+    def explicit_drive(self) -> Drive:
+        """The drive, with the rest position of its spring written out if it has one."""
+        if not self.drive.stiffness or self.drive.rest:
+            return self.drive
+        return replace(self.drive, rest=self.joint.transmission.joint.neutral())
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -192,12 +199,24 @@ class Model:
         )
 
     @cached_property
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each entry of q: "elbow", or "base.qw" for one of several."""
+        bodies = [self.bodies[i] for i in self.coordinate_order]
+        return tuple(x for b in bodies for x in _labels(b, b.joint.coordinate_labels()))
+
+    @cached_property
+    def velocity_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each entry of v: "elbow", or "base.wx" for one of several."""
+        bodies = [self.bodies[i] for i in self.coordinate_order]
+        return tuple(x for b in bodies for x in _labels(b, b.joint.velocity_labels()))
+
+    @cached_property
     def drives(self) -> tuple[Drive, ...]:
         """Each body's drive, as the coordinate that moves it feels it.
 
         Where there is a spring, its rest position is spelled out.
         """
-        return tuple(_felt(body) for body in self.bodies)
+        return tuple(_reflected_drive(body) for body in self.bodies)
 
     @cached_property
     def frame_numbers(self) -> dict[str, int]:
@@ -241,13 +260,16 @@ class Model:
         return replace(self, coordinate_order=tuple(by_name[name] for name in joints))
 
 
-def _felt(body: Body) -> Drive:
+def _labels(body: Body, labels: Sequence[Label]) -> list[Label]:
+    """Labels of a joint with the joint's name before them; that alone if there is only one."""
+    name = body.joint_name
+    return [Label(name if len(labels) == 1 else f"{name}.{x.name}", x.unit) for x in labels]
+
+
+def _reflected_drive(body: Body) -> Drive:
     """The drive of a body, as the coordinate that moves the body feels it."""
-    joint, drive = body.joint, body.drive
-    if drive.stiffness and not drive.rest:
-        own = joint.joint if isinstance(joint, Mimic) else joint
-        drive = replace(drive, rest=own.neutral())
-    return drive.geared(joint.multiplier, joint.offset) if isinstance(joint, Mimic) else drive
+    _, ratio, offset = body.joint.transmission
+    return body.explicit_drive.geared(ratio, offset)
 
 
 NOT_DYNAMICS = ("mount", "shapes")
@@ -256,7 +278,7 @@ NOT_DYNAMICS = ("mount", "shapes")
 def _content(value: object) -> Iterator[str]:
     """Every leaf of a model as text, each number exact."""
     if is_dataclass(value):
-        yield type(value).__name__
+        yield type(value).__name__ + getattr(value, "code_token", "")
         for field in fields(value):
             if field.name not in NOT_DYNAMICS:
                 yield from _content(getattr(value, field.name))
@@ -284,6 +306,11 @@ def _check(model: Model) -> None:
         seen.add(body.joint_name)
         for what in ("placement", "inertia", "joint", "drive"):
             _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
+        if not is_dataclass(body.joint):
+            raise ModelError(
+                f"joint {body.joint_name!r} is a {type(body.joint).__name__}, which is not a "
+                "dataclass: decorate the class with @dataclass(frozen=True)"
+            )
         _check_rest(body)
     seen.clear()
     for frame in model.frames:

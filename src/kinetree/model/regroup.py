@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from kinetree.model.model import NO_INERTIA, Model
 from kinetree.model.reframe import convenient, recenter
-from kinetree.model.snap import TOLERANCE
+from kinetree.model.rounding import TOLERANCE
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 

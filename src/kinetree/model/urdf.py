@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Iterator
 
 from kinetree.errors import FileFormatError
-from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
+from kinetree.model.plane import plane_axes
 from kinetree.model.problem import Problem
 from kinetree.model.xml import Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -169,7 +169,7 @@ def _joint(element: Element) -> Joint | None:
     if kind == "spherical":  # not in the specification; PyBullet and others write it
         return Ball()
     if kind == "planar":
-        return planar(*across(_axis(element)))
+        return planar(*plane_axes(_axis(element)))
     raise element.error(
         f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
         "fixed, floating, planar, spherical"

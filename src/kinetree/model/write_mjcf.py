@@ -16,16 +16,7 @@ import numpy as np
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import (
-    Ball,
-    Composite,
-    Floating,
-    Joint,
-    Moved,
-    Prismatic,
-    Revolute,
-    moved,
-)
+from kinetree.model.joints import Joint, MjcfElement
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
 from kinetree.model.write_xml import Writer, listed, number, numbers
@@ -121,20 +112,21 @@ class _Tree:
                     f"link {link!r} moves or is mounted elsewhere, and in MJCF that is the name of "
                     "the world: give it another name, or write URDF"
                 )
-            kinds = [self._kind(part) for part in joints]
-            pose = _resting_pose(joints[0]) if kinds == ["free"] else _pose(at)
+            elements = [self._element(part) for part in joints]
+            free = [element.type for element in elements] == ["free"]
+            pose = _resting_pose(joints[0]) if free else _pose(at)
             opened = out.element("body", name=link, **pose)
             opened.__enter__()
             pending.append(opened)
             ball = ""
-            for part, kind in zip(joints, kinds, strict=True):
-                if ball and kind in ("ball", "hinge"):
+            for part, element in zip(joints, elements, strict=True):
+                if ball and element.type in ("ball", "hinge"):
                     raise ModelError(
                         f"joint {part.name!r} turns on the ball {ball!r} without a link of some "
                         "inertia between them: MJCF has no word for that"
                     )
-                ball = part.name if kind == "ball" else ball
-                self._joint(out, kind, part)
+                ball = part.name if element.type == "ball" else ball
+                self._joint(out, element, part)
             self._own(out, link)
             pending += reversed([c for c in self.below[link] if self._is_body(c)])
 
@@ -159,11 +151,11 @@ class _Tree:
     def _is_body(self, c: Connection) -> bool:
         return c.joint is not None or bool(self.below[c.child])
 
-    def _joint(self, out: Writer, kind: str, part: _Part) -> None:
-        spring = _spring(kind, part)
+    def _joint(self, out: Writer, element: MjcfElement, part: _Part) -> None:
+        spring = _spring(element.type, part)
         if part.connection.drive.stiffness and not spring:
             self.turned.append(part.name)
-        _joint(out, kind, part, spring)
+        _joint(out, element, part, spring)
         self.joints.append(part.name)
 
     def _joints(self, c: Connection) -> tuple[list[_Part], Transform, str]:
@@ -176,13 +168,13 @@ class _Tree:
         found, at = self._parts(c), c.placement
         while self.links[c.child].inertia == Inertia.zero() and self.below[c.child]:
             moving = [d for d in self.below[c.child] if d.joint is not None]
-            if len(moving) != 1 or len(self.below[c.child]) != 1 or isinstance(c.joint, Floating):
+            if len(moving) != 1 or len(self.below[c.child]) != 1 or _is_free(c.joint):
                 break
             self.skipped.append(c.child)
             c = moving[0]
             # J P = P (P^-1 J P): the frame moves on, the joints before are seen from there
             back = c.placement.inverse()
-            found = [part._replace(joint=moved(part.joint, back)) for part in found]
+            found = [part._replace(joint=part.joint.relocated(back)) for part in found]
             at = at @ c.placement
             found += self._parts(c)
         return found, at, c.child
@@ -198,44 +190,46 @@ class _Tree:
             start += joint.nq
         return found
 
-    def _kind(self, part: _Part) -> str:
-        """The type of a joint."""
+    def _element(self, part: _Part) -> MjcfElement:
+        """A joint as MJCF names it."""
         name, joint, c, _ = part
-        if isinstance(joint, Moved) and joint.at.rotation == Rotation.identity():
-            joint = joint.joint
+        element = joint.mjcf()
         top = c is self.whole.root or c.parent == self.root == WORLD
-        if isinstance(joint, Floating) and top and c.placement == Transform.identity():
-            return "free"
-        for kind, word in ((Revolute, "hinge"), (Prismatic, "slide"), (Ball, "ball")):
-            if isinstance(joint, kind):
-                return word
-        what = "free joint that is not the base" if isinstance(joint, Floating) else "joint"
+        base = top and c.placement == Transform.identity()
+        if element is not None and (base or element.type != "free"):
+            return element
+        what = "" if element is None else " other than as the base"
         raise ModelError(
-            f"joint {name!r} is a {type(joint).__name__}: MJCF has no word for such a {what}; it "
-            "has revolute, prismatic and quaternion ball joints, and those in series; rechart() "
-            "makes such ones of free orientations and motions"
+            f"joint {name!r} is a {type(joint).__name__}, which MJCF does not have{what}; it has "
+            "revolute, prismatic and quaternion ball joints, and those in series; rechart() turns "
+            "free orientations and motions into such"
         )
+
+
+def _is_free(joint: Joint | None) -> bool:
+    element = None if joint is None else joint.mjcf()
+    return element is not None and element.type == "free"
 
 
 def _series(joint: Joint | None) -> Iterator[Joint]:
     """The parts of a joint that is several, or the joint."""
-    if isinstance(joint, Composite):
-        for part in joint.parts:
-            yield from _series(part)
-    elif joint is not None:
+    if joint is None:
+        return
+    parts = [factor for factor in joint.factors() if isinstance(factor, Joint)]
+    if joint.mjcf() is not None or parts == [joint] or len(parts) < len(joint.factors()):
         yield joint
+        return
+    for part in parts:
+        yield from _series(part)
 
 
-def _joint(out: Writer, kind: str, part: _Part, spring: dict[str, str]) -> None:
-    more = {"type": kind}
-    at, joint = Vector3(0.0, 0.0, 0.0), part.joint
-    if isinstance(joint, Moved):
-        at, joint = joint.at.translation, joint.joint
-    if isinstance(joint, (Revolute, Prismatic)):
-        more["axis"] = numbers(joint.axis)
-    if at != Vector3(0.0, 0.0, 0.0):
-        more["pos"] = numbers(at)
-    more |= _limits(kind, part.connection.limits)
+def _joint(out: Writer, element: MjcfElement, part: _Part, spring: dict[str, str]) -> None:
+    more = {"type": element.type}
+    if element.axis is not None:
+        more["axis"] = numbers(element.axis)
+    if element.position != Vector3(0.0, 0.0, 0.0):
+        more["pos"] = numbers(element.position)
+    more |= _limits(element.type, part.connection.limits)
     drive = part.connection.drive
     for key, value in (
         ("armature", drive.armature),

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kinetree.errors import ModelError, ModelWarning
-from kinetree.model.across import across
 from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
+from kinetree.model.joints import Floating, Joint
 from kinetree.model.model import Model, Shape
 from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.urdf import UNLIMITED
@@ -103,24 +102,18 @@ def _joint(out: Writer, c: Connection) -> None:
 
 def _kind(c: Connection) -> tuple[str, Vector3 | None]:
     """The type and axis of a joint."""
-    joint = c.joint
-    if joint is None:
+    if c.joint is None:
         return "fixed", None
-    if isinstance(joint, Floating):
-        return "floating", None
-    if isinstance(joint, Revolute):
-        bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
-        return "revolute" if bounded else "continuous", joint.axis
-    if isinstance(joint, Prismatic):
-        return "prismatic", joint.axis
-    normal = _normal(joint)
-    if normal is not None:
-        return "planar", normal
-    raise ModelError(
-        f"joint {c.name!r} is a {type(joint).__name__}: URDF has no word for it; it has revolute, "
-        "prismatic, planar and floating joints, and those in series; rechart('zyx') makes such "
-        "ones of balls"
-    )
+    element = c.joint.urdf()
+    if element is None:
+        raise ModelError(
+            f"joint {c.name!r} is a {type(c.joint).__name__}, which URDF does not have; it has "
+            "revolute, prismatic, planar and floating joints, and those in series; rechart('zyx') "
+            "turns balls into such"
+        )
+    bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
+    unbounded_angle = element.type == "revolute" and not bounded
+    return "continuous" if unbounded_angle else element.type, element.axis
 
 
 def _limits(c: Connection, kind: str) -> dict[str, float]:
@@ -134,25 +127,6 @@ def _limits(c: Connection, kind: str) -> dict[str, float]:
         for key, value in vars(c.limits).items()
         if kind != "continuous" or key in ("velocity", "effort")
     }
-
-
-def _normal(joint: object) -> Vector3 | None:
-    """The axis of a planar joint as URDF has them: x and y follow from it."""
-    if isinstance(joint, Composite) and len(joint.parts) == 3:
-        last = joint.parts[-1]
-        if isinstance(last, Revolute) and _nearly(joint, planar(*across(last.axis))):
-            return last.axis
-    return None
-
-
-def _nearly(a: Composite, b: Composite) -> bool:
-    """Whether two joints are the same but for the rounding of their axes."""
-    return all(
-        isinstance(p, (Prismatic, Revolute))
-        and type(p) is type(r)
-        and math.dist(p.axis, r.axis) < 1e-12
-        for p, r in zip(a.parts, b.parts, strict=True)
-    )
 
 
 def _on_the_world(whole: Description) -> Description:
@@ -197,18 +171,27 @@ def _in_single_joints(whole: Description) -> Description:
 
 def _series(joint: Joint | None) -> tuple[list[tuple[Transform, Joint | None]], Transform]:
     """The parts of a joint, each with the pose at which it follows, and the pose after them."""
-    if isinstance(joint, Moved):
-        ((before, first), *others), after = _series(joint.joint)
-        return [(joint.at @ before, first), *others], after @ joint.at.inverse()
-    if not isinstance(joint, Composite) or _normal(joint) is not None:
-        return [(Transform.identity(), joint)], Transform.identity()
-    found: list[tuple[Transform, Joint | None]] = []
-    after = Transform.identity()
-    for part in joint.parts:
-        ((before, first), *others), rest = _series(part)
-        found += [(after @ before, first), *others]
-        after = rest
-    return found, after
+    parts: list[tuple[Transform, Joint | None]] = []
+    pose = Transform.identity()
+    for factor in _factors(joint):
+        if isinstance(factor, Transform):
+            pose = pose @ factor
+        else:
+            parts.append((pose, factor))
+            pose = Transform.identity()
+    return parts, pose
+
+
+def _factors(joint: Joint | None) -> Iterator[Joint | Transform | None]:
+    """A joint as a product of joints that URDF has, as far as possible, and transforms."""
+    if joint is None or joint.urdf() is not None or joint.factors() == (joint,):
+        yield joint
+        return
+    for factor in joint.factors():
+        if isinstance(factor, Transform):
+            yield factor
+        else:
+            yield from _factors(factor)
 
 
 def _warn_of_losses(model: Model, whole: Description) -> None:

@@ -59,6 +59,29 @@ class Core:
         return tuple(self.model.bodies[i].joint_name for i in self.model.coordinate_order)
 
     @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """What each entry of q is called: the joint's name, as "elbow" or "base.qw".
+
+        Their SI units are `coordinate_units`; a quaternion's are empty.
+        """
+        return tuple(label.name for label in self.model.coordinate_labels)
+
+    @cached_property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """The SI unit of each entry of q, such as "rad" or "m"; empty where it has none."""
+        return tuple(label.unit for label in self.model.coordinate_labels)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """What each entry of v is called: the joint's name, as "elbow" or "base.vx"."""
+        return tuple(label.name for label in self.model.velocity_labels)
+
+    @cached_property
+    def velocity_units(self) -> tuple[str, ...]:
+        """The SI unit of each entry of v, such as "rad/s" or "m/s"."""
+        return tuple(label.unit for label in self.model.velocity_labels)
+
+    @cached_property
     def frames(self) -> tuple[str, ...]:
         """The names of all frames: every link of the file, moving or not."""
         return tuple(f.name for f in self.model.frames)

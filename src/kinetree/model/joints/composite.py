@@ -6,6 +6,7 @@ X_k^-1 Phi_k; they move as the later parts turn the body under them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -15,14 +16,21 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.arguments import Axis, given_axis
+from kinetree.model.joints.answers import Chart, Label, UrdfElement
+from kinetree.model.joints.axis import AxisJoint
 from kinetree.model.joints.base import Joint
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
+from kinetree.model.orientation import euler_angles
+from kinetree.model.plane import plane_axes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform, Vector3
 
 T = TypeVar("T")
 AXES = {"x": Vector3(1, 0, 0), "y": Vector3(0, 1, 0), "z": Vector3(0, 0, 1)}
+SAME_AXIS = 1e-12
+REPEATED = {"distance": ("x", "y", "z"), "speed": ("vx", "vy", "vz")}
+"""What several translations in one joint are called."""
 EULER_SEQUENCES = tuple(a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b != c)
 
 
@@ -105,6 +113,85 @@ class Composite(Joint):
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         pieces = zip(self.parts, self._coordinates(lower), self._coordinates(upper), strict=True)
         return np.concatenate([part.sample(rng, batch, a, b) for part, a, b in pieces], axis=-1)
+
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return _distinct([label for part in self.parts for label in part.coordinate_labels()])
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return _distinct([label for part in self.parts for label in part.velocity_labels()])
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        pieces = zip(self.parts, self._coordinates(lower), self._coordinates(upper), strict=True)
+        return sum(part.travel(a, b) for part, a, b in pieces)
+
+    def singular_part(self) -> Joint:
+        return self.parts[-1] if self._is_free_motion else self
+
+    def snapped(self) -> Joint:
+        return Composite(tuple(part.snapped() for part in self.parts))
+
+    def _relocated(self, at: Transform) -> Joint:
+        return Composite(tuple(part.relocated(at) for part in self.parts))
+
+    def factors(self) -> tuple[Joint | Transform, ...]:
+        return self.parts
+
+    def in_chart(self, chart: Chart) -> Joint | None:
+        if self._euler_sequence:
+            return chart.orientation
+        free = self._is_free_motion and self.parts[-1].in_chart(chart) == chart.orientation
+        return chart.motion if free else None
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        if self._euler_sequence:
+            return euler_angles(X.rotation, self._euler_sequence)
+        if not self._is_free_motion:
+            return super().coordinates_at(X)
+        turn = Transform(X.rotation, Vector3.zero())
+        return (*X.translation, *self.parts[-1].coordinates_at(turn))
+
+    def urdf(self) -> UrdfElement | None:
+        """URDF's planar joint has only a normal: x and y follow from it."""
+        last = self.parts[-1]
+        if not isinstance(last, AxisJoint):
+            return None
+        known = planar(*plane_axes(last.axis))
+        return UrdfElement("planar", last.axis) if _nearly(self, known) else None
+
+    @property
+    def _euler_sequence(self) -> str:
+        """The sequence whose `euler` it is, or the empty string."""
+        return next((sequence for sequence in EULER_SEQUENCES if self == euler(sequence)), "")
+
+    @property
+    def _is_free_motion(self) -> bool:
+        return self == free_motion(self.parts[-1])
+
+
+def _nearly(a: Composite, b: Composite) -> bool:
+    """Whether two joints on axes are the same up to the rounding of their axes."""
+    return len(a.parts) == len(b.parts) and all(
+        isinstance(p, AxisJoint)
+        and isinstance(r, AxisJoint)
+        and type(p) is type(r)
+        and math.dist(p.axis, r.axis) < SAME_AXIS
+        for p, r in zip(a.parts, b.parts, strict=True)
+    )
+
+
+def _distinct(labels: list[Label]) -> tuple[Label, ...]:
+    """Labels with repeated names told apart."""
+    names = [label.name for label in labels]
+    fresh = {name: iter(_told_apart(name, names.count(name))) for name in names}
+    return tuple(Label(next(fresh[name]), unit) for name, unit in labels)
+
+
+def _told_apart(name: str, count: int) -> Sequence[str]:
+    """As many names as there are coordinates of one name."""
+    if count == 1:
+        return [name]
+    letters = REPEATED.get(name, ())
+    return letters if count <= len(letters) else [f"{name}{k + 1}" for k in range(count)]
 
 
 def _split(values: Sequence[T], counts: Sequence[int]) -> list[Sequence[T]]:
