@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from kinetree.errors import ModelError, unknown
 from kinetree.lazy import cached_property
 from kinetree.model.joints import Joint, Label
-from kinetree.spatial import Inertia, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 if TYPE_CHECKING:
     from kinetree.model.problem import Problem
@@ -277,7 +277,9 @@ NOT_DYNAMICS = ("mount", "shapes")
 
 def _content(value: object) -> Iterator[str]:
     """Every leaf of a model as text, each number exact."""
-    if is_dataclass(value):
+    if isinstance(value, Rotation):
+        yield from _content(value.rows)  # whatever its form
+    elif is_dataclass(value):
         yield type(value).__name__ + getattr(value, "code_token", "")
         for field in fields(value):
             if field.name not in NOT_DYNAMICS:

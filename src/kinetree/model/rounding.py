@@ -20,9 +20,9 @@ def snapped_direction(v: Vector3) -> Vector3:
 
 
 def snapped_transform(X: Transform) -> Transform:
-    """A transform without rounding noise in its rotation and translation."""
+    """A transform without rounding noise, its rotation in the form that costs least."""
     rotation = Rotation(*(snapped_direction(row) for row in X.rotation.rows))
-    return Transform(rotation, Vector3(*snapped_to_zero(X.translation)))
+    return Transform(rotation.structured(), Vector3(*snapped_to_zero(X.translation)))
 
 
 def snapped_to_zero(values: Iterable[float]) -> list[float]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from kinetree.model.model import Model
 from kinetree.model.rounding import TOLERANCE, snapped_to_zero, snapped_transform
-from kinetree.model.squares import with_squares
+from kinetree.model.sum_of_squares import as_sum_of_squares
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 
@@ -40,7 +40,7 @@ def _inertia(inertia: Inertia) -> Inertia:
     return Inertia(
         inertia.mass,
         Vector3(*snapped_to_zero(inertia.moment)),
-        with_squares(_rotational(inertia.rotational)),
+        as_sum_of_squares(_rotational(inertia.rotational)),
     )
 
 
