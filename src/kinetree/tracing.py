@@ -1,4 +1,4 @@
-"""From a request to a program: a quantity of a robot, traced by the method that is asked for."""
+"""From a request to a program: a quantity of a robot, traced by the method requested."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Point:
 
 
 class Request(NamedTuple):
-    """What a kernel is asked for.
+    """A request for a kernel.
 
-    method: the name of one; empty for the cheapest.
-    loads: what acts from outside, each an argument: names of frames, and Points.
+    method: its name; empty for the cheapest.
+    loads: the external loads, each an argument: names of frames, and Points.
     settings: the values of the quantity's settings, in their order.
     """
 
@@ -49,7 +49,7 @@ class Request(NamedTuple):
 WASTE = 1.3
 """How many nodes may be traced for each operation of the cheapest program so far."""
 EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
-"""The shapes of results that have a row for each body, where there is none."""
+"""The shapes of results with a row for each body, for a robot without bodies."""
 
 
 class Tracer:
@@ -65,12 +65,12 @@ class Tracer:
 
     @property
     def charts(self) -> dict[str, Chart]:
-        """The directions of arguments that are configurations, where they are not coordinates."""
+        """The directions along which configurations are differentiated, if q is no vector."""
         names = ("q", "q0", "q1") if self.model.nq != self.model.nv else ()
         return dict.fromkeys(names, partial(_directions, self.model))
 
     def program(self, request: Request) -> Program:
-        """The program of a quantity, by the method that is asked for or by the cheapest."""
+        """The program of a quantity, by the method requested or by the cheapest."""
         methods = QUANTITIES[request.quantity].methods
         if request.method in methods:
             return self._by_method(request, math.inf)
@@ -78,26 +78,28 @@ class Tracer:
         for name in methods:
             limit = math.inf if best is None else WASTE * best.cost
             try:
-                found = self._by_method(request._replace(method=name), limit)
+                program = self._by_method(request._replace(method=name), limit)
             except TooLongError:
                 continue
-            if best is None or found.cost < best.cost:
-                best = found
+            if best is None or program.cost < best.cost:
+                best = program
         assert best is not None
         return best
 
     def method(self, quantity: str) -> str:
-        """The default method of a quantity: the first that takes the robot's joints.
+        """The default method of a quantity: the first that supports the robot's joints.
 
-        Empty, if it is yet to be found which of them is the cheapest.
+        Empty if the cheapest is still to be determined.
         """
         row = QUANTITIES[quantity]
         mimics = any(body.follows is not None for body in self.model.bodies)
         valid = [name for name, how in row.methods.items() if how.mimics or not mimics]
         return "" if row.cheapest else valid[0]
 
-    def own(self, name: str, algorithm: Callable[..., Any], shapes: Mapping[str, int]) -> Program:
-        """The program of an algorithm that is in no table.
+    def custom(
+        self, name: str, algorithm: Callable[..., Any], shapes: Mapping[str, int]
+    ) -> Program:
+        """The program of an algorithm that is not in the table of quantities.
 
         Arguments:
             name: for messages.
@@ -112,23 +114,23 @@ class Tracer:
         return trace(name, function, {key: (n,) for key, n in shapes.items()})
 
     def _by_method(self, request: Request, limit: float) -> Program:
-        """Trace a quantity by one method, with at most so many nodes."""
+        """Trace a quantity by one method, with at most `limit` nodes."""
         method = QUANTITIES[request.quantity].methods[request.method]
         if isinstance(method, Derived):
             inner = request._replace(quantity=method.quantity, method=self.method(method.quantity))
-            found = method.build(self.program(inner), self.charts, limit=limit)
+            program = method.build(self.program(inner), self.charts, limit=limit)
         else:
             ways = [x for x in (method.algorithm, method.alternative) if x is not None]
             programs = [self._traced(request, method, way, limit) for way in ways]
-            found = min(programs, key=lambda program: program.cost)
-        return replace(found, name=request.quantity, method=request.method)
+            program = min(programs, key=lambda candidate: candidate.cost)
+        return replace(program, name=request.quantity, method=request.method)
 
     def _traced(
         self, request: Request, method: Method, algorithm: Callable[..., Any], limit: float
     ) -> Program:
         """Trace an algorithm."""
         row = QUANTITIES[request.quantity]
-        # numbers that are arguments belong to bodies and joints as they are
+        # parameters are numbers of the bodies and joints as they are
         preparation = Preparation.NOTHING if self.parameters else method.preparation
         model = prepared(self.model, preparation)
         shapes = {name: (kind.length(model),) for name, kind in row.arguments}
@@ -142,8 +144,8 @@ class Tracer:
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
             given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model
-            found = algorithm(given, *arguments, *more, *request.settings)
-            parts = found if len(row.results) > 1 else (found,)
+            result = algorithm(given, *arguments, *more, *request.settings)
+            parts = result if len(row.results) > 1 else (result,)
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 
         try:

@@ -482,7 +482,7 @@ def test_a_loss_is_one_warning(what, tmp_path):
     ending, model = LOSSES[what]
     word = "URDF" if ending == ".urdf" else "MJCF"
     again, message = saved(model, ending, tmp_path)
-    assert message == f"robot 'chain': {word} cannot say {what}: left out"
+    assert message == f"robot 'chain': {word} cannot express {what}; not written"
     assert set(again.joints) == {b.joint_name for b in model.bodies}
 
 
@@ -541,7 +541,7 @@ def test_names_survive(name, write):
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1f", "\ud800", "\ufffe", "\uffff"])
 def test_characters_that_xml_has_not_are_refused(character):
     for write in (write_urdf, write_mjcf):
-        with pytest.raises(ModelError, match="XML has no word for its characters"):
+        with pytest.raises(ModelError, match="has characters that XML cannot represent"):
             write(replace(HINGE, name=f"a{character}"))
 
 

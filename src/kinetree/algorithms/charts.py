@@ -2,9 +2,9 @@
 
 Source: Liu & Jain eq. 52 to 54, the charts of a free orientation.
 
-Where the axes of a joint, the columns of Phi, span less than it has degrees of freedom, some
-acceleration of the body has no acceleration of the coordinates: Euler angles with their
-first and last axis aligned, a rotation vector of a full turn.
+A joint is singular where its axes, the columns of Phi, are linearly dependent. Some accelerations
+of the body then belong to no acceleration of the coordinates. Examples are Euler angles whose first
+and last axis are aligned, and a rotation vector of a full turn.
 
     code      meaning
     G         Phi^T Phi; det(G) / tr(G)^n is zero at a singularity, and the same in any unit
@@ -22,17 +22,17 @@ from kinetree.scalar import Scalar
 
 
 def charts(model: Model) -> list[int]:
-    """The bodies whose joints have axes that move, so that they may become dependent."""
+    """The bodies whose joints have several axes that move, so that they can become dependent."""
     parts = [body.joint.singular_part() for body in model.bodies]
     return [i for i, part in enumerate(parts) if part.nv > 1 and not part.has_constant_axes]
 
 
 def chart_volumes(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Of each of `charts`, how much its axes span: one number, zero where it is singular."""
+    """How much the axes of each of `charts` span: one number a joint, zero where it is singular."""
     volumes = []
     for i in charts(model):
-        joint, own = model.bodies[i].joint.singular_part(), q[model.q_slices[i]]
-        Phi = joint.subspace(own[len(own) - joint.nq :])
+        joint, q_i = model.bodies[i].joint.singular_part(), q[model.q_slices[i]]
+        Phi = joint.subspace(q_i[len(q_i) - joint.nq :])
         G = [[a.linear.dot(b.linear) + a.angular.dot(b.angular) for b in Phi] for a in Phi]
         trace = sum((G[k][k] for k in range(len(Phi))), start=0)
         scale = 1

@@ -48,7 +48,7 @@ def _rotational(I: Symmetric3) -> Symmetric3:
     largest = max(abs(entry) for entry in I)
 
     def product(entry: float, a: float, b: float) -> float:
-        # no body has a product beside a moment of zero: there it is noise of the largest entry
+        # a body without a moment has no product beside it: that is noise of the largest entry
         floor = TOLERANCE * (math.sqrt(abs(a)) * math.sqrt(abs(b)) or largest)
         return 0.0 if abs(entry) <= floor else entry
 

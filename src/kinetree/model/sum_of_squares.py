@@ -1,7 +1,7 @@
 """Symmetric matrices as sums of squares, S = d 1 + a aT + b bT: cheaper to turn.
 
 R S R^T is then d 1 + (R a)(R a)^T + (R b)(R b)^T, in about two thirds of the products. With d the
-least eigenvalue the rest has two positive ones, and of all a and b there is a pair with b.x = 0.
+least eigenvalue, S - d 1 has two positive ones, and there is a pair a, b with b.x = 0.
 The sum is S up to the rounding of its largest entry. Where that would cost a small moment half of
 its digits, S stays as it is.
 """

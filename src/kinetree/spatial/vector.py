@@ -143,8 +143,8 @@ class Symmetric3:
     def turned(self, R: Rotation) -> Symmetric3:
         """R S R^T.
 
-        Each entry is a sum of its own: forms with fewer products take one diagonal entry from the
-        others, and lose the digits of a small one.
+        Each entry is computed as a sum of its own. Forms with fewer products compute one diagonal
+        entry from the others, and lose the digits of a small one.
         """
         u, v, w = (self @ row for row in R.rows)  # columns of S R^T
         a, b, c = R.rows

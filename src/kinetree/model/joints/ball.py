@@ -28,7 +28,7 @@ from kinetree.spatial.exponential import (
 
 
 def _at_center(inertia: Inertia) -> Inertia:
-    """The mass of a ball, as if at its centre: turning it moves nothing."""
+    """The part of an inertia that a rotation about the origin does not move: its mass, there."""
     return Inertia(inertia.mass, Vector3.zero(), Symmetric3.diagonal(0))
 
 
@@ -36,8 +36,8 @@ def _at_center(inertia: Inertia) -> Inertia:
 class Ball(ConstantAxes):
     """q = (qx qy qz qw), a quaternion; v = the angular velocity in the body's own frame.
 
-    A quaternion of any length but zero stands for the rotation of its direction; what `integrate`
-    and `sample` give has length one.
+    A quaternion of any length but zero stands for the rotation of its direction; `integrate` and
+    `sample` give quaternions of length one.
     """
 
     nq: ClassVar[int] = 4

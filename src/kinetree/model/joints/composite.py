@@ -36,7 +36,11 @@ EULER_SEQUENCES = tuple(a + b + c for a in "xyz" for b in "xyz" for c in "xyz" i
 
 @dataclass(frozen=True)
 class Composite(Joint):
-    """Parts in series, the first next to the parent, each with its own coordinates."""
+    """Joints in series, the first next to the parent, each with its own coordinates.
+
+    Arguments:
+        parts: the joints.
+    """
 
     parts: tuple[Joint, ...]
 
@@ -58,29 +62,29 @@ class Composite(Joint):
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         total = Transform.identity()
-        for part, own in zip(self.parts, self._coordinates(q), strict=True):
-            total = total @ part.transform(own)
+        for part, q_part in zip(self.parts, self._coordinates(q), strict=True):
+            total = total @ part.transform(q_part)
         return total
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         columns: list[Motion] = []
         after = Transform.identity()
-        for part, own in reversed(list(zip(self.parts, self._coordinates(q), strict=True))):
-            columns[:0] = [after.to_child(axis) for axis in part.subspace(own)]
-            after = part.transform(own) @ after
+        for part, q_part in reversed(list(zip(self.parts, self._coordinates(q), strict=True))):
+            columns[:0] = [after.to_child(axis) for axis in part.subspace(q_part)]
+            after = part.transform(q_part) @ after
         return tuple(columns)
 
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
         rates: list[Motion] = []
         after, V = Transform.identity(), Motion.zero()  # V: of the body, by the later parts
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
-        for part, own, speeds in reversed(list(pieces)):
-            axes = [after.to_child(axis) for axis in part.subspace(own)]
-            own_rates = [after.to_child(rate) for rate in part.subspace_rate(own, speeds)]
-            rates[:0] = [r - V.cross(axis) for r, axis in zip(own_rates, axes, strict=True)]
-            for axis, speed in zip(axes, speeds, strict=True):
+        for part, q_part, v_part in reversed(list(pieces)):
+            axes = [after.to_child(axis) for axis in part.subspace(q_part)]
+            part_rates = [after.to_child(rate) for rate in part.subspace_rate(q_part, v_part)]
+            rates[:0] = [r - V.cross(axis) for r, axis in zip(part_rates, axes, strict=True)]
+            for axis, speed in zip(axes, v_part, strict=True):
                 V = V + axis * speed
-            after = part.transform(own) @ after
+            after = part.transform(q_part) @ after
         return tuple(rates)
 
     def neutral(self) -> tuple[float, ...]:
@@ -88,19 +92,19 @@ class Composite(Joint):
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
         pieces = zip(self.parts, self._coordinates(values), strict=True)
-        return [x for part, own in pieces for x in part.coordinates(own)]
+        return [x for part, q_part in pieces for x in part.coordinates(q_part)]
 
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q), strict=True)
-        return [x for part, own in pieces for x in part.normalized(own)]
+        return [x for part, q_part in pieces for x in part.normalized(q_part)]
 
     def coordinate_rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
-        return [x for part, own, speeds in pieces for x in part.coordinate_rates(own, speeds)]
+        return [x for part, q_part, v_part in pieces for x in part.coordinate_rates(q_part, v_part)]
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
-        return [x for part, own, speeds in pieces for x in part.integrate(own, speeds)]
+        return [x for part, q_part, v_part in pieces for x in part.integrate(q_part, v_part)]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
@@ -201,23 +205,39 @@ def _split(values: Sequence[T], counts: Sequence[int]) -> list[Sequence[T]]:
 
 
 def cylindrical(axis: Axis) -> Composite:
-    """An angle about an axis and a distance along it: q = (angle, distance)."""
+    """An angle about an axis and a distance along it: q = (angle, distance).
+
+    Arguments:
+        axis: as in `Revolute`.
+    """
     return Composite((Revolute(axis), Prismatic(axis)))
 
 
 def universal(first: Axis, second: Axis) -> Composite:
-    """Two angles about axes through one point, the second axis carried by the first."""
+    """Two angles about axes through one point, the second axis carried by the first.
+
+    Arguments:
+        first, second: the axes, as in `Revolute`.
+    """
     return Composite((Revolute(first), Revolute(second)))
 
 
 def planar(x: Axis = AXES["x"], y: Axis = AXES["y"]) -> Composite:
-    """Sliding in the plane of x and y and turning about its normal: q = (x, y, angle)."""
+    """Sliding in the plane of x and y and turning about its normal: q = (x, y, angle).
+
+    Arguments:
+        x, y: the axes of the plane, as in `Prismatic`.
+    """
     normal = given_axis(x).cross(given_axis(y))
     return Composite((Prismatic(x), Prismatic(y), Revolute(normal)))
 
 
 def euler(sequence: str) -> Composite:
-    """Three angles about coordinate axes, each carried by the one before: Liu & Jain eq. 52."""
+    """Three angles about coordinate axes, each carried by the one before: Liu & Jain eq. 52.
+
+    Arguments:
+        sequence: the letters of the axes, such as "zyx"; one of `EULER_SEQUENCES`.
+    """
     if sequence not in EULER_SEQUENCES:
         raise ModelError(
             f"{sequence!r} is no sequence of Euler angles: valid are {', '.join(EULER_SEQUENCES)}"
@@ -228,6 +248,9 @@ def euler(sequence: str) -> Composite:
 def free_motion(orientation: Joint) -> Composite:
     """Six free degrees of freedom: q = (x, y, z, then the chart of an orientation).
 
-    The velocities of x, y, z are in the parent's axes, those of the orientation as it has them.
+    The velocities of x, y, z are in the parent's axes, the others are those of the orientation.
+
+    Arguments:
+        orientation: `ExponentialBall()`, `euler(...)` or `Ball()`.
     """
     return Composite((*(Prismatic(axis) for axis in AXES.values()), orientation))

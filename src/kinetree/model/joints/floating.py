@@ -28,7 +28,7 @@ from kinetree.spatial.exponential import (
 class Floating(ConstantAxes):
     """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame.
 
-    The quaternion may have any length but zero, as that of `Ball` may.
+    The quaternion may have any length but zero, as in `Ball`.
     """
 
     nq: ClassVar[int] = 7
@@ -68,7 +68,7 @@ class Floating(ConstantAxes):
         return [*translation_to_screw(moved, angular), *angular]
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
-        # two springs, one for the position and one for the orientation: not along one screw
+        # two springs, one for the position and one for the orientation, not one along a screw
         way = Vector3(*q[:3]) - Vector3(*rest[:3])
         return [*(self.transform(q).rotation.T @ way), *quat_difference(rest[3:], q[3:])]
 

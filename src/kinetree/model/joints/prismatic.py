@@ -14,7 +14,11 @@ from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 @dataclass(frozen=True, init=False)
 class Prismatic(AxisJoint):
-    """A distance along a unit axis; see `AxisJoint`."""
+    """A distance along a unit axis.
+
+    Arguments:
+        axis: "x", "y" or "z" (or "-x", ...), three numbers, or a Vector3; its direction counts.
+    """
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.identity(), self.axis * q[0])

@@ -13,7 +13,11 @@ from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, V
 
 @dataclass(frozen=True, init=False)
 class Revolute(AxisJoint):
-    """An angle about a unit axis through the joint frame's origin; see `AxisJoint`."""
+    """An angle about a unit axis through the joint frame's origin.
+
+    Arguments:
+        axis: "x", "y" or "z" (or "-x", ...), three numbers, or a Vector3; its direction counts.
+    """
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.about(self.axis, q[0]), Vector3.zero())

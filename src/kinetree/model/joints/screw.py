@@ -14,9 +14,10 @@ from kinetree.spatial import Motion, Rotation, Transform
 
 @dataclass(frozen=True, init=False)
 class Screw(AxisJoint):
-    """An angle about a unit axis, and `pitch` metres along it for each radian; see `AxisJoint`.
+    """An angle about a unit axis, and `pitch` metres along it for each radian.
 
     Arguments:
+        axis: as in `Revolute`.
         pitch: m/rad.
     """
 
