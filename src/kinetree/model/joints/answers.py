@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetree.spatial import Vector3
@@ -28,8 +27,7 @@ class Transmission(NamedTuple):
     offset: float = 0.0
 
 
-@dataclass(frozen=True)
-class UrdfElement:
+class UrdfElement(NamedTuple):
     """A joint as URDF names it.
 
     type: the attribute of <joint>; "revolute" with or without limits.
@@ -40,8 +38,7 @@ class UrdfElement:
     axis: Vector3 | None = None
 
 
-@dataclass(frozen=True)
-class MjcfElement:
+class MjcfElement(NamedTuple):
     """A joint as MJCF names it.
 
     type: "hinge", "slide", "ball" or "free".

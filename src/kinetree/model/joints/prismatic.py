@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
 from kinetree.model.joints.axis import AxisJoint
@@ -12,7 +11,6 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 
-@dataclass(frozen=True, init=False)
 class Prismatic(AxisJoint):
     """A distance along a unit axis.
 

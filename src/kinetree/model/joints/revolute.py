@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
 from kinetree.model.joints.axis import AxisJoint, Z
@@ -11,7 +10,6 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
 
 
-@dataclass(frozen=True, init=False)
 class Revolute(AxisJoint):
     """An angle about a unit axis through the joint frame's origin.
 

@@ -117,7 +117,7 @@ class Relocated(Wrapped):
         only_shifted = self.at.rotation == Rotation.identity()
         if element is None or element.type == "free" or not only_shifted:
             return None
-        return replace(element, position=self.at.translation)
+        return element._replace(position=self.at.translation)
 
 
 @dataclass(frozen=True)
