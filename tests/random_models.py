@@ -13,15 +13,15 @@ from kinetree.model.joints import (
     ExponentialBall,
     Floating,
     Joint,
-    Moved,
+    Offset,
     Prismatic,
+    Relocated,
     Revolute,
     Screw,
     cylindrical,
     euler,
     free_motion,
     planar,
-    reversed_joint,
     universal,
 )
 from kinetree.model.model import Drive, Limits, Model
@@ -89,7 +89,7 @@ def universals(draw) -> Joint:
 
 def moved_ball(at: Transform) -> Joint:
     """A ball that is not at its body's origin."""
-    return Moved(Ball(), at)
+    return Relocated(Ball(), at)
 
 
 JOINTS: dict[str, st.SearchStrategy[Joint]] = {
@@ -108,8 +108,9 @@ JOINTS: dict[str, st.SearchStrategy[Joint]] = {
     ),
     "moved": st.builds(moved_ball, transforms()),
     "reversed": st.sampled_from((Ball(), Floating(), ExponentialBall(), euler("zxz"))).map(
-        reversed_joint
+        Joint.reversed
     ),
+    "offset": st.builds(Offset, st.builds(Screw, directions(), numbers(-0.5, 0.5)), numbers(-3, 3)),
     "custom": st.just(Custom(bent_rail, 2)),
 }
 """Every kind of joint."""

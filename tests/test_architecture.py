@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kinetree
+from kinetree.model import joints
 
 ROOT = Path(kinetree.__file__).parent
 
@@ -110,6 +111,17 @@ def test_algorithms_know_nothing_but_physics():
     for path in modules("algorithms"):
         for name in imports(path):
             assert name.startswith("kinetree.") or name in PHYSICS_MAY_IMPORT, f"{path}: {name}"
+
+
+def test_nothing_but_the_joints_asks_which_kind_of_joint_it_has():
+    kinds = {name for name in joints.__all__ if name[0].isupper()} - {"Joint"}
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name == "joints":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+                asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                assert not asked & kinds, f"{path}:{node.lineno} asks for {asked & kinds}"
 
 
 def test_every_part_has_its_rule():

@@ -105,7 +105,7 @@ def test_a_unit_vector_is_not_touched():
         (lambda: Prismatic(Vector3.zero()), "is zero: a direction is expected"),
         (lambda: Screw("w", 0.1), "an axis has no direction 'w': valid are 'x', 'y', 'z'"),
         (lambda: Revolute((0, 1)), r"axis=\(0, 1\): three numbers"),
-        (lambda: Revolute((0, 0, np.nan)), "axis=.*every number finite"),
+        (lambda: Revolute((0, 0, np.nan)), "axis=.*every number must be finite"),
         (lambda: Revolute(None), "axis=None: three numbers"),
         (lambda: planar("x", "x"), "is zero: a direction is expected"),
         (lambda: euler("xxz"), "'xxz' is no sequence of Euler angles"),

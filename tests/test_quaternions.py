@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.errors import StateError
-from kinetree.model.joints import Ball, Moved, Prismatic
+from kinetree.model.joints import Ball, Prismatic, Relocated
 from kinetree.quantities import QUANTITIES
 from kinetree.quantities.row import Kind
 from kinetree.robots.building import box, rod
@@ -28,7 +28,7 @@ def mechanism() -> kt.Robot:
     assembly = kt.Assembly("mechanism", "base", box(2.0, 0.3, 0.2, 0.1))
     assembly.add("arm", "base", Ball(), ASIDE, rod(1.0, 0.05, 0.4))
     assembly.add("slide", "arm", Prismatic("x"), ASIDE, box(0.5, 0.1, 0.2, 0.1))
-    assembly.add("hand", "slide", Moved(Ball(), ASIDE), ASIDE, rod(0.4, 0.05, 0.2))
+    assembly.add("hand", "slide", Relocated(Ball(), ASIDE), ASIDE, rod(0.4, 0.05, 0.2))
     return assembly.robot("floating")
 
 

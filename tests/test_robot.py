@@ -8,6 +8,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError, UnknownNameError
+from kinetree.joints import Prismatic
 from tests.tolerances import EXACT, relative_error
 
 
@@ -21,6 +22,28 @@ def test_it_names_its_parts(arm):
     assert arm.joints == tuple(f"joint{i}" for i in range(1, 8))
     assert arm.frames == ("base", *arm.bodies, "tool")
     assert repr(arm) == "<Robot 'arm': 7 bodies, nq=7, nv=7>"
+
+
+def test_every_coordinate_and_velocity_has_a_name_and_a_unit(arm):
+    assert arm.coordinate_names == arm.velocity_names == arm.joints
+    assert arm.coordinate_units == ("rad",) * 7
+    assert arm.velocity_units == ("rad/s",) * 7
+    robot = kt.robots.arm(base="floating").reorder([*arm.joints, "root_joint"])
+    base = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    assert robot.coordinate_names == (*arm.joints, *(f"root_joint.{x}" for x in base))
+    assert robot.coordinate_units[7:] == ("m",) * 3 + ("",) * 4
+    base = ("vx", "vy", "vz", "wx", "wy", "wz")
+    assert robot.velocity_names == (*arm.joints, *(f"root_joint.{x}" for x in base))
+    assert robot.velocity_units[7:] == ("m/s",) * 3 + ("rad/s",) * 3
+
+
+def test_a_joint_that_follows_another_has_no_coordinate_to_name():
+    assembly = kt.Assembly("gripper")
+    assembly.add("left", "base", Prismatic("x"), mass=1.0, name="grip")
+    assembly.add("right", "base", Prismatic("-x"), mass=1.0, mimic="grip")
+    robot = assembly.robot()
+    assert robot.coordinate_names == robot.velocity_names == ("grip",)
+    assert robot.coordinate_units == ("m",)
 
 
 def test_limits_are_arrays_of_the_coordinates(arm):

@@ -40,7 +40,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Threads come with much that is imported only when somebody asks for them."""
+    """Import threads on first access: they need much that is otherwise not imported."""
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

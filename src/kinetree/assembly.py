@@ -28,7 +28,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Assembly:
-    """The links and joints of a robot, from its root link on.
+    """A robot under construction: its links and joints, starting with the root link.
 
     Arguments:
         name: of the robot.
@@ -68,7 +68,7 @@ class Assembly:
         drive: Drive | Mapping[str, float] | None = None,
         mimic: str | Sequence[Any] | None = None,
     ) -> None:
-        """Hang a link on another by a joint.
+        """Add a link, connected to another by a joint.
 
         Arguments:
             link: the name of the new link.
@@ -115,7 +115,7 @@ class Assembly:
         self._connections[name] = connection
 
     def add_frame(self, name: str, parent: str, at: Placement = ORIGIN) -> None:
-        """Name a place on a link.
+        """Add a named frame to a link.
 
         Arguments:
             name: of the frame.
@@ -125,17 +125,21 @@ class Assembly:
         self.add(name, parent, None, at, name=f"{name}_fixed")
 
     def model(self, base: str = "fixed") -> Model:
-        """The model of what was added so far; see `robot`."""
+        """The model of everything added so far.
+
+        Arguments:
+            base: as in `robot`.
+        """
         return assemble(self._description, base=base)
 
     def robot(self, base: str = "fixed") -> Robot:
-        """The robot of what was added so far.
+        """The robot of everything added so far.
 
         Arguments:
             base: "fixed" puts the root link on the world, "floating" lets it move freely.
 
         Returns:
-            The robot. What is wrong or doubtful in it is a `kinetree.errors.ModelWarning`.
+            The robot. Errors and doubtful values are reported in a `kinetree.errors.ModelWarning`.
         """
         model = self.model(base)
         warn_of_problems(self._description, model, stacklevel=3)

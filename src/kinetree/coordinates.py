@@ -1,4 +1,4 @@
-"""A robot in coordinates of one's own choice."""
+"""A robot in coordinates that the user chooses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ Chart = Callable[[Sequence[Any]], Sequence[Any]]
 class InCoordinates:
     """The equations of motion in coordinates y, with q = chart(y); see `Robot.in_coordinates`.
 
-    Every method takes one state or any batch of them, as a robot's do.
+    Every method takes one state or any batch of them, as the methods of Robot do.
+
+    Arguments:
+        kernels: those of the robot.
+        chart: q(y), written over any scalar.
+        count: n, how many coordinates y has.
     """
 
     def __init__(self, kernels: Kernels, chart: Chart, count: int) -> None:
@@ -45,14 +50,22 @@ class InCoordinates:
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
         nv = self._kernels.model.nv
         lengths = {name: self.count if name in ("y", "dy") else nv for name in arguments}
-        return self._kernels.own(name, algorithm, lengths)
+        return self._kernels.custom(name, algorithm, lengths)
 
     @cached_property
     def _joint(self) -> Kernel:
         return self._kernel("coordinates", lambda model, y: list(self._chart(y)), "y")
 
     def coordinates(self, y: ArrayLike, out: Out = None) -> Array:
-        """q(y), (..., nq)."""
+        """q(y).
+
+        Arguments:
+            y: coordinates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., nq).
+        """
         return self._joint(y, out=out)
 
     @cached_property
@@ -61,7 +74,15 @@ class InCoordinates:
         return self._kernel("derivative", lambda model, y: algorithm(y), "y")
 
     def derivative(self, y: ArrayLike, out: Out = None) -> Array:
-        """A = dq/dy, (..., nv, n): v = A y'."""
+        """A = dq/dy, with v = A y'.
+
+        Arguments:
+            y: coordinates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, n).
+        """
         return self._derivative(y, out=out)
 
     @cached_property
@@ -69,7 +90,15 @@ class InCoordinates:
         return self._kernel("mass_matrix", partial(algorithms.mass_in, self._chart), "y")
 
     def mass_matrix(self, y: ArrayLike, out: Out = None) -> Array:
-        """A^T M A, (..., n, n)."""
+        """The mass matrix in y, A^T M A.
+
+        Arguments:
+            y: coordinates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n, n).
+        """
         return self._mass(y, out=out)
 
     @cached_property
@@ -78,7 +107,15 @@ class InCoordinates:
         return self._kernel("coriolis_matrix", algorithm, "y", "dy")
 
     def coriolis_matrix(self, y: ArrayLike, dy: ArrayLike, out: Out = None) -> Array:
-        """The matrix of the Christoffel symbols in y, (..., n, n)."""
+        """The Coriolis matrix of the Christoffel symbols in y.
+
+        Arguments:
+            y, dy: coordinates and their rates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n, n).
+        """
         return self._coriolis(y, dy, out=out)
 
     @cached_property
@@ -86,7 +123,15 @@ class InCoordinates:
         return self._kernel("gravity_forces", partial(algorithms.gravity_in, self._chart), "y")
 
     def gravity_forces(self, y: ArrayLike, out: Out = None) -> Array:
-        """A^T g, (..., n)."""
+        """The gravity forces in y, A^T g.
+
+        Arguments:
+            y: coordinates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
         return self._gravity(y, out=out)
 
     @cached_property
@@ -95,7 +140,16 @@ class InCoordinates:
         return self._kernel("forces", lambda model, y, tau: algorithm(y, tau), "y", "tau")
 
     def forces(self, y: ArrayLike, tau: ArrayLike, out: Out = None) -> Array:
-        """A^T tau: joint forces as the coordinates y feel them, (..., n)."""
+        """A^T tau: joint forces as the coordinates y feel them.
+
+        Arguments:
+            y: coordinates, (..., n).
+            tau: joint forces, (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
         return self._force(y, tau, out=out)
 
     @cached_property
@@ -103,5 +157,13 @@ class InCoordinates:
         return self._kernel("christoffel_symbols", partial(algorithms.symbols_in, self._chart), "y")
 
     def christoffel_symbols(self, y: ArrayLike, out: Out = None) -> Array:
-        """The Christoffel symbols in y, (..., n, n, n)."""
+        """The Christoffel symbols of the first kind in y.
+
+        Arguments:
+            y: coordinates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n, n, n).
+        """
         return self._symbols(y, out=out)

@@ -15,7 +15,7 @@ class ModelError(KinetreeError, ValueError):
 
 
 class ModelWarning(UserWarning):
-    """A robot's description is doubtful or unphysical, and was taken as it is."""
+    """A robot's description is doubtful or unphysical, and was loaded as it is."""
 
 
 class CacheWarning(UserWarning):
@@ -31,11 +31,11 @@ class SingularModelError(ModelError):
 
 
 class StateError(KinetreeError, ValueError):
-    """A state stands for no configuration of the robot."""
+    """A state is not a configuration of the robot."""
 
 
 class SingularChartError(KinetreeError, ArithmeticError):
-    """A state lies where the coordinates of a joint are singular: accelerations have no answer."""
+    """The coordinates of a joint are singular at a state: accelerations have no answer there."""
 
 
 class FileFormatError(ModelError):
@@ -47,7 +47,7 @@ class MissingFileError(KinetreeError, FileNotFoundError):
 
 
 class MissingExtraError(KinetreeError, ImportError):
-    """A package is needed that an extra of Kinetree brings: the message names it."""
+    """A package of an optional extra is missing; the message names the extra."""
 
 
 class ShapeError(KinetreeError, ValueError):

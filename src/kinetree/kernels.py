@@ -20,7 +20,7 @@ from kinetree.tracing import Point, Request, Tracer
 
 Loads = tuple[str | Point, ...]
 SINGULAR = 1e-13
-"""Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
+"""Chart volumes below are singular: Euler angles within 2e-6 rad, rotation vectors within 4e-3."""
 
 
 class Kernels(dict[str, Kernel]):
@@ -30,21 +30,21 @@ class Kernels(dict[str, Kernel]):
         model: the robot.
         parameters: numbers of the model that kernels take as one more argument, "p", their last.
 
-    asked: kernels by the arguments of `ask` that gave them before.
+    asked: maps arguments of `ask` to the kernel that they gave before.
     """
 
     def __init__(self, model: Model, parameters: Sequence[Parameter] = ()) -> None:
         super().__init__()
         self.model, self.parameters = model, tuple(parameters)
         for parameter in parameters:
-            parameter.nominal(model)  # says so if it is none of this model
+            parameter.nominal(model)  # raises if the model does not have it
         self.tracer = Tracer(model, parameters)
         self._made: dict[Request, Kernel] = {}
         self.asked: dict[tuple[Any, ...], Kernel] = {}
 
     def __missing__(self, quantity: str) -> Kernel:
-        self[quantity] = found = self.ask(quantity, settings={})
-        return found
+        self[quantity] = kernel = self.ask(quantity, settings={})
+        return kernel
 
     def ask(
         self,
@@ -64,7 +64,7 @@ class Kernels(dict[str, Kernel]):
         key = (quantity, method, loads, settings)
         try:
             return self.asked[key]
-        except (KeyError, TypeError):  # not asked for yet, or not in words that can be looked up
+        except (KeyError, TypeError):  # not asked for before, or not hashable
             pass
         request = self._request(quantity, method, loads, settings)
         if request not in self._made:
@@ -73,12 +73,16 @@ class Kernels(dict[str, Kernel]):
             self.asked[key] = self._made[request]
         return self._made[request]
 
-    def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
-        """The kernel of an algorithm that is in no table: traced anew in every process.
+    def custom(
+        self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]
+    ) -> Kernel:
+        """The kernel of an algorithm that is not in the table, traced in every process.
 
-        Arguments: as in `Tracer.own`.
+        Arguments: as in `Tracer.custom`.
         """
-        return Kernel(None, lambda: self.tracer.own(name, algorithm, lengths), self.tracer.charts)
+        return Kernel(
+            None, lambda: self.tracer.custom(name, algorithm, lengths), self.tracer.charts
+        )
 
     def _request(
         self,
@@ -87,7 +91,7 @@ class Kernels(dict[str, Kernel]):
         loads: Loads,
         settings: Sequence[Any] | Mapping[str, Any],
     ) -> Request:
-        """What is asked for in full, or why it cannot be."""
+        """The complete, checked request; an error if it is not valid."""
         meant = self.method(quantity, method)
         row = QUANTITIES[quantity]
         given = ordered(quantity, settings) if isinstance(settings, Mapping) else settings
@@ -97,7 +101,7 @@ class Kernels(dict[str, Kernel]):
         return Request(quantity, meant, loads, values)
 
     def method(self, quantity: str, name: str = "") -> str:
-        """The method that is meant; empty, if it is yet to be found which is the cheapest."""
+        """The method to use; empty if the cheapest is still to be determined."""
         if quantity not in QUANTITIES:
             raise unknown("quantity", quantity, PUBLIC, "kinetree")
         if not name:
@@ -121,7 +125,7 @@ class Kernels(dict[str, Kernel]):
             raise KinetreeError(f"{quantity} takes no external forces")
 
     def _check_robot(self, quantity: str, row: Quantity, values: Sequence[Hashable]) -> None:
-        """Refuse a quantity that has no answer for this robot, whatever its state."""
+        """Refuse a quantity that has no answer for this robot in any state."""
         model = self.model
         if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
             given: Any = dict(zip(row.settings, values, strict=True)).get("accelerated", ())
@@ -169,7 +173,7 @@ class Kernels(dict[str, Kernel]):
 
 
 def state_name(indices: Sequence[Any]) -> str:
-    """How a message names one state of a batch; a single state needs no name."""
+    """The name of one state of a batch in messages; empty for a single state."""
     numbers = [int(i) for i in indices]
     return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 

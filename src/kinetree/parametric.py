@@ -1,4 +1,4 @@
-"""A robot some of whose numbers are arguments."""
+"""A robot with parameters: some of its numbers are arguments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kinetree.typing import Array, ArrayLike, Out
 class Parametric:
     """A robot's dynamics as functions of its state and of parameters p; `Robot.with_parameters`.
 
-    Every method takes one state or any batch of them, as a robot's do; p broadcasts with them, so
-    one state may go with many robots.
+    Every method takes one state or any batch of them, as the methods of Robot do; p broadcasts with
+    them, so one state can be computed for many robots.
 
     parameters: p of the robot as it is.
     labels: what each number of p is, such as "link7.mass".
@@ -47,7 +47,11 @@ class Parametric:
         self.labels = tuple(f"{part.name}.{x}" for part in parameters for x in part.labels)
 
     def with_numbers(self, p: Sequence[float]) -> Model:
-        """The model with other numbers: of Robot(...), when they are known."""
+        """The model with given parameters, for Robot(...).
+
+        Arguments:
+            p: parameters, (np,).
+        """
         return with_numbers(self.model, self._kernels.parameters, [float(x) for x in p])
 
     def kernel(
@@ -67,27 +71,68 @@ class Parametric:
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
-        """Joint forces, (..., nv), of the robot with parameters p, (..., np)."""
+        """The joint forces that give an acceleration.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
+        """
         return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
-        """Accelerations, (..., nv)."""
+        """The acceleration that joint forces give.
+
+        Arguments:
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
+        """
         return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
 
     def mass_matrix(self, q: ArrayLike, p: ArrayLike, out: Out = None) -> Array:
-        """The mass matrix, (..., nv, nv)."""
+        """The mass matrix.
+
+        Arguments:
+            q: configuration, (..., nq).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
+        """
         return self._kernels["mass_matrix"](q, p, out=out)
 
     def inverse_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
-        """The derivative of joint forces by p, (..., nv, np)."""
+        """The derivative of joint forces by p.
+
+        Arguments:
+            q, v, a, p, out: as in `inverse_dynamics`.
+
+        Returns:
+            (..., nv, np).
+        """
         return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
 
     def forward_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
     ) -> Array:
-        """The derivative of accelerations by p, (..., nv, np)."""
+        """The derivative of accelerations by p.
+
+        Arguments:
+            q, v, tau, p, out: as in `forward_dynamics`.
+
+        Returns:
+            (..., nv, np).
+        """
         return self._kernels["forward_dynamics"].jacobian("p")(q, v, tau, p, out=out)

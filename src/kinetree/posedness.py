@@ -1,7 +1,7 @@
-"""Whether forces determine a robot's accelerations: the judgement on its mass matrix.
+"""Whether forces determine a robot's accelerations: is its mass matrix singular?
 
 The pivot of a coordinate (`algorithms.pivots`) is compared with the inertia that the coordinate
-feels while the joints further out are held. With `share` the quotient of the two:
+feels while the joints further out are held. `share` is the quotient of the two:
 
     share below 1e-13    error: the mass matrix is singular, no digit of an acceleration is right
     share below 1e-8     warning: half of the digits are lost
@@ -9,8 +9,8 @@ feels while the joints further out are held. With `share` the quotient of the tw
 
 at generic configurations; a share below 1e-13 at the neutral configuration only is a note.
 
-Most joints are cleared without a recursion: the pivot of a joint is at least what its own body
-contributes to it, and the inertia it feels is at most what a bound on the robot's size allows.
+Most joints pass without a recursion: the pivot of a joint is at least the contribution of its own
+body, and the inertia that it feels is at most `model.bounds.inertia_bounds`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kinetree.algorithms.ltl import elimination_order
 from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
 from kinetree.errors import SingularModelError
 from kinetree.model import Model, lint
-from kinetree.model.bounds import has_constant_axes, most_inertia
+from kinetree.model.bounds import inertia_bounds
 from kinetree.model.configurations import generic_configuration, neutral_configuration
 from kinetree.model.model import Body
 from kinetree.spatial import ArticulatedInertia
@@ -36,11 +36,11 @@ INVERTIBLE, POSITIVE = "invertible", "positive"
 ILL_CONDITIONED = 1e-8
 DIGITS = 16
 LARGE = 1000
-"""More bodies than this may lose half of the digits by their number alone: no warning of that."""
+"""Above this number of bodies, no warning about lost digits: their number alone may cause it."""
 LARGEST_MATRIX = 300
-"""Mass matrices of more coordinates than this are not computed here."""
+"""The most coordinates for which the mass matrix is computed here."""
 NAMED = 4
-"""How many of the joints that cancel another are named."""
+"""How many of the joints that move against another are named."""
 NOTICEABLE = 1e-4
 SEED = 1
 CONSEQUENCE = (
@@ -50,7 +50,7 @@ CONSEQUENCE = (
 
 
 class Finding(NamedTuple):
-    """What is wrong with a joint.
+    """A problem of a joint.
 
     kind: "singular", "negative", "inexact" or "neutral".
     """
@@ -62,12 +62,12 @@ class Finding(NamedTuple):
 
 
 def findings(model: Model, accelerated: Collection[int] = ()) -> tuple[Finding, ...]:
-    """The joints of a model whose accelerations forces do not determine, or hardly do.
+    """The joints of a model whose accelerations are not determined by forces, or only barely.
 
     Arguments:
         accelerated: bodies whose joints' accelerations are given.
     """
-    # a model never changes, so it keeps its judgement, as it does its cached properties
+    # a model never changes, so the result is kept on it, like its cached properties
     kept: dict[frozenset[int], tuple[Finding, ...]] = vars(model).setdefault("_posedness", {})
     key = frozenset(accelerated)
     if key not in kept:
@@ -80,7 +80,7 @@ def refuse(model: Model, quantity: str, needs: str, accelerated: Collection[int]
     """Raise SingularModelError if a quantity of a model has no answer.
 
     Arguments:
-        needs: what the quantity asks of the mass matrix: INVERTIBLE or POSITIVE.
+        needs: what the quantity requires of the mass matrix: INVERTIBLE or POSITIVE.
         accelerated: as in `findings`.
     """
     for finding in findings(model, accelerated):
@@ -108,7 +108,7 @@ def _judged(model: Model, accelerated: Collection[int]) -> Iterator[Finding]:
 
 
 def neutral_findings(model: Model) -> Iterator[Finding]:
-    """The joints of a model that are singular at the neutral configuration, if not everywhere."""
+    """The joints of a model that are singular at the neutral configuration, but not everywhere."""
     chosen = _doubtful(model)
     if not chosen:
         return
@@ -128,17 +128,17 @@ def _share(pivot: Pivot) -> float:
 
 
 def _better(a: Pivot, b: Pivot) -> Pivot:
-    """The pivot that says more: one that is negative, or else the larger share."""
+    """The more conclusive of two pivots: a negative one, or else the larger share."""
     negative = min(a, b, key=_share)
     return negative if _share(negative) < -ILL_CONDITIONED else max(a, b, key=_share)
 
 
-def _worst(model: Model, found: Mapping[int, Pivot]) -> Iterator[tuple[int, int]]:
-    """Of each body whose joint has pivots, the coordinate with the least share."""
+def _worst(model: Model, by_coordinate: Mapping[int, Pivot]) -> Iterator[tuple[int, int]]:
+    """For each body whose joint has pivots, the coordinate with the least share."""
     for i in model.coordinate_order:
-        own = [k for k in range(*model.v_slices[i].indices(model.nv)) if k in found]
-        if own:
-            yield i, min(own, key=lambda k: _share(found[k]))
+        judged = [k for k in range(*model.v_slices[i].indices(model.nv)) if k in by_coordinate]
+        if judged:
+            yield i, min(judged, key=lambda k: _share(by_coordinate[k]))
 
 
 def _finding(
@@ -225,23 +225,23 @@ def _cancelling(model: Model, M: np.ndarray, k: int, accelerated: Collection[int
 
 
 def _carried(model: Model, roots: Collection[int]) -> set[int]:
-    """Some bodies and all that they carry."""
-    found = set(roots)
+    """The given bodies and all that they carry."""
+    carried = set(roots)
     for i, body in enumerate(model.bodies):
-        if body.parent in found:
-            found.add(i)
-    return found
+        if body.parent in carried:
+            carried.add(i)
+    return carried
 
 
 def _doubtful(model: Model) -> set[int]:
-    """The bodies whose joints the bounds do not clear, and all that these carry."""
+    """The bodies whose joints do not pass by the bounds, and all that these carry."""
     shared = any(body.follows is not None for body in model.bodies)
     if shared and model.nv > LARGEST_MATRIX:
         return set()  # too many to be judged
     if not _are_physical(model.bodies):
         return set(range(len(model.bodies)))
     least = ILL_CONDITIONED if len(model.bodies) <= LARGE else 10.0 * SINGULAR
-    most, latest = most_inertia(model), _latest_leaders(model)
+    most, latest = inertia_bounds(model), _latest_leaders(model)
     doubtful = [
         i
         for i in model.coordinate_order
@@ -251,7 +251,7 @@ def _doubtful(model: Model) -> set[int]:
 
 
 def _are_physical(bodies: Sequence[Body]) -> bool:
-    """Whether no inertia is negative: only then a body's own part bounds a pivot."""
+    """Whether no inertia is negative: only then does a body's own part bound a pivot."""
     if any(body.drive.armature < 0.0 for body in bodies):
         return False
     inertias = [body.inertia for body in bodies]
@@ -262,7 +262,7 @@ def _are_physical(bodies: Sequence[Body]) -> bool:
 def _least(model: Model, i: int) -> float:
     """The least pivot of a joint if its own body were the only one with inertia."""
     body, rotor = model.bodies[i], model.drives[i].armature
-    if not has_constant_axes(body.joint):
+    if not body.joint.has_constant_axes:
         return 0.0  # its axes may become dependent
     axes = body.joint.subspace(body.joint.neutral())
     if len(axes) == 1:
@@ -272,7 +272,7 @@ def _least(model: Model, i: int) -> float:
 
 
 def _latest_leaders(model: Model) -> list[int]:
-    """Of each body, the last one whose coordinate moves what carries it, though it need not."""
+    """For each body, the last leader that it or one of its ancestors follows, or -1."""
     latest = [-1] * (len(model.bodies) + 1)
     for i, body in enumerate(model.bodies):
         followed = -1 if body.follows is None else body.follows
@@ -285,4 +285,4 @@ def _problems(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
         yield finding[:3]
 
 
-lint.JUDGES.append(_problems)
+lint.MODEL_CHECKS.append(_problems)

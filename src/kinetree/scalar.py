@@ -1,4 +1,4 @@
-"""Scalars: the operations on them, and their functions under one name each for every scalar type.
+"""Scalars: their operations and functions, with one name each for every scalar type.
 
 The spatial algebra and the algorithms are written over *scalars*: anything with + - * / and the
 functions below. That is floats, NumPy arrays (a batch of scalars), complex numbers,
@@ -430,5 +430,5 @@ FUNCTIONS = frozenset(name for name, row in OPERATIONS.items() if row.routine)
 
 @singledispatch
 def known(x: Scalar) -> float | None:
-    """The number that a scalar is, whatever the state: None where that depends or is not seen."""
+    """The value of a scalar that is constant; None if it depends on the state or cannot be seen."""
     return float(x) if isinstance(x, (float, int)) else None

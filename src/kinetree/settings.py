@@ -1,6 +1,6 @@
-"""The settings of a quantity, such as frame= and axes=: which there are, and what may be given.
+"""The settings of a quantity, such as frame= and axes=, and their valid values.
 
-Axes may also be named as Pinocchio does. This is the only place that knows its words.
+Axes may also be given by Pinocchio's names. This is the only module that knows these.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from kinetree.model import Model
 from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
 
 PINOCCHIO = {"local": "body", "local_world_aligned": "origin", "world": "world"}
-"""Pinocchio's words for axes, in lower case, and ours."""
+"""Maps Pinocchio's names of axes, in lower case, to ours."""
 OTHER_MEANING = ("velocity_derivatives", "acceleration_derivatives")
 """Where Pinocchio's LOCAL_WORLD_ALIGNED gives something else than our "origin"."""
 
 
 def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
-    """The values of a quantity's settings in their order; those not given are their first ones.
+    """The values of a quantity's settings in their order; the default for those not given.
 
     Arguments:
         quantity: a name of `quantities.QUANTITIES`.
@@ -36,7 +36,7 @@ def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
 
 
 def checked(model: Model, quantity: str, values: Sequence[Any]) -> tuple[Hashable, ...]:
-    """The values of a quantity's settings in our own words, if they are valid for a robot."""
+    """The values of a quantity's settings under our names; an error if the robot has no such."""
     wanted = QUANTITIES[quantity].settings
     if len(values) != len(wanted):
         names = " and ".join(repr(name) for name in wanted) or "no settings"
@@ -77,7 +77,7 @@ def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _axes(quantity: str, value: Any, valid: Sequence[str]) -> str:
-    """Our word for axes, from ours, Pinocchio's or a value of pinocchio.ReferenceFrame."""
+    """Our name of axes, from ours, Pinocchio's, or a value of pinocchio.ReferenceFrame."""
     word = value if isinstance(value, str) else getattr(value, "name", None)
     if word in valid:
         return str(word)

@@ -1,4 +1,4 @@
-"""Closed forms: the algorithms run on SymPy symbols. For small mechanisms."""
+"""Closed forms: the algorithms run on SymPy symbols, for small mechanisms."""
 
 from __future__ import annotations
 
@@ -71,17 +71,17 @@ def closed_form(
 
 
 def nonzero(entries: Any, indices: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
-    """The entries that are not zero, each with its indices, which count from one."""
+    """The nonzero entries, each with its indices, which start at one."""
     if not isinstance(entries, list):
         return [] if entries == 0 else [(indices, entries)]
-    found = []
+    listed = []
     for k, item in enumerate(entries, 1):
-        found += nonzero(item, (*indices, k))
-    return found
+        listed += nonzero(item, (*indices, k))
+    return listed
 
 
 def printed(form: ClosedForm, letter: str, latex: bool = False) -> str:
-    """The entries that are not zero, one a line, as text or as LaTeX."""
+    """The nonzero entries, one a line, as text or as LaTeX."""
     import sympy
 
     lines = []

@@ -1,4 +1,4 @@
-"""From a request to a program: a quantity of a robot, traced by the method that is asked for."""
+"""From a request to a program: a quantity of a robot, traced by the method requested."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Point:
 
 
 class Request(NamedTuple):
-    """What a kernel is asked for.
+    """A request for a kernel.
 
-    method: the name of one; empty for the cheapest.
-    loads: what acts from outside, each an argument: names of frames, and Points.
+    method: its name; empty for the cheapest.
+    loads: the external loads, each an argument: names of frames, and Points.
     settings: the values of the quantity's settings, in their order.
     """
 
@@ -55,7 +55,7 @@ robot of the benchmarks did one win there, and they take the longest to trace.""
 START = 40_000
 """Nodes that are traced of each of several ways before any is traced further."""
 EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
-"""The shapes of results that have a row for each body, where there is none."""
+"""The shapes of results with a row for each body, for a robot without bodies."""
 
 
 def _cheaper(best: Program | None, other: Callable[[float], Program]) -> Program:
@@ -97,12 +97,12 @@ class Tracer:
 
     @property
     def charts(self) -> dict[str, Chart]:
-        """The directions of arguments that are configurations, where they are not coordinates."""
+        """The directions along which configurations are differentiated, if q is no vector."""
         names = ("q", "q0", "q1") if self.model.nq != self.model.nv else ()
         return dict.fromkeys(names, partial(_directions, self.model))
 
     def program(self, request: Request) -> Program:
-        """The program of a quantity, by the method that is asked for or by the cheapest."""
+        """The program of a quantity, by the method requested or by the cheapest."""
         methods = QUANTITIES[request.quantity].methods
         if request.method in methods:
             return self._by_method(request, math.inf)
@@ -115,17 +115,19 @@ class Tracer:
         return best
 
     def method(self, quantity: str) -> str:
-        """The default method of a quantity: the first that takes the robot's joints.
+        """The default method of a quantity: the first that supports the robot's joints.
 
-        Empty, if it is yet to be found which of them is the cheapest.
+        Empty if the cheapest is still to be determined.
         """
         row = QUANTITIES[quantity]
         mimics = any(body.follows is not None for body in self.model.bodies)
         valid = [name for name, how in row.methods.items() if how.mimics or not mimics]
         return "" if row.cheapest else valid[0]
 
-    def own(self, name: str, algorithm: Callable[..., Any], shapes: Mapping[str, int]) -> Program:
-        """The program of an algorithm that is in no table.
+    def custom(
+        self, name: str, algorithm: Callable[..., Any], shapes: Mapping[str, int]
+    ) -> Program:
+        """The program of an algorithm that is not in the table of quantities.
 
         Arguments:
             name: for messages.
@@ -140,22 +142,24 @@ class Tracer:
         return trace(name, function, {key: (n,) for key, n in shapes.items()})
 
     def _by_method(self, request: Request, limit: float) -> Program:
-        """Trace a quantity by one method, with at most so many nodes."""
+        """Trace a quantity by one method, with at most `limit` nodes."""
         method = QUANTITIES[request.quantity].methods[request.method]
         if isinstance(method, Derived):
             inner = request._replace(quantity=method.quantity, method=self.method(method.quantity))
-            found = method.build(self.program(inner), self.charts, limit=limit)
+            program = method.build(self.program(inner), self.charts, limit=limit)
         else:
             ways = [x for x in (method.algorithm, method.alternative) if x is not None]
-            found = _cheapest([partial(self._traced, request, method, way) for way in ways], limit)
-        return replace(found, name=request.quantity, method=request.method)
+            program = _cheapest(
+                [partial(self._traced, request, method, way) for way in ways], limit
+            )
+        return replace(program, name=request.quantity, method=request.method)
 
     def _traced(
         self, request: Request, method: Method, algorithm: Callable[..., Any], limit: float
     ) -> Program:
         """Trace an algorithm."""
         row = QUANTITIES[request.quantity]
-        # numbers that are arguments belong to bodies and joints as they are
+        # parameters are numbers of the bodies and joints as they are
         preparation = Preparation.NOTHING if self.parameters else method.preparation
         model = prepared(self.model, preparation)
         shapes = {name: (kind.length(model),) for name, kind in row.arguments}
@@ -169,8 +173,8 @@ class Tracer:
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
             given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model
-            found = algorithm(given, *arguments, *more, *request.settings)
-            parts = found if len(row.results) > 1 else (found,)
+            result = algorithm(given, *arguments, *more, *request.settings)
+            parts = result if len(row.results) > 1 else (result,)
             return {name: plain(part) for name, part in zip(row.results, parts, strict=True)}
 
         try:

@@ -1,4 +1,4 @@
-"""Trajectories and what they cost: the energy functional and its gradient.
+"""The effort of a trajectory: the energy functional and its gradient.
 
 A trajectory is one of SciPy's piecewise polynomials or B-splines. It is linear in its coefficients
 c: with N, N' and N'' the values of its basis functions and of their rates at sample times,
@@ -35,10 +35,10 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class Samples:
-    """A rule of quadrature along a trajectory.
+    """A quadrature rule along a trajectory.
 
     times: (samples,).
-    weights: how much each counts in the integral, (samples,).
+    weights: of the quadrature, (samples,).
     N: the values of the basis functions and of their rates, (samples, functions) each.
     """
 
@@ -89,7 +89,7 @@ class Effort:
 
     @property
     def times(self) -> Array:
-        """Of the samples, (samples,)."""
+        """The sample times, (samples,)."""
         return self._samples.times
 
     @cached_property
@@ -101,7 +101,7 @@ class Effort:
         return self._apart(self.points)
 
     def _enough(self, tolerance: float) -> int:
-        """The fewest points of which the estimated error is within a tolerance, or the most."""
+        """The fewest points whose estimated error is within a tolerance, or the most allowed."""
         within = _finite("tolerance", tolerance)
         if within.shape != () or within <= 0.0:
             raise KinetreeError(f"tolerance={tolerance!r}: a positive number is expected")
@@ -139,7 +139,14 @@ class Effort:
         return q, v, a
 
     def value(self, coefficients: Array = None) -> Array:
-        """P, (...); for a batch of trajectories if there are axes in front of the coefficients."""
+        """P for the given coefficients.
+
+        Arguments:
+            coefficients: as in `motion`.
+
+        Returns:
+            (...), one value for each trajectory of a batch.
+        """
         return self._sum(self._samples, self._flat(coefficients))
 
     def gradient(self, coefficients: Array = None, method: str = "vjp") -> Array:
@@ -165,18 +172,22 @@ class Effort:
         return np.reshape(total, given.shape)
 
     def value_and_gradient(self, coefficients: Array = None) -> tuple[Array, Array]:
-        """Both, as SciPy's minimisers take them with jac=True."""
+        """`value` and `gradient`, as SciPy's minimisers take them with jac=True.
+
+        Arguments:
+            coefficients: as in `motion`.
+        """
         return self.value(coefficients), self.gradient(coefficients)
 
     def _flat(self, coefficients: Array) -> Array:
         """Coefficients as matrices, one row a basis function."""
-        own = self.coefficients.shape
+        core = self.coefficients.shape
         c = self.coefficients if coefficients is None else _numbers("coefficients", coefficients)
-        if c.shape[max(c.ndim - len(own), 0) :] != own:
+        if c.shape[max(c.ndim - len(core), 0) :] != core:
             raise ShapeError(
-                f"coefficients has shape {c.shape}; its last {len(own)} axes must be {own}"
+                f"coefficients has shape {c.shape}; its last {len(core)} axes must be {core}"
             )
-        return c.reshape(*c.shape[: c.ndim - len(own)], -1, own[-1])
+        return c.reshape(*c.shape[: c.ndim - len(core)], -1, core[-1])
 
 
 def _finer(points: int) -> int:

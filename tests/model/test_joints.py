@@ -1,13 +1,17 @@
 """The joints: subspace, chart, limits and lumped inertia of each against its own transform."""
 
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinetree as kt
+from kinetree.algorithms import rnea
+from kinetree.errors import ModelError
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -19,9 +23,16 @@ from kinetree.model.joints import (
     Prismatic,
     Revolute,
     Screw,
+    cylindrical,
     euler,
+    free_motion,
+    planar,
+    universal,
 )
-from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
+from kinetree.model.model import Drive
+from kinetree.model.prepare import Preparation, prepared
+from kinetree.scalar import cos, sin
+from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import JOINTS, coordinates, directions, inertias, numbers
 from tests.spatial.dense import inertia as dense_inertia
 from tests.spatial.dense import leaves, vec
@@ -50,7 +61,8 @@ def test_every_kind_of_joint_is_tested_here(data):
             yield from kinds(kind)
 
     tested = {type(data.draw(strategy)) for strategy in JOINTS.values()}
-    concrete = {kind for kind in kinds(Joint) if not kind.__abstractmethods__}
+    ours = [kind for kind in kinds(Joint) if kind.__module__.startswith("kinetree.")]
+    concrete = {kind for kind in ours if not kind.__abstractmethods__}
     assert concrete - {Mimic} == tested  # which is what it copies, and tested with the reader
 
 
@@ -289,3 +301,180 @@ def test_joints_on_an_axis_turn_about_it_and_slide_along_it(axis, value):
 def test_joints_cannot_be_changed(joint):
     with pytest.raises(FrozenInstanceError):
         joint.axis = Vector3(1.0, 0.0, 0.0)
+
+
+# names of coordinates
+
+
+@every_joint
+@given(st.data())
+def test_every_coordinate_and_velocity_has_a_name_of_its_own_and_a_unit(kind, data):
+    joint = data.draw(JOINTS[kind])
+    for labels, count in (
+        (joint.coordinate_labels(), joint.nq),
+        (joint.velocity_labels(), joint.nv),
+    ):
+        assert len({label.name for label in labels}) == len(labels) == count
+    assert {label.unit for label in joint.velocity_labels()} <= {"rad/s", "m/s"}
+    if joint.nq == joint.nv:
+        rates = [f"{label.unit}/s" for label in joint.coordinate_labels()]
+        assert [label.unit for label in joint.velocity_labels()] == rates
+
+
+@pytest.mark.parametrize(
+    ("joint", "coordinates", "velocities"),
+    [
+        (Revolute("x"), "angle", "rate"),
+        (Prismatic("x"), "distance", "speed"),
+        (Ball(), "qx qy qz qw", "wx wy wz"),
+        (Floating(), "x y z qx qy qz qw", "vx vy vz wx wy wz"),
+        (planar(), "x y angle", "vx vy rate"),
+        (cylindrical("z"), "angle distance", "rate speed"),
+        (universal("x", "y"), "angle1 angle2", "rate1 rate2"),
+        (free_motion(ExponentialBall()), "x y z rx ry rz", "vx vy vz rx_rate ry_rate rz_rate"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Joint) else "",
+)
+def test_coordinates_are_called_what_they_are(joint, coordinates, velocities):
+    assert [label.name for label in joint.coordinate_labels()] == coordinates.split()
+    assert [label.name for label in joint.velocity_labels()] == velocities.split()
+
+
+# a joint that only this file knows
+
+
+@dataclass(frozen=True)
+class Cam(Joint):
+    """A carriage that turns and rises as it is pushed, and tilts."""
+
+    radius: float
+    nq: ClassVar[int] = 2
+    nv: ClassVar[int] = 2
+
+    def transform(self, q):
+        turn = Rotation.about(Vector3(0, 0, 1), q[0])
+        place = Vector3(sin(q[0]) * self.radius, (1 - cos(q[0])) * self.radius, q[1] * 0.2)
+        return Transform(turn @ Rotation.about(Vector3(1, 0, 0), q[1]), place)
+
+
+def solid(mass):
+    about = Symmetric3(0.2, 0.3, 0.4, 0.01, 0.02, 0.03)
+    return Inertia.about_center(mass, Vector3(0.1, 0.2, 0.3), about)
+
+
+def with_a_cam(kind=Cam):
+    """An arm of slanted axes with a joint nobody has a file for, with a spring, in its middle."""
+    place = Transform(Rotation.rpy(0.3, -0.5, 0.7), Vector3(0.2, 0.1, 0.4))
+    drive = Drive(armature=0.1, damping=0.2, stiffness=3.0, rest=(0.1, -0.2))
+    assembly = kt.Assembly("odd", "base", solid(1.0))
+    assembly.add("upper", "base", Revolute((0.6, 0.0, 0.8)), place, solid(2.0), name="shoulder")
+    assembly.add("carriage", "upper", kind(0.3), place, solid(3.0), name="cam", drive=drive)
+    assembly.add("hand", "carriage", Revolute((0.0, 0.6, 0.8)), place, solid(1.5), name="wrist")
+    return assembly.robot("fixed")
+
+
+STATE = [0.3, -0.4, 0.5, 0.2], [0.5, 1.0, -0.7, 0.3], [1.0, -2.0, 0.4, 0.9]
+
+
+@pytest.mark.parametrize("preparation", Preparation)
+def test_a_joint_that_is_defined_elsewhere_is_prepared_like_any_other(preparation):
+    model = with_a_cam().model
+    same = prepared(model, preparation)
+    assert relative_error(rnea(same, *STATE), rnea(model, *STATE)) < EXACT
+    assert same.bodies[1].joint == Cam(0.3)
+
+
+def test_a_joint_that_is_defined_elsewhere_moves_with_the_energy_of_its_bodies():
+    robot = with_a_cam()
+    q, v, _ = map(np.array, STATE)
+    h = 1e-6
+    poses, ahead, behind = (robot.poses(x) for x in (q, q + h * v, q - h * v))
+    energy = 0.5 * 0.1 * (v[1] ** 2 + v[2] ** 2)  # of the rotors
+    for body, X, rate in zip(robot.model.bodies, poses, (ahead - behind) / (2 * h), strict=True):
+        twist = np.linalg.inv(X) @ rate
+        w = Vector3(twist[2, 1], twist[0, 2], twist[1, 0])
+        V = Motion(Vector3(*twist[:3, 3]), w)
+        energy += 0.5 * V.dot(body.inertia @ V)
+    assert relative_error(robot.kinetic_energy(q, v), energy) < 1e-8
+    assert relative_error(v @ robot.mass_matrix(q) @ v / 2, energy) < 1e-8
+    gradient = [
+        (robot.potential_energy(q + h * e) - robot.potential_energy(q - h * e)) / (2 * h)
+        for e in np.eye(4)
+    ]
+    assert relative_error(robot.gravity_forces(q), gradient) < 1e-8
+    springs = np.array([0.0, 3.0 * (q[1] - 0.1), 3.0 * (q[2] + 0.2), 0.0])
+    weight = robot.without("springs").gravity_forces(q)
+    assert relative_error(weight + springs, gradient) < 1e-8
+
+
+@pytest.mark.parametrize("method", ["rnea", "liu-jain", "balafoutis-patel"])
+def test_a_joint_that_is_defined_elsewhere_has_dynamics_and_derivatives(method):
+    robot = with_a_cam()
+    q, v, a = map(np.array, STATE)
+    tau = robot.inverse_dynamics(q, v, a, method=method)
+    assert relative_error(robot.forward_dynamics(q, v, tau), a) < 1e-12
+    by_q, by_v, M = robot.inverse_dynamics_derivatives(q, v, a)
+    h = 1e-6
+    for k, e in enumerate(np.eye(4) * h):
+        for matrix, steps in ((by_q, (e, 0, 0)), (by_v, (0, e, 0)), (M, (0, 0, e))):
+            ahead, behind = (
+                robot.inverse_dynamics(q + s * steps[0], v + s * steps[1], a + s * steps[2])
+                for s in (1, -1)
+            )
+            assert relative_error(matrix[:, k], (ahead - behind) / (2 * h)) < 1e-7
+
+
+def test_a_joint_that_is_defined_elsewhere_can_be_edited():
+    robot = with_a_cam()
+    q = np.array(STATE[0])
+    between = np.linalg.inv(robot.pose(q, "base")) @ robot.pose(q, "hand")
+    back = robot.reroot("hand")
+    at = dict(zip(robot.coordinate_names, q, strict=True))
+    p = [at[name] for name in back.coordinate_names]
+    turned_round = np.linalg.inv(back.pose(p, "base")) @ back.pose(p, "hand")
+    assert relative_error(turned_round, between) < EXACT
+    locked = robot.lock({"cam": [-0.4, 0.5]})
+    assert relative_error(locked.pose([0.3, 0.2], "hand"), robot.pose(q, "hand")) < EXACT
+    assert robot.rechart("zyx").model == robot.model
+    two = robot.attach(with_a_cam(), "hand", prefix="second_")
+    assert two.nv == 8
+    assert robot.subtree("carriage").nv == 1
+    assert robot.random(1, 5).shape == (5, 4)
+    assert not robot.model.problems()
+
+
+@pytest.mark.parametrize("ending", ["urdf", "xml"])
+def test_a_joint_that_no_format_has_is_refused_by_name(ending, tmp_path):
+    with pytest.raises(ModelError, match=r"joint 'cam' is a Cam, which .* does not have"):
+        with_a_cam().save(tmp_path / f"odd.{ending}")
+
+
+def test_a_joint_that_is_defined_elsewhere_has_names_for_its_coordinates():
+    robot = with_a_cam()
+    assert robot.coordinate_names == ("shoulder", "cam.q1", "cam.q2", "wrist")
+    assert robot.velocity_names == ("shoulder", "cam.v1", "cam.v2", "wrist")
+    assert robot.coordinate_units == ("rad", "rad", "rad", "rad")
+
+
+def test_joints_of_one_name_and_other_code_are_told_apart():
+    @dataclass(frozen=True)
+    class Other(Cam):
+        pass
+
+    Other.__name__ = "Cam"
+    assert with_a_cam(Other).model.digest != with_a_cam().model.digest
+    assert with_a_cam().model.digest == with_a_cam().model.digest
+
+
+def test_a_joint_that_is_no_dataclass_is_refused():
+    class Loose(Joint):
+        nq = nv = 1
+
+        def __init__(self, radius):
+            self.radius = radius
+
+        def transform(self, q):
+            return Transform(Rotation.identity(), Vector3(q[0] * self.radius, 0, 0))
+
+    with pytest.raises(ModelError, match=r"joint 'cam' is a Loose, which is not a dataclass"):
+        with_a_cam(Loose)

@@ -15,7 +15,7 @@ from kinetree.model import Body, Frame, Model
 from kinetree.model.joints import Floating, Prismatic, Revolute
 from kinetree.model.load import load_model
 from kinetree.model.model import WORLD
-from kinetree.model.reframe import across_axes, align, convenient, recenter
+from kinetree.model.reframe import align, align_common_normals, recenter, reframe
 from kinetree.model.regroup import regroup
 from kinetree.model.snap import snap
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -166,9 +166,9 @@ def states(draw):
 
 
 @given(states())
-def test_convenient_frames_change_no_force_and_no_named_frame(state):
+def test_other_frames_change_no_force_and_no_named_frame(state):
     model, q, v, a = state
-    moved = convenient(model)
+    moved = reframe(model)
     assert relative_error(rnea(moved, q, v, a), rnea(model, q, v, a)) < EXACT
     assert relative_error(crba(moved, q), crba(model, q)) < EXACT
     for frame in model.frames:
@@ -177,21 +177,21 @@ def test_convenient_frames_change_no_force_and_no_named_frame(state):
 
 
 def test_between_slanted_axes_there_is_a_turn_about_x_and_no_step_along_z():
-    bodies = convenient(robots.chain(6, seed=3).model).bodies
+    bodies = reframe(robots.chain(6, seed=3).model).bodies
     for body in bodies[1:]:
         across, (_, _, step) = body.placement.rotation.rows, body.placement.translation
         assert relative_error(leaves(across[0]), [1.0, 0.0, 0.0]) < EXACT
         assert abs(across[1].x) < EXACT
         assert abs(across[2].x) < EXACT
         assert abs(step) < EXACT
-    tree = convenient(robots.tree(7, seed=3).model).bodies
+    tree = reframe(robots.tree(7, seed=3).model).bodies
     assert all(abs(body.placement.rotation.rows[2].x) < EXACT for body in tree)
 
 
 @pytest.mark.parametrize("name", ["arm", "human"])
 def test_frames_whose_rotations_are_plain_stay(name):
     model = getattr(robots, name)().model
-    assert across_axes(model) == model
+    assert align_common_normals(model) == model
 
 
 @given(states())
@@ -246,7 +246,7 @@ def test_beyond_its_frames_regrouping_changes_inertias_only(model):
     before = model.digest
     regrouped = regroup(model)
     assert replace(model).digest == before
-    model = convenient(model)
+    model = reframe(model)
     kept = [replace(b, inertia=UNIT) for b in model.bodies]
     assert [replace(b, inertia=UNIT) for b in regrouped.bodies] == kept
     assert (regrouped.frames, regrouped.gravity) == (model.frames, model.gravity)

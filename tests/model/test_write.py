@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.algorithms import rnea
 from kinetree.errors import FileFormatError, ModelError, ModelWarning
-from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.disassemble import disassemble
 from kinetree.model.edit import without
@@ -21,6 +20,7 @@ from kinetree.model.joints import (
     Composite,
     ExponentialBall,
     Floating,
+    Joint,
     Mimic,
     Prismatic,
     Revolute,
@@ -28,12 +28,12 @@ from kinetree.model.joints import (
     cylindrical,
     euler,
     free_motion,
-    moved,
     planar,
 )
 from kinetree.model.load import load_model
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
 from kinetree.model.orientation import roll_pitch_yaw
+from kinetree.model.plane import plane_axes
 from kinetree.model.write_mjcf import write_mjcf
 from kinetree.model.write_urdf import write_urdf
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -213,8 +213,8 @@ SERIES = (
 )
 # near the opposite of z the axes of a plane hang on the last digits of its normal
 NORMALS = directions().filter(lambda normal: normal.z > -0.5 or normal == -Z)
-PLANAR = NORMALS.map(lambda normal: planar(*across(normal)))
-OFF_AXIS = st.builds(moved, SINGLE[0], transforms())
+PLANAR = NORMALS.map(lambda normal: planar(*plane_axes(normal)))
+OFF_AXIS = st.builds(Joint.relocated, SINGLE[0], transforms())
 
 
 @given(robots(*SINGLE, PLANAR, st.just(Floating())))
@@ -387,14 +387,14 @@ def chain(*joints, inertia=SOLID, between=SOLID, **more):
 @pytest.mark.parametrize("joint", [Ball(), ExponentialBall(), Screw(Z, 0.1)])
 def test_a_joint_that_urdf_cannot_say_is_named(joint):
     kind = type(joint).__name__
-    with pytest.raises(ModelError, match=f"'j1' is a {kind}: URDF has no word.*rechart"):
+    with pytest.raises(ModelError, match=f"'j1' is a {kind}, which URDF does not have.*rechart"):
         write_urdf(chain(joint))
 
 
 @pytest.mark.parametrize("joint", [ExponentialBall(), Screw(Z, 0.1), Floating()])
 def test_a_joint_that_mjcf_cannot_say_is_named(joint):
     kind = type(joint).__name__
-    with pytest.raises(ModelError, match=f"'j1' is a {kind}: MJCF has no word.*rechart"):
+    with pytest.raises(ModelError, match=f"'j1' is a {kind}, which MJCF does not have.*rechart"):
         write_mjcf(chain(joint))
 
 
@@ -482,7 +482,7 @@ def test_a_loss_is_one_warning(what, tmp_path):
     ending, model = LOSSES[what]
     word = "URDF" if ending == ".urdf" else "MJCF"
     again, message = saved(model, ending, tmp_path)
-    assert message == f"robot 'chain': {word} cannot say {what}: left out"
+    assert message == f"robot 'chain': {word} cannot express {what}; not written"
     assert set(again.joints) == {b.joint_name for b in model.bodies}
 
 
@@ -541,7 +541,7 @@ def test_names_survive(name, write):
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1f", "\ud800", "\ufffe", "\uffff"])
 def test_characters_that_xml_has_not_are_refused(character):
     for write in (write_urdf, write_mjcf):
-        with pytest.raises(ModelError, match="XML has no word for its characters"):
+        with pytest.raises(ModelError, match="has characters that XML cannot represent"):
             write(replace(HINGE, name=f"a{character}"))
 
 
@@ -588,7 +588,7 @@ def test_an_mjcf_file_written_as_urdf_is_the_same_robot(file):
 
 def test_a_joint_beside_its_bodys_origin_that_follows_another_is_written():
     links = [Link(name, SOLID) for name in ("base", "one", "two")]
-    off = moved(Revolute(Y), THERE)
+    off = Revolute(Y).relocated(THERE)
     model = assemble(
         Description(
             "mimic",

@@ -12,7 +12,15 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree.spatial import Matrix3, Rotation, Symmetric3, Vector3
+from kinetree.graph import trace
+from kinetree.spatial import (
+    AxisRotation,
+    Matrix3,
+    ProductRotation,
+    Rotation,
+    Symmetric3,
+    Vector3,
+)
 from tests.random_models import AXES, directions, numbers, rotations
 from tests.spatial.dense import (
     EVERY_SCALAR,
@@ -21,6 +29,7 @@ from tests.spatial.dense import (
     fraction_vectors,
     fractions,
     is_rational,
+    leaves,
     mat3,
     matrices,
     run_on,
@@ -49,6 +58,7 @@ def test_a_rotation_leaves_its_axis(axis, angle):
 
 
 coordinate_turns = st.builds(Rotation.about, st.sampled_from((*AXES, *(-a for a in AXES))), angles)
+UNITS = Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1)
 quarter_turn = Rotation(Vector3(1, 0, 0), Vector3(0, 0, -1), Vector3(0, 1, 0))
 next_axes = Rotation(Vector3(0, 1, 0), Vector3(0, 0, 1), Vector3(1, 0, 0))
 exchanges = st.lists(st.sampled_from((quarter_turn, next_axes)), max_size=4).map(
@@ -84,7 +94,7 @@ def test_rotations_compose_as_their_matrices_do(R, S, v):
 @given(
     coordinate_turns | exchanges, coordinate_turns, rotations(), matrices(), symmetric(), vectors()
 )
-def test_two_steps_are_one_rotation(first, second, before, A, S, v):
+def test_a_product_of_two_rotations_is_one_rotation(first, second, before, A, S, v):
     R = first @ second
     dense = mat3(first) @ mat3(second)
     for made, expected in ((R, dense), (R.T, dense.T), (before @ R, mat3(before) @ dense)):
@@ -97,19 +107,52 @@ def test_two_steps_are_one_rotation(first, second, before, A, S, v):
 @pytest.mark.parametrize("axis", range(3))
 def test_a_turn_about_a_coordinate_axis_is_known_as_one(axis):
     R = Rotation.about(AXES[axis], 0.3)
-    assert R.axis == axis
-    assert not R.exchanges
+    plain = Rotation(*R.rows)
+    assert plain == R
+    assert hash(plain) == hash(R)
     other = Rotation.about(AXES[(axis + 1) % 3], 0.4)
-    assert (R @ other).axis is None
-    assert (R @ other).steps == (R, other)
-    assert (R @ R).steps is None  # is about the same axis, and one
-    assert (R @ (R @ other)).steps == (R @ R, other)
+    for about in (R, R.T, R @ R, Rotation.identity() @ R, plain.structured()):
+        assert isinstance(about, AxisRotation)
+        assert about.axis == axis
+    for product, left in ((R @ other, R), (R @ (R @ other), R @ R)):
+        assert isinstance(product, ProductRotation)
+        assert (product.left, product.right) == (left, other)
 
 
-def test_a_turn_of_another_kind_is_no_step():
+def test_a_turn_about_another_axis_has_no_structure():
     slanted = Rotation.about(Vector3(0.6, 0.8, 0.0), 0.3)
-    assert slanted.axis is None
-    assert (slanted @ Rotation.about(AXES[2], 0.4)).steps is None
+    turn = Rotation.about(AXES[2], 0.4)
+    for R in (slanted, slanted @ turn, (turn @ slanted), slanted.structured()):
+        assert type(R) is Rotation
+    assert type(Rotation.identity().structured()) is Rotation
+
+
+def operations(function):
+    """The cost of a function of two angles, a vector and a symmetric matrix."""
+
+    def entries(q, v, S):
+        return {"y": leaves(function(*q, Vector3(*v), Symmetric3(*S)))}
+
+    program = trace("f", entries, {"q": (2,), "v": (3,), "S": (6,)})
+    return sum(program.operations[op] for op in ("add", "sub", "mul", "neg"))
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        lambda R, v, S: R @ v,
+        lambda R, v, S: R.turn_symmetric(S),
+        lambda R, v, S: R.turn(Matrix3(*S.rows)),
+    ],
+    ids=["vector", "symmetric", "matrix"],
+)
+def test_a_rotation_of_known_structure_takes_less_arithmetic(turned):
+    def product(p, q):
+        return Rotation.about(AXES[0], p) @ Rotation.about(AXES[2], q)
+
+    structured = operations(lambda p, q, v, S: turned(product(p, q), v, S))
+    plain = operations(lambda p, q, v, S: turned(Rotation(*product(p, q).rows), v, S))
+    assert structured < plain
 
 
 @given(st.sampled_from(AXES), st.sampled_from((0.0, math.pi / 2, math.pi, -math.pi / 2)))
@@ -199,6 +242,13 @@ def test_a_rotation_by_a_symbolic_angle_is_orthogonal():
     [
         (Rotation.about, (Vector3(0.48, -0.6, 0.64), 0.7)),
         (Rotation.rpy, (0.3, -1.1, 2.0)),
+        (
+            lambda p, q: [
+                (R := Rotation.about(UNITS[0], p) @ Rotation.about(UNITS[2], q)),
+                R.T @ R,
+            ],
+            (0.3, -1.1),
+        ),
         (Rotation.quat_xyzw, (0.1, -0.5, 0.5, 0.7)),
         (lambda R, v: R.T @ (R @ R @ v), (Rotation.rpy(0.1, 0.2, 0.3), Vector3(1.0, 2.0, -0.5))),
         (
@@ -206,7 +256,7 @@ def test_a_rotation_by_a_symbolic_angle_is_orthogonal():
             (Rotation.rpy(0.4, 0.5, 0.6), Symmetric3(1.0, 2.0, 3.0, 0.1, 0.2, 0.3)),
         ),
     ],
-    ids=["about", "rpy", "quat_xyzw", "product", "turn"],
+    ids=["about", "rpy", "axes", "quat_xyzw", "product", "turn"],
 )
 def test_rotations_agree_on_every_scalar(kind, operation, arguments):
     actual, expected = run_on(kind, operation, *arguments)

@@ -61,7 +61,7 @@ def hybrid_dynamics(
     external: Loads,
     accelerated: Collection[int],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Accelerations and joint forces, where some joints are given the one and some the other.
+    """Accelerations and joint forces, where each joint is given one of the two.
 
     Arguments:
         given: the accelerations of the accelerated joints; other entries are not read.
@@ -94,7 +94,7 @@ def hybrid_dynamics(
     u: list[list[Scalar]] = [[] for _ in range(n)]
     for i in reversed(range(n)):
         at, parent = model.v_slices[i], model.bodies[i].parent
-        if i in accelerated:  # the joint moves as it is told: all of the inertia is felt
+        if i in accelerated:  # its acceleration is given: all of the inertia is felt
             c[i] = c[i] + along(Phi[i], given[at])
             if parent >= 0:
                 IA[parent] = IA[parent] + X[i].to_parent(IA[i])
@@ -109,7 +109,7 @@ def hybrid_dynamics(
             IA[parent] = IA[parent] + X[i].to_parent(Ia)
             pA[parent] = pA[parent] + X[i].to_parent(pa)
 
-    # base to tips: accelerations, and the forces of joints that were told theirs
+    # base to tips: accelerations, and the forces of joints whose acceleration is given
     A: list[Motion] = []
     qdd: list[Scalar] = [0] * model.nv
     forces = list(tau)
@@ -125,8 +125,8 @@ def hybrid_dynamics(
                 forces[k] = axis.dot(F) + rotor + taken[k]
             A.append(A_i)
             continue
-        rest = [ui - force.dot(A_i) for ui, force in zip(u[i], U[i], strict=True)]
-        qdd[at] = [dot(row, rest) for row in D_inv[i]]  # (7.50)
+        net = [ui - force.dot(A_i) for ui, force in zip(u[i], U[i], strict=True)]
+        qdd[at] = [dot(row, net) for row in D_inv[i]]  # (7.50)
         A.append(A_i + along(Phi[i], qdd[at]))  # (7.51)
     return qdd, forces
 

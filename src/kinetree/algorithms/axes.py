@@ -1,4 +1,4 @@
-"""How a joint's own motion changes with its coordinates: what derivatives need where axes move."""
+"""How a joint's motion changes with its own coordinates: derivatives need it where axes move."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from kinetree.algorithms.tree import along
 from kinetree.dual import Dual, lift
 from kinetree.model import Model
-from kinetree.model.joints import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Vector3
 
 
 @dataclass(frozen=True)
 class Change:
-    """Of a joint's motion in its body's frame, by one of its coordinates (or their directions).
+    """The derivatives of a joint's motion by one of its coordinates, in its body's frame.
 
-    number: where its velocity stands in v.
-    axes: E, of Phi.
-    velocity: of Phi qd.
-    acceleration: of Phi qdd + Phi' qd, at constant qd and qdd.
-    rate: of this axis, as the joint moves.
+    Where q is not a vector (a quaternion), they are along the direction of a unit velocity.
+
+    number: the index of that velocity in v.
+    axes: E, the derivative of Phi.
+    velocity: the derivative of Phi qd.
+    acceleration: the derivative of Phi qdd + Phi' qd, at constant qd and qdd.
+    rate: the time derivative of the axis of this velocity.
     """
 
     number: int
@@ -38,20 +39,20 @@ def changes(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
 ) -> Iterator[Change]:
-    """The change of joint i's motion with each of its coordinates."""
-    joint, own, at = model.bodies[i].joint, q[model.q_slices[i]], model.v_slices[i]
+    """The derivatives of joint i's motion by each of its coordinates."""
+    joint, q_i, at = model.bodies[i].joint, q[model.q_slices[i]], model.v_slices[i]
     n, v, a = joint.nv, qd[at], qdd[at]
     zero = Motion.zero()
     for d in range(n):
-        if isinstance(joint, ConstantAxes):
+        if joint.has_constant_axes:
             yield Change(at.start + d, (zero,) * n, zero, zero, zero)
             continue
         unit = [1 if k == d else 0 for k in range(n)]
-        E = joint.subspace_rate(own, unit)
-        moving = [Dual(x, r) for x, r in zip(own, joint.coordinate_rates(own, unit), strict=True)]
+        E = joint.subspace_rate(q_i, unit)
+        moving = [Dual(x, r) for x, r in zip(q_i, joint.coordinate_rates(q_i, unit), strict=True)]
         steady = [Dual(x, 0) for x in v]
         bent = along([_rate(m) for m in joint.subspace_rate(moving, steady)], v)
-        rate = joint.subspace_rate(own, v)[d]
+        rate = joint.subspace_rate(q_i, v)[d]
         yield Change(at.start + d, E, along(E, v), along(E, a) + bent, rate)
 
 

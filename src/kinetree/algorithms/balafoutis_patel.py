@@ -48,7 +48,7 @@ from kinetree.spatial import Force, Matrix3, Motion, Transform, Vector3, acceler
 
 @dataclass(frozen=True)
 class Links:
-    """What the pass from the base to the tips finds of each link."""
+    """The motion of each link, and the force it needs: results of the pass from base to tips."""
 
     w: list[Vector3]
     dw: list[Vector3]
@@ -81,7 +81,7 @@ def base_to_tips(
     qdd: Sequence[Scalar],
     external: Loads,
 ) -> Links:
-    """Each link's motion, and what it takes besides what comes from outside."""
+    """Each link's motion, and the force it needs beyond the external loads."""
     F_ext = wrenches_on_bodies(model, X, external)
     w: list[Vector3] = []
     dw: list[Vector3] = []

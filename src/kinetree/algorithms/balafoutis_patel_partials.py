@@ -48,11 +48,11 @@ from kinetree.spatial import Force, Motion, Transform, Vector3, acceleration_ten
 
 Matrix = list[list[Scalar]]
 Key = tuple[str, int]
-"""What is differentiated by: "q", "qd" or "qdd", and which."""
+"""The variable of a derivative: "q", "qd" or "qdd", and its index."""
 
 
 class Partial(NamedTuple):
-    """Of a link's motion by one coordinate, velocity or acceleration; `turn` is of its axes."""
+    """The partial derivative of a link's motion; `turn` is the rotation of its frame."""
 
     w: Vector3
     dw: Vector3
@@ -102,10 +102,10 @@ def balafoutis_patel_partials(
         for (kind, column), change in dF[i].items():
             for row, axis in enumerate(Phi[i], model.v_slices[i].start):
                 results[kind][row][column] = results[kind][row][column] + axis.dot(change)
-        for z, own in zip(Phi[i], changes(model, i, q, qd, qdd), strict=True):
-            key, dq = ("q", own.number), results["q"]
-            for row, axis in enumerate(own.axes, model.v_slices[i].start):
-                dq[row][own.number] = dq[row][own.number] + axis.dot(f[i])
+        for z, change_j in zip(Phi[i], changes(model, i, q, qd, qdd), strict=True):
+            key, dq = ("q", change_j.number), results["q"]
+            for row, axis in enumerate(change_j.axes, model.v_slices[i].start):
+                dq[row][change_j.number] = dq[row][change_j.number] + axis.dot(f[i])
             dF[i][key] = dF[i][key] + z.cross_force(f[i])  # d A_j f_j = A_j (z_j x f_j)
         for key, felt in dF[i].items() if body.parent >= 0 else ():
             moved, known = X[i].to_parent(felt), dF[body.parent].get(key)
@@ -133,7 +133,7 @@ def _initial(
     state: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
     V_J: Motion,
 ) -> Iterator[tuple[Key, Partial]]:
-    """By a joint's own coordinates, velocities and accelerations, i+ = j."""
+    """The partials by a joint's own coordinates, velocities and accelerations, i+ = j."""
     p, back, w, zero = model.bodies[i].parent, X.rotation.T, links.w[i], Vector3.zero()
     if p >= 0:
         w_p, dw_p = back @ links.w[p], back @ links.dw[p]

@@ -1,4 +1,4 @@
-"""What matrices are put together from: what drives add to them, blocks between two bodies."""
+"""Parts of joint-space matrices: the contributions of drives, and blocks between two bodies."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def stiffness_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 def drive_matrices(
     model: Model, q: Sequence[Scalar]
 ) -> tuple[list[list[Scalar]], list[list[Scalar]], list[list[Scalar]]]:
-    """The derivatives of what the drives take by q, qd and qdd; dry friction has none."""
+    """The derivatives of the drives' forces by q, qd and qdd; dry friction has none."""
     return stiffness_matrix(model, q), damping_matrix(model), rotor_matrix(model)
 
 
 def rotor_matrix(model: Model) -> list[list[Scalar]]:
-    """A matrix with the rotor inertias on its diagonal: what mass matrices start from."""
+    """A matrix with the rotor inertias on its diagonal, to which mass matrices are added."""
     rotors = rotor_inertias(model)
     return [[rotors[i] if i == j else 0 for j in range(model.nv)] for i in range(model.nv)]
 

@@ -24,12 +24,12 @@ from kinetree.spatial import Vector3
 
 
 def total_mass(model: Model) -> Scalar:
-    """The mass of all that moves."""
+    """The mass of all moving bodies."""
     return sum((body.inertia.mass for body in model.bodies), start=0)
 
 
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Where the centre of mass is, in the world; where nothing moves, that of all that stands."""
+    """The centre of mass of all moving bodies, in the world; of the base if nothing moves."""
     if not model.bodies:
         return list(model.base_inertia.moment * (1 / model.base_inertia.mass))
     moment, X = Vector3.zero(), parent_transforms(model, q)
@@ -41,7 +41,7 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Its velocity for each unit velocity: three rows."""
+    """The velocity of the centre of mass for each unit velocity: three rows."""
     Phi, X0 = subspaces(model, q), poses(model, q)
     IC = composite_inertias(model, parent_transforms(model, q))
     columns = [Vector3.zero()] * model.nv
@@ -55,7 +55,7 @@ def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> list[list[Scal
 def center_of_mass_velocity(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Its velocity in the world."""
+    """The velocity of the centre of mass in the world."""
     V, _ = motions(model, q, qd, [0] * model.nv)
     return _mean(model, q, [(b.inertia @ v).linear for b, v in zip(model.bodies, V, strict=True)])
 
@@ -63,14 +63,14 @@ def center_of_mass_velocity(
 def center_of_mass_acceleration(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Its acceleration in the world."""
+    """The acceleration of the centre of mass in the world."""
     V, A = motions(model, q, qd, qdd)
     forces = [b.inertia.wrench(V[i], A[i]).linear for i, b in enumerate(model.bodies)]
     return _mean(model, q, forces)
 
 
 def _mean(model: Model, q: Sequence[Scalar], momenta: Sequence[Vector3]) -> list[Scalar]:
-    """The sum of momenta given in the bodies' axes, over the mass."""
+    """The sum of momenta given in the bodies' axes, divided by the mass."""
     total = [Vector3.zero() for _ in range(len(model.bodies) + 1)]
     for i, X in reversed(list(enumerate(parent_transforms(model, q)))):
         total[i] = total[i] + momenta[i]

@@ -2,9 +2,9 @@
 
 Source: Liu & Jain eq. 52 to 54, the charts of a free orientation.
 
-Where the axes of a joint, the columns of Phi, span less than it has degrees of freedom, some
-acceleration of the body has no acceleration of the coordinates: Euler angles with their
-first and last axis aligned, a rotation vector of a full turn.
+A joint is singular where its axes, the columns of Phi, are linearly dependent. Some accelerations
+of the body then belong to no acceleration of the coordinates. Examples are Euler angles whose first
+and last axis are aligned, and a rotation vector of a full turn.
 
     code      meaning
     G         Phi^T Phi; det(G) / tr(G)^n is zero at a singularity, and the same in any unit
@@ -18,23 +18,21 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.dense import determinant
 from kinetree.model import Model
-from kinetree.model.joints import Composite, ConstantAxes, Joint, free_motion
-from kinetree.model.joints.moved import Wrapped
 from kinetree.scalar import Scalar
 
 
 def charts(model: Model) -> list[int]:
-    """The bodies whose joints have axes that move, so that they may become dependent."""
-    parts = [_singular_part(body.joint) for body in model.bodies]
-    return [i for i, x in enumerate(parts) if x.nv > 1 and not isinstance(x, ConstantAxes)]
+    """The bodies whose joints have several axes that move, so that they can become dependent."""
+    parts = [body.joint.singular_part() for body in model.bodies]
+    return [i for i, part in enumerate(parts) if part.nv > 1 and not part.has_constant_axes]
 
 
 def chart_volumes(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """Of each of `charts`, how much its axes span: one number, zero where it is singular."""
+    """How much the axes of each of `charts` span: one number a joint, zero where it is singular."""
     volumes = []
     for i in charts(model):
-        joint, own = _singular_part(model.bodies[i].joint), q[model.q_slices[i]]
-        Phi = joint.subspace(own[len(own) - joint.nq :])
+        joint, q_i = model.bodies[i].joint.singular_part(), q[model.q_slices[i]]
+        Phi = joint.subspace(q_i[len(q_i) - joint.nq :])
         G = [[a.linear.dot(b.linear) + a.angular.dot(b.angular) for b in Phi] for a in Phi]
         trace = sum((G[k][k] for k in range(len(Phi))), start=0)
         scale = 1
@@ -42,12 +40,3 @@ def chart_volumes(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
             scale = scale * trace
         volumes.append(determinant(G) / scale)
     return volumes
-
-
-def _singular_part(joint: Joint) -> Joint:
-    """What of a joint can be singular: not from where it is seen, nor the place of a free body."""
-    if isinstance(joint, Wrapped):
-        return _singular_part(joint.joint)
-    if isinstance(joint, Composite) and joint == free_motion(joint.parts[-1]):
-        return joint.parts[-1]
-    return joint

@@ -40,7 +40,7 @@ Add = Callable[[int, int, int, Scalar], None]
 
 
 def christoffel_symbols(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]]]:
-    """Gamma_ijk, all of them."""
+    """All symbols Gamma_ijk, as nested lists [i][j][k]."""
     n = model.nv
     Gamma: list[list[list[Scalar]]] = [[[0] * n for _ in range(n)] for _ in range(n)]
     for (i, j, k), value in symbols(model, q).items():
@@ -49,7 +49,7 @@ def christoffel_symbols(model: Model, q: Sequence[Scalar]) -> list[list[list[Sca
 
 
 def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
-    """The symbols that do not vanish for every robot of this structure, by their indices."""
+    """The symbols that can be nonzero for robots of this structure, by their indices."""
     parts = in_one_frame(model, q)
     Gamma: dict[Triple, Scalar] = {}
 
@@ -57,7 +57,7 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
         Gamma[a, b, c] = Gamma.get((a, b, c), 0) + value
 
     def add_both(a: int, b: tuple[int, int], c: tuple[int, int], value: Scalar) -> None:
-        """Gamma_abc = Gamma_acb, once if b and c are one velocity of one joint."""
+        """Add to Gamma_abc and Gamma_acb, once if b and c are the same velocity."""
         add(a, b[1], c[1], value)
         if b != c:
             add(a, c[1], b[1], value)
@@ -65,8 +65,8 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
     IC: dict[int, Inertia] = {}
     for K, _, IC[K] in parts.from_the_tips():
         path = _path(model, parts, K)
-        own = len(parts.Phi[K])
-        for k in range(len(path) - own, len(path)):
+        count = len(parts.Phi[K])
+        for k in range(len(path) - count, len(path)):
             Phi_k, at_k = path[k]
             B = christoffel_factor(Phi_k, IC[K])
             f = IC[K] @ Phi_k
@@ -108,7 +108,7 @@ def _add_changes_of_axes(
     body: int,
     add: Add,
 ) -> None:
-    """What the velocities of one joint do to its own axes: I^C T_jk, beyond what was added."""
+    """Add I^C T_jk for two velocities of one joint, beyond what the loop has added."""
     joint, at = model.bodies[body].joint, model.v_slices[body]
     Phi = parts.Phi[body]
     changes = []  # [k][j]: dPhi_j/dq_k

@@ -67,8 +67,8 @@ def coriolis_in(chart: Chart, model: Model, y: Sequence[Scalar], dy: Sequence[Sc
 
 def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
     """g-bar (34)."""
-    rest = [0] * model.nv
-    return force_in(chart, y, rnea(model, list(chart(y)), rest, rest))
+    zero = [0] * model.nv
+    return force_in(chart, y, rnea(model, list(chart(y)), zero, zero))
 
 
 def force_in(chart: Chart, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:

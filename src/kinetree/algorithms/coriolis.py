@@ -18,7 +18,7 @@ bodies. It holds for every joint whose velocities are the rates of its coordinat
 these, j and k, the axes' own change obeys dPhi_j/dq_k - dPhi_k/dq_j = Phi_j x Phi_k (the
 Maurer-Cartan equation), and as B(Phi_k) Phi_j - B(Phi_j) Phi_k = -I (Phi_k x Phi_j), C is then a
 sum of symbols symmetric in j and k; only one such is admissible. Where velocities are no rates (a
-quaternion's), C is admissible, and that is all there is (Remark 4).
+quaternion's), C is still admissible (Remark 4).
 differs: rotor inertias are added to H; joints that share a coordinate add up.
 
 Cost: O(N d).
@@ -56,11 +56,11 @@ def coriolis(
         rates = qd[model.v_slices[i]]
         v_p = v[body.parent] if body.parent >= 0 else Motion.zero()
         v.append(v_p + along(Phi[i], rates))  # (15)
-        own = body.joint.subspace_rate(q[model.q_slices[i]], rates)
+        axis_changes = body.joint.subspace_rate(q[model.q_slices[i]], rates)
         dPhi.append(
             [
                 v[i].cross(axis) + parts.X[i].to_parent(change)
-                for axis, change in zip(Phi[i], own, strict=True)
+                for axis, change in zip(Phi[i], axis_changes, strict=True)
             ]
         )
 

@@ -1,4 +1,4 @@
-"""Coriolis and centrifugal forces: what a motion at constant velocity takes, weightless.
+"""Coriolis and centrifugal forces: the joint forces at constant velocity, without gravity.
 
 Source: Lecture 9, "Calculations of c~ and M": c is RNEA at zero acceleration, without gravity and
 external forces. Friction, which the lecture lumps into c~, and springs take no part.
@@ -22,7 +22,7 @@ from kinetree.spatial import Vector3
 
 
 def coriolis_forces(inverse_dynamics: Callable[..., Any]) -> Callable[..., list[Scalar]]:
-    """The function c(model, q, qd), by a way of inverse dynamics."""
+    """The function c(model, q, qd), by a given algorithm of inverse dynamics."""
 
     def forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         bare = tuple(replace(body, drive=Drive()) for body in model.bodies)

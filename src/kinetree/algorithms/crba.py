@@ -36,12 +36,14 @@ def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:
 def mass_matrix(parts: Frames, inertias: Frames | None = None) -> list[list[Scalar]]:
     """H, both triangles.
 
-    inertias: the frames in which F_2 is found, if these are others: the bodies' own.
+    Arguments:
+        parts: the frames in which the blocks of H are computed.
+        inertias: the frames in which the inertias are summed, if these are others.
     """
     model, H = parts.model, rotor_matrix(parts.model)
-    found = inertias or parts
-    for j, _, IC in found.from_the_tips():
-        F = [IC @ axis for axis in found.Phi[j]]  # (26)
+    carrying = inertias or parts
+    for j, _, IC in carrying.from_the_tips():
+        F = [IC @ axis for axis in carrying.Phi[j]]  # (26)
         F = [parts.placed(j, force) for force in F] if inertias else F
         add_symmetric(model, H, [j], j, parts.Phi[j], F)  # (22)
         for bodies, seen in parts.towards_the_base(j, *F):
@@ -56,7 +58,7 @@ def crba(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def crba_in_one_frame(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """H by forces in one frame: none is carried, only products remain.
+    """H by forces in one common frame, where none needs to be transformed.
 
     Cheaper than in the bodies' frames where chains are long and their axes slanted.
     """

@@ -1,7 +1,7 @@
-"""The drives of joints: what their rotors, their friction and their springs take.
+"""The forces of joint drives: rotor inertia, friction and springs.
 
 Source: the passive forces of MuJoCo's joints. The energy of springs is U = sum of k_i |d_i|^2 / 2;
-a joint's displacement d_i is chosen so that its own entries are the slope of |d_i|^2 / 2 (see
+a joint's displacement d_i is chosen so that it is itself the gradient of |d_i|^2 / 2 (see
 `Joint.displacement`).
 
     symbol      code               meaning
@@ -26,7 +26,7 @@ from kinetree.scalar import Scalar, less, select
 def drive_forces(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
-    """What the drives take of each joint force: rotor inertia, friction, springs."""
+    """The part of each joint force that its drive takes: rotor inertia, friction, springs."""
     forces = spring_forces(model, q)
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
@@ -37,7 +37,7 @@ def drive_forces(
 
 
 def spring_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """U: of all springs, J; zero where they are relaxed."""
+    """U: the energy of all springs, J; zero where they are relaxed."""
     twice: Scalar = 0
     for joint, drive, at, _ in springs(model):
         for d in joint.displacement(drive.rest, q[at]):
@@ -55,7 +55,7 @@ def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def springs(model: Model) -> Iterator[tuple[Joint, Drive, slice, slice]]:
-    """The joints with springs, their drives, and where their coordinates and velocities stand."""
+    """The joints with springs: joint, drive, and the slices of its coordinates and velocities."""
     for i, drive in enumerate(model.drives):
         if drive.stiffness:
             yield model.bodies[i].joint, drive, model.q_slices[i], model.v_slices[i]

@@ -31,6 +31,6 @@ def effort(
     weights: Sequence[Scalar],
     external: Loads = (),
 ) -> Scalar:
-    """The sum of the squares of joint forces, each as often as its weight says."""
+    """The weighted sum of squared joint forces."""
     tau = balafoutis_patel(model, q, qd, qdd, external)
     return sum((w * t * t for w, t in zip(weights, tau, strict=True)), start=0)

@@ -24,7 +24,7 @@ from kinetree.spatial import Vector3
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
-    """T: of the bodies and the rotors, J."""
+    """T: the kinetic energy of the bodies and the rotors, J."""
     V, _ = motions(model, q, qd, [0] * model.nv)
     twice: Scalar = 0
     for body, v in zip(model.bodies, V, strict=True):
@@ -36,7 +36,7 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> S
 
 
 def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """Of the bodies in the gravity field and of the springs, J.
+    """The potential energy of the bodies in the gravity field and of the springs, J.
 
     Zero when the centre of mass is at the world's origin and every spring is relaxed.
     """

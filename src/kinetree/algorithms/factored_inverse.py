@@ -73,18 +73,18 @@ class Inverse:
 
 
 def _products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """Each row times each vector: some rows at a time, entry after entry."""
-    found: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
-    for some in _blocks(len(rows)):
+    """Each row times each vector: a block of rows at a time, entry after entry."""
+    products: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
+    for block in _blocks(len(rows)):
         # a row begins with its unit, which costs nothing at the start of a sum
-        units = (next(iter(rows[i])) for i in some)
-        for j in dict.fromkeys((*units, *(k for i in some for k in rows[i]))):
-            for i in some:
+        units = (next(iter(rows[i])) for i in block)
+        for j in dict.fromkeys((*units, *(k for i in block for k in rows[i]))):
+            for i in block:
                 if j in rows[i]:
-                    found[i] = [
-                        x + rows[i][j] * b[j] for x, b in zip(found[i], vectors, strict=True)
+                    products[i] = [
+                        x + rows[i][j] * b[j] for x, b in zip(products[i], vectors, strict=True)
                     ]
-    return found
+    return products
 
 
 def _blocks(count: int) -> list[range]:
@@ -96,17 +96,17 @@ def inverted(f: Factor) -> Inverse:
     K: list[Row] = [{i: 1} for i in range(len(f.L))]
 
     def take(i: int, j: int) -> None:
-        """What row i takes from row j, which is done."""
+        """Subtract from row i its multiple of row j, which is complete."""
         if j in f.L[i]:
             for k, value in K[j].items():
                 K[i][k] = K[i].get(k, 0) - f.L[i][j] * value
 
-    for some in _blocks(len(K)):
-        for j in range(some[0]):
-            for i in some:
+    for block in _blocks(len(K)):
+        for j in range(block[0]):
+            for i in block:
                 take(i, j)
-        for i in some:
-            for j in range(some[0], i):
+        for i in block:
+            for j in range(block[0], i):
                 take(i, j)
     return Inverse(K, f.D_inv, f.order)
 

@@ -44,7 +44,7 @@ def hybrid_crba(
     external: Loads,
     accelerated: Collection[int],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Hybrid dynamics as in `aba`: the rows of H where the force is given are solved."""
+    """Hybrid dynamics as in `aba`, by solving the rows of H whose force is given."""
     given = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
     known = [x if k in given else 0 for k, x in enumerate(qdd)]
     taken = balafoutis_patel(model, q, qd, known, external)
@@ -52,10 +52,12 @@ def hybrid_crba(
     H = crba(model, q)
     part = [[H[i][j] for j in order] for i in order]
     free = factor(part, range(len(order))).solve([tau[k] - taken[k] for k in order])
-    found = dict(zip(order, free, strict=True))
-    acceleration = [found.get(k, known[k]) for k in range(model.nv)]
+    free_accelerations = dict(zip(order, free, strict=True))
+    acceleration = [free_accelerations.get(k, known[k]) for k in range(model.nv)]
     forces = [
-        sum((H[k][j] * found[j] for j in order), start=taken[k]) if k in given else tau[k]
+        sum((H[k][j] * free_accelerations[j] for j in order), start=taken[k])
+        if k in given
+        else tau[k]
         for k in range(model.nv)
     ]
     return acceleration, forces

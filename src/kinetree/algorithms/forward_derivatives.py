@@ -9,7 +9,7 @@ Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamic
     M                 H          the mass matrix, in its sparse factors
     dID/dq, dID/dqd   dq dv      as in `inverse_derivatives`, at the accelerations of tau
 
-differs: what a free base's columns are is known without H^-1.
+differs: some columns of a free base are known without H^-1; see `_base_columns`.
 differs: columns are multiplied by the inverse's factors, which are as sparse as the robot branches,
 and not by the inverse, which is full.
 
@@ -27,7 +27,6 @@ from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_fram
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads, PointForce, along
-from kinetree.model.joints import Floating
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
 
@@ -46,32 +45,33 @@ def solved(
     qdd = H.solve([t - b for t, b in zip(tau, bias, strict=True)])
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     inverse = inverted(H)
-    found = _uniform(parts, qd, external)
+    solutions = _base_columns(parts, qd, external)
     pairs = [(name, k) for k in range(model.nv) for name in ("q", "qd")]
-    sought = [pair for pair in pairs if pair not in found]
+    unknown = [pair for pair in pairs if pair not in solutions]
     partials = {"q": dq, "qd": dv}
-    columns = inverse.times_negative([[row[k] for row in partials[name]] for name, k in sought])
-    found.update(zip(sought, columns, strict=True))
+    columns = inverse.times_negative([[row[k] for row in partials[name]] for name, k in unknown])
+    solutions.update(zip(unknown, columns, strict=True))
     by_q, by_v = (
-        [[found[name, k][i] for k in range(model.nv)] for i in range(model.nv)]
+        [[solutions[name, k][i] for k in range(model.nv)] for i in range(model.nv)]
         for name in ("q", "qd")
     )
     return by_q, by_v, inverse.matrix()
 
 
-def _uniform(
+def _base_columns(
     parts: Frames, qd: Sequence[Scalar], external: Loads
 ) -> dict[tuple[str, int], list[Scalar]]:
-    """The columns of -H^-1 dID that a free base knows.
+    """The columns of -H^-1 dID that are known for a free base.
 
-    Turning it turns gravity as it feels it, and another velocity along a line another frame would
-    see, too: both are an acceleration that all bodies share, so only the base's own changes.
+    Rotating the base rotates gravity in its frame. Changing its linear velocity is a change to
+    another inertial frame. Both are accelerations that all bodies share, so only the acceleration
+    of the base changes.
     """
     model = parts.model
     known: dict[tuple[str, int], list[Scalar]] = {}
     turned = any(isinstance(load, PointForce) for _, load in external)
     for i, body in enumerate(model.bodies):
-        free = body.parent < 0 and isinstance(body.joint, Floating) and body.drive == Drive()
+        free = body.parent < 0 and body.joint.velocity_is_twist and body.drive == Drive()
         if turned or not free:
             continue
         at = model.v_slices[i]
@@ -87,6 +87,6 @@ def _uniform(
 
 
 forward_derivatives = framed(solved, in_one_frame)
-"""From a model: in one common frame."""
+"""On a model, in one common frame."""
 forward_derivatives_in_own_frames = framed(solved, in_own_frames)
-"""From a model: in the bodies' frames."""
+"""On a model, in the bodies' frames."""

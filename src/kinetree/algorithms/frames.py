@@ -1,9 +1,9 @@
-"""The frames in which algorithms write down bodies' vectors: each body's own, or one for all.
+"""The frames in which algorithms express vectors: one for each body, or one for all.
 
 Source: Echeandia & Wensing, section 2.3, whose vectors have no coordinates. In one common frame
-sums over bodies are sums; in the bodies' own frames what is carried must be turned, but axes and
-inertias are simpler. The common frame is that of each tree's first body, in which nothing depends
-on where a base is.
+vectors of different bodies can be added as they are. In the bodies' frames they must be transformed
+first, but axes and inertias have fewer numbers. The common frame is that of each tree's first body,
+so nothing depends on the pose of a floating base.
 
     paper           code        meaning
     Phi_i           Phi[i]      axes of joint i
@@ -39,10 +39,10 @@ U = TypeVar("U", bound=Returnable)
 
 @dataclass(frozen=True)
 class Frames:
-    """A robot's parts, each in the frame of its body, or all in one.
+    """The axes of a robot's joints, each in the frame of its body, or all in one common frame.
 
-    X: where each body is in the common frame.
-    X_p: where it is in its parent.
+    X: the pose of each body in the common frame.
+    X_p: the pose of each body in its parent.
     common: whether there is a common frame.
     """
 
@@ -53,15 +53,15 @@ class Frames:
     common: bool
 
     def placed(self, i: int, value: T) -> T:
-        """What is fixed in body i, as it is written down here."""
+        """What is fixed in body i, in the frame that is used for body i here."""
         return self.X[i].to_parent(value) if self.common else value
 
-    def up(self, i: int, value: T) -> T:
-        """From the frame for body i to that for its parent."""
+    def to_parent(self, i: int, value: T) -> T:
+        """From the frame that is used for body i to the one for its parent."""
         return value if self.common else self.X_p[i].to_parent(value)
 
-    def down(self, i: int, value: U) -> U:
-        """From the frame for the parent of body i to that for body i."""
+    def to_child(self, i: int, value: U) -> U:
+        """From the frame that is used for the parent of body i to the one for body i."""
         return value if self.common else self.X_p[i].to_child(value)
 
     def towards_the_base(self, i: int, *values: T) -> Iterator[tuple[list[int], tuple[T, ...]]]:
@@ -73,28 +73,28 @@ class Frames:
             yield list(ancestors(self.model, i))[1:], values
             return
         for body in list(ancestors(self.model, i))[1:]:
-            values = tuple(self.up(i, value) for value in values)
+            values = tuple(self.to_parent(i, value) for value in values)
             yield [body], values
             i = body
 
     def from_the_tips(self) -> Iterator[tuple[int, Inertia, Inertia]]:
-        """Each body with I_i and I_i^C, children before parents: made when they are needed."""
+        """Each body with I_i and I_i^C, children before parents, computed on demand."""
         carried: dict[int, Inertia] = {}
         for i, body in reversed(list(enumerate(self.model.bodies))):
             I = self.placed(i, body.inertia)
             IC = I + carried.pop(i) if i in carried else I  # (20)
             if body.parent >= 0:
-                p, moved = body.parent, self.up(i, IC)
-                carried[p] = carried[p] + moved if p in carried else moved
+                p, in_parent = body.parent, self.to_parent(i, IC)
+                carried[p] = carried[p] + in_parent if p in carried else in_parent
             yield i, I, IC
 
     def parent_motion(
         self, i: int, v: Sequence[Motion], a: Sequence[Motion]
     ) -> tuple[Motion, Motion]:
-        """Velocity and acceleration of what carries body i; the world falls upwards."""
+        """Velocity and acceleration of body i's parent; the world accelerates against gravity."""
         p = self.model.bodies[i].parent
         if p >= 0:
-            return self.down(i, v[p]), self.down(i, a[p])
+            return self.to_child(i, v[p]), self.to_child(i, a[p])
         felt = -(self.X_p[i].rotation.T @ self.model.gravity)
         return Motion.zero(), Motion(felt, Vector3.zero())
 
@@ -108,26 +108,26 @@ class Frames:
             at = self.model.v_slices[i]
             v_p, a_p = self.parent_motion(i, v, a)
             v_J = along(self.Phi[i], qd[at])
-            own = along(body.joint.subspace_rate(q[self.model.q_slices[i]], qd[at]), qd[at])
+            axis_change = along(body.joint.subspace_rate(q[self.model.q_slices[i]], qd[at]), qd[at])
             v.append(v_p + v_J)
-            bias = v_p.cross(v_J) + self.placed(i, own)
+            bias = v_p.cross(v_J) + self.placed(i, axis_change)
             a.append(a_p + along(self.Phi[i], qdd[at]) + bias)
         return v, a
 
 
 def in_one_frame(model: Model, q: Sequence[Scalar]) -> Frames:
-    """A robot's parts in the common frame."""
+    """Everything in one common frame."""
     X: list[Transform] = []
     X_p = parent_transforms(model, q)
     for i, body in enumerate(model.bodies):
         X.append(X[body.parent] @ X_p[i] if body.parent >= 0 else Transform.identity())
-    own = subspaces(model, q)
-    Phi = [[X_i.to_parent(axis) for axis in axes] for X_i, axes in zip(X, own, strict=True)]
+    in_bodies = subspaces(model, q)
+    Phi = [[X_i.to_parent(axis) for axis in axes] for X_i, axes in zip(X, in_bodies, strict=True)]
     return Frames(model, Phi, X, X_p, common=True)
 
 
 def in_own_frames(model: Model, q: Sequence[Scalar]) -> Frames:
-    """A robot's parts, each in the frame of its body."""
+    """Everything in the frames of the bodies."""
     Phi = [list(axes) for axes in subspaces(model, q)]
     return Frames(model, Phi, [], parent_transforms(model, q), common=False)
 
@@ -135,7 +135,7 @@ def in_own_frames(model: Model, q: Sequence[Scalar]) -> Frames:
 def framed(
     algorithm: Callable[..., Any], place: Callable[[Model, Sequence[Scalar]], Frames]
 ) -> Callable[..., Any]:
-    """An algorithm on a robot's parts and q, as one on its model and q: in one kind of frames."""
+    """The function of a model and q that runs an algorithm on `Frames` made by `place`."""
 
     def run(model: Model, q: Sequence[Scalar], *arguments: Any) -> Any:
         return algorithm(place(model, q), q, *arguments)
@@ -145,6 +145,6 @@ def framed(
 
 
 def moving_force(I: Inertia, v: Motion, a: Motion) -> tuple[Force, AngularOperator]:
-    """I a + v x* I v (7), and 2 B(v, I), by which it changes with v (12)."""
+    """I a + v x* I v (7), and its derivative by v, 2 B(v, I) (12)."""
     B = velocity_factor(v * 2, I)
     return I @ a + (B @ v) * 0.5, B

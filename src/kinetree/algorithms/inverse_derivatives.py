@@ -49,7 +49,11 @@ Matrix = list[list[Scalar]]
 
 
 class Step(NamedTuple):
-    """Along one axis s of a joint, whose velocity is `number` in v; `axes` is their own change."""
+    """The change along one axis s of a joint.
+
+    number: its index in v.
+    axes: the change of Phi.
+    """
 
     number: int
     s: Motion
@@ -111,28 +115,28 @@ def derivatives(
                         _add(H, e, t, entry)
                         if i != j or e.number != t.number:
                             _add(H, t, e, entry)
-                f_a, f_B, f_K, f_v, f_q = (parts.up(i, x) for x in (f_a, f_B, f_K, f_v, f_q))
+                f_a, f_B, f_K, f_v, f_q = (parts.to_parent(i, x) for x in (f_a, f_B, f_K, f_v, f_q))
             for e, axis in zip(steps[j], t.axes, strict=True):
                 _add(dq, e, t, axis.dot(fC[j]))
         p = model.bodies[j].parent
         fC[p], BC[p], KC[p] = (
-            fC[p] + parts.up(j, fC[j]),
-            BC[p] + parts.up(j, BC[j]),
-            KC[p] + parts.up(j, KC[j]),
+            fC[p] + parts.to_parent(j, fC[j]),
+            BC[p] + parts.to_parent(j, BC[j]),
+            KC[p] + parts.to_parent(j, KC[j]),
         )
     return dq, dv, H
 
 
 inverse_derivatives = framed(derivatives, in_one_frame)
-"""From a model: in one common frame, in which nothing is carried."""
+"""On a model, in one common frame, where nothing needs to be transformed."""
 inverse_derivatives_in_own_frames = framed(derivatives, in_own_frames)
-"""From a model: in the bodies' frames, whose axes have few numbers."""
+"""On a model, in the bodies' frames, where axes have few nonzero entries."""
 
 
 def gravity_derivatives(model: Model, q: Sequence[Scalar], external: Loads = ()) -> Matrix:
     """The derivative by q of the forces that hold the robot at rest."""
-    rest = [0] * model.nv
-    dq, _, _ = inverse_derivatives(model, q, rest, rest, external)
+    zero = [0] * model.nv
+    dq, _, _ = inverse_derivatives(model, q, zero, zero, external)
     return dq
 
 
@@ -141,7 +145,7 @@ def _add(matrix: Matrix, row: Step, column: Step, entry: Scalar) -> None:
 
 
 def _turning(parts: Frames, loads: Loads) -> list[AngularOperator]:
-    """K_i: how forces on points of body i would turn with it."""
+    """K_i: how forces on points of body i would change if they turned with it."""
     K = [AngularOperator.zero() for _ in parts.model.bodies]
     for i, pulls in enumerate(point_forces(parts.model, parts.X_p, loads)):
         for force, point in pulls:

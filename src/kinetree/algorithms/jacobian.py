@@ -36,14 +36,14 @@ def jacobians(model: Model, q: Sequence[Scalar], axes: str) -> list[list[list[Sc
 
 
 def matrix(model: Model, columns: Sequence[Motion]) -> list[list[Scalar]]:
-    """The rows of a matrix whose columns these are."""
+    """The rows of the matrix with these columns."""
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def body_columns(
     model: Model, q: Sequence[Scalar], k: int, place: Transform, axes: str
 ) -> list[Motion]:
-    """The columns of J_k, at a place fixed in body k (58)."""
+    """The columns of J_k, for a frame fixed in body k (58)."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     columns = [Motion.zero()] * model.nv
     if k < 0:

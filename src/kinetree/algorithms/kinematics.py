@@ -44,7 +44,7 @@ def frame_pose(model: Model, q: Sequence[Scalar], name: str) -> Transform:
 
 
 def seen(motion: Motion, X0: Transform, axes: str) -> Motion:
-    """A motion given in the axes of a frame with pose X0, as `axes` says."""
+    """A motion given in a frame with pose X0, expressed in `axes`."""
     if axes == "world":
         return X0.to_parent(motion)
     if axes == "origin":
@@ -74,8 +74,8 @@ def frame_velocity(
     if frame.body < 0:
         return Motion.zero()
     V, _ = motions(model, q, qd, [0] * model.nv)
-    own = frame.placement.to_child(V[frame.body])
-    return seen(own, frame_pose(model, q, name), axes)
+    in_frame = frame.placement.to_child(V[frame.body])
+    return seen(in_frame, frame_pose(model, q, name), axes)
 
 
 def frame_acceleration(

@@ -16,7 +16,7 @@ world, and M_k its inertia turned into the world's axes,
 
 J and J' come from differentiating poses with dual numbers, once and twice, and nothing else: a way
 to M and C that shares no step with the recursions. For quaternions the derivatives are along the
-velocities of the joint, to which the same derivation applies.
+velocities of the joint; the same derivation applies.
 
 differs: the paper has J_k of the centre of mass, for which h is zero, M_k = blockdiag(m, I_c) and
 N_k = [omega~_k] M_k. Here it is the link's origin, which a link without mass has, too.

@@ -11,7 +11,7 @@ Source: Liu & Jain, A Quick Tutorial on Multibody Dynamics, section 7, eq. 72 to
     (omega'_k)^l     dw[k]      angular acceleration
     f_k, tau_k       f[k] t[k]  force and torque received from the parent, at the joint
 
-The linear velocity of eq. 76 is needed by nothing here and left out. Translational joints are
+The linear velocity of eq. 76 is not needed here and left out. Translational joints are
 eq. 82 to 84 for one that may turn, too: d_k moves with the velocity d' in the parent's frame.
 
 Eq. 84 gives the rate of the velocity's local components. The acceleration, as in eq. 79, is that
@@ -84,9 +84,9 @@ def liu_jain(
     tau = drive_forces(model, q, qd, qdd)
     for k, body in reversed(list(enumerate(model.bodies))):
         m, h, I = body.inertia.mass, body.inertia.moment, body.inertia.rotational
-        own = dv[k] * m + w[k].cross(w[k].cross(h)) + dw[k].cross(h)  # m times the centre's
+        inertial = dv[k] * m + w[k].cross(w[k].cross(h)) + dw[k].cross(h)  # m times the centre's
         spin = I @ dw[k] + w[k].cross(I @ w[k])
-        f[k] = f[k] + own - F_ext[k].linear  # (72)
+        f[k] = f[k] + inertial - F_ext[k].linear  # (72)
         t[k] = t[k] + spin + h.cross(dv[k]) - F_ext[k].angular  # (73), about the link's origin
         for j, axis in enumerate(Phi[k], model.v_slices[k].start):
             tau[j] = tau[j] + axis.angular.dot(t[k]) + axis.linear.dot(f[k])

@@ -4,7 +4,7 @@ Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5 and 
 H = L^T D L with unit lower triangular L, which needs no square roots.
 
 Rows are eliminated from the tips to the base, so that L has no entry where H has none: row i of L
-has entries only at the coordinates that move what carries joint i. What is zero is not kept, so
+has entries only at the coordinates that move the ancestors of joint i. Zeros are not stored, so
 joints that share a coordinate need no special care.
 
     book      code      meaning
@@ -25,7 +25,7 @@ from kinetree.scalar import Scalar, sqrt
 
 Row = dict[int, Scalar]
 TOGETHER = 2
-"""Rows that are worked on together: what is loaded for one serves for the other."""
+"""How many rows are eliminated together: what is loaded for one serves the others."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def factor(
     """L^T D L of a symmetric positive definite matrix, the last of the order eliminated first.
 
     Arguments:
-        inverse: of a coordinate and its pivot, the entry of D: 1 / pivot.
+        inverse: takes a coordinate and its pivot, gives the entry of D^-1, 1 / pivot.
     """
     n = len(order)
     rows: list[Row] = []
@@ -72,18 +72,18 @@ def factor(
     L: list[Row] = [{} for _ in range(n)]
 
     def take(i: int, k: int) -> None:
-        """What row k takes from row i, which stands before it."""
+        """Subtract from row i what row k, which comes after it, contributes."""
         if i in L[k]:
             for j, h in rows[k].items():
                 if j <= i:
                     rows[i][j] = rows[i].get(j, 0) - L[k][i] * h
 
     for last in range(n - 1, -1, -TOGETHER):
-        some = range(last, max(last - TOGETHER, -1), -1)
+        block = range(last, max(last - TOGETHER, -1), -1)
         for k in range(last + 1, n):
-            for i in some:
+            for i in block:
                 take(i, k)
-        for i in some:
+        for i in block:
             for k in range(i + 1, last + 1):
                 take(i, k)
             D_inv[i] = inverse(order[i], rows[i].pop(i))
@@ -92,12 +92,12 @@ def factor(
 
 
 def elimination_order(model: Model) -> list[int]:
-    """The coordinates from the base to the tips, whatever their order in q is."""
+    """The coordinates from the base to the tips, independent of their order in q."""
     return [k for i in sorted(model.coordinate_order) for k in _range(model.v_slices[i])]
 
 
 def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """L with H = L^T L. It is lower triangular when coordinates stand from the base to the tips."""
+    """L with H = L^T L; lower triangular if coordinates are ordered from the base to the tips."""
     f = factor(crba(model, q), elimination_order(model))
     L: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for i, coordinate in enumerate(f.order):

@@ -1,7 +1,8 @@
 """Configurations as a manifold: moving along a velocity, and the velocity between two.
 
 Source: Liu & Jain eq. 53 for the exponential map of rotations; K. M. Lynch & F. C. Park, Modern
-Robotics (2017), section 3.3.3, for that of rigid motions. The joints' own charts do the rest.
+Robotics (2017), section 3.3.3, for that of rigid motions. Each joint has its own maps
+(`Joint.integrate`, `Joint.difference`).
 
     code     meaning
     (+)      q (+) dv: moved along a velocity
@@ -19,7 +20,7 @@ from kinetree.scalar import Scalar
 
 
 def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-    """q (+) dv: where the constant velocity dv leads in one unit of time."""
+    """q (+) dv: the configuration after moving with constant velocity dv for one unit of time."""
     moved: list[Scalar] = [0] * model.nq
     for i in model.coordinate_order:
         at, along = model.q_slices[i], model.v_slices[i]
@@ -37,7 +38,7 @@ def normalize(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def coordinate_rates(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """The rate of q at the velocity v: v itself, but for quaternions."""
+    """The rate of q at the velocity v: v itself, except for quaternions."""
     rates: list[Scalar] = [0] * model.nq
     for i in model.coordinate_order:
         at, along = model.q_slices[i], model.v_slices[i]

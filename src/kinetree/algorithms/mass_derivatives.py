@@ -38,24 +38,24 @@ Axis = tuple[int, Motion]
 
 def mass_derivatives(model: Model, q: Sequence[Scalar]) -> Tensor:
     """[i][j][k]: the derivative of H_ij along direction k of q (+) delta."""
-    parts, n, rest = in_one_frame(model, q), model.nv, [0] * model.nv
-    found: Tensor = [[[0] * n for _ in range(n)] for _ in range(n)]
+    parts, n, zero = in_one_frame(model, q), model.nv, [0] * model.nv
+    dH: Tensor = [[[0] * n for _ in range(n)] for _ in range(n)]
     axes: list[list[Axis]] = []
-    own: list[list[tuple[int, list[Axis]]]] = []
+    axis_changes: list[list[tuple[int, list[Axis]]]] = []
     for i, (X, Phi) in enumerate(zip(parts.X, parts.Phi, strict=True)):
         start = model.v_slices[i].start
         axes.append(list(enumerate(Phi, start)))
-        own.append(
+        axis_changes.append(
             [
                 (c.number, list(enumerate([X.to_parent(axis) for axis in c.axes], start)))
-                for c in changes(model, i, q, rest, rest)
+                for c in changes(model, i, q, zero, zero)
             ]
         )
 
     def add(i: int, j: int, k: int, entry: Scalar) -> None:
-        """To H_ij and to H_ji."""
-        found[i][j][k] = found[i][j][k] + entry
-        found[j][i][k] = found[j][i][k] + entry
+        """Add to the derivatives of H_ij and of H_ji."""
+        dH[i][j][k] = dH[i][j][k] + entry
+        dH[j][i][k] = dH[j][i][k] + entry
 
     for j, _, IC in parts.from_the_tips():
         above = list(ancestors(model, j))
@@ -66,7 +66,7 @@ def mass_derivatives(model: Model, q: Sequence[Scalar]) -> Tensor:
                     for i in above[depth + 1 :]:
                         for row, other in axes[i]:
                             add(row, column, number, other.cross(s).dot(F))
-                for number, changed in own[k]:
+                for number, changed in axis_changes[k]:
                     for row, other in changed:
                         add(row, column, number, other.dot(F))
         for number, s in axes[j]:  # j is k, carried by both
@@ -80,24 +80,24 @@ def mass_derivatives(model: Model, q: Sequence[Scalar]) -> Tensor:
                     for k in above[depth + 1 :]:
                         for row, other in axes[k]:
                             add(row, column, number, other.dot(change))
-        for number, changed in own[j]:
+        for number, changed in axis_changes[j]:
             for column, axis in changed:
                 F = IC @ axis
                 for i in above[1:]:
                     for row, other in axes[i]:
                         add(row, column, number, other.dot(F))
-    return found
+    return dH
 
 
 def mass_inverse_derivatives(model: Model, q: Sequence[Scalar]) -> Tensor:
     """[i][j][k]: the derivative of the inverse's entry ij: d H^-1 = -H^-1 dH H^-1."""
     n, inverse, change = model.nv, mass_matrix_inverse(model, q), mass_derivatives(model, q)
-    found: Tensor = [[[0] * n for _ in range(n)] for _ in range(n)]
+    d_inverse: Tensor = [[[0] * n for _ in range(n)] for _ in range(n)]
     for k in range(n):
         dH = [[change[i][j][k] for j in range(n)] for i in range(n)]
         half = [[dot(row, column) for column in inverse] for row in dH]
         for i in range(n):
             for j in range(i + 1):
                 entry = -dot(inverse[i], [row[j] for row in half])
-                found[i][j][k] = found[j][i][k] = entry
-    return found
+                d_inverse[i][j][k] = d_inverse[j][i][k] = entry
+    return d_inverse

@@ -35,17 +35,17 @@ def minverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     D_inv: list[list[list[Scalar]]] = [[] for _ in range(n)]
     inverse: list[list[Scalar]] = [[0] * nv for _ in range(nv)]
 
-    # tips to base: what a unit force at k or beyond does to joint i, all before it standing still
+    # tips to base: the effect of a unit force at k or beyond on joint i, its parents held
     for i in reversed(range(n)):
         at, parent = model.v_slices[i], model.bodies[i].parent
-        own = range(at.start, at.stop)
+        rows = range(at.start, at.stop)
         U[i] = [IA[i] @ axis for axis in Phi[i]]
         D = [[axis.dot(force) for force in U[i]] for axis in Phi[i]]
         for r in range(len(D)):
             D[r][r] = D[r][r] + model.drives[i].armature
         D_inv[i] = inverse_symmetric(D)
-        for row, weights in zip(own, D_inv[i], strict=True):
-            for column, weight in zip(own, weights, strict=True):
+        for row, weights in zip(rows, D_inv[i], strict=True):
+            for column, weight in zip(rows, weights, strict=True):
                 inverse[row][column] = weight
             for column, force in F[i].items():
                 felt = [axis.dot(force) for axis in Phi[i]]
@@ -56,27 +56,27 @@ def minverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
         for weights, force in zip(D_inv[i], U[i], strict=True):
             Ia = Ia - ArticulatedInertia.outer(force, combine(U[i], weights))
         IA[parent] = IA[parent] + X[i].to_parent(Ia)
-        for column in (*own, *F[i]):
-            moved = combine(U[i], [inverse[row][column] for row in own])
+        for column in (*rows, *F[i]):
+            moved = combine(U[i], [inverse[row][column] for row in rows])
             left = moved + F[i][column] if column in F[i] else moved
             F[parent][column] = X[i].to_parent(left)
 
-    # base to tips: what is before moves too; columns before a body's own follow by symmetry
+    # base to tips: the parents move, too; columns before a body's rows follow by symmetry
     rank = {k: r for r, k in enumerate(elimination_order(model))}
     P: list[dict[int, Motion]] = [{} for _ in range(n)]
     for i, body in enumerate(model.bodies):
-        own = range(model.v_slices[i].start, model.v_slices[i].stop)
+        rows = range(model.v_slices[i].start, model.v_slices[i].stop)
         carried = P[body.parent] if body.parent >= 0 else {}
-        for column in {*own, *F[i], *carried}:
-            if rank[column] < rank[own[0]]:
+        for column in {*rows, *F[i], *carried}:
+            if rank[column] < rank[rows[0]]:
                 continue
             A = Motion.zero()
             if column in carried:
                 A = X[i].to_child(carried[column])
                 felt = [force.dot(A) for force in U[i]]
-                for row, weights in zip(own, D_inv[i], strict=True):
+                for row, weights in zip(rows, D_inv[i], strict=True):
                     inverse[row][column] = inverse[row][column] - dot(weights, felt)
-            P[i][column] = A + along(Phi[i], [inverse[row][column] for row in own])
+            P[i][column] = A + along(Phi[i], [inverse[row][column] for row in rows])
     for row, column in combinations(elimination_order(model), 2):
         inverse[column][row] = inverse[row][column]
     return inverse

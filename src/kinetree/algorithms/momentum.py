@@ -29,7 +29,7 @@ POINTS = ("center", "origin")
 
 
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], about: str) -> list[Scalar]:
-    """The momentum of all that moves: six numbers, linear first, in the world's axes."""
+    """The momentum of all moving bodies: six numbers, linear first, in the world's axes."""
     V, _ = motions(model, q, qd, [0] * model.nv)
     total = [Force.zero() for _ in range(len(model.bodies) + 1)]
     for i, X in reversed(list(enumerate(parent_transforms(model, q)))):
@@ -62,10 +62,10 @@ def momentum_rate(
     qdd: Sequence[Scalar],
     about: str,
 ) -> list[Scalar]:
-    """How fast the momentum changes at the accelerations qdd."""
+    """The rate of the momentum at the accelerations qdd."""
     moving = [Dual(x, dx) for x, dx in zip(qd, qdd, strict=True)]
-    found: list[Scalar] = rate(momentum, model, q, qd, moving, about)
-    return found
+    result: list[Scalar] = rate(momentum, model, q, qd, moving, about)
+    return result
 
 
 def _point(model: Model, q: Sequence[Scalar], about: str) -> Vector3:
@@ -73,5 +73,5 @@ def _point(model: Model, q: Sequence[Scalar], about: str) -> Vector3:
 
 
 def _shifted(f: Force, point: Vector3) -> Force:
-    """A momentum about the origin, about another point."""
+    """A momentum about the world's origin, taken about another point instead."""
     return Force(f.linear, f.angular - point.cross(f.linear))

@@ -1,4 +1,4 @@
-"""What control does with the Coriolis matrix, without forming it.
+"""Passivity-based control and the momentum observer, without forming the Coriolis matrix.
 
 Source: Echeandia & Wensing, Remark 1, after G. Niemeyer & J.-J. E. Slotine: with a reference
 velocity for one of the two in v x* I v, the recursion of Newton and Euler gives C(q, v) v_r.
@@ -72,15 +72,16 @@ def momentum_observer(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The generalised momentum p = H v, and its estimated rate tau + C^T v - g + r.
 
-    Integrate the rate over a step to an estimate of p. With p at the end of the step,
-    r = gain (p - estimate) follows the forces from outside (A. De Luca & R. Mattone, ICRA 2003).
+    Integrate the rate over a step to estimate p. With p at the end of the step,
+    r = gain (p - estimate) converges to the external joint forces
+    (A. De Luca & R. Mattone, ICRA 2003).
     """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    rest = [0] * model.nv
+    zero = [0] * model.nv
     A_g = Motion(model.gravity, Vector3.zero())
-    V, A = forward_pass(model, X, Phi, q, rest, rest, -A_g)
+    V, A = forward_pass(model, X, Phi, q, zero, zero, -A_g)
     weight = [body.inertia @ A[i] for i, body in enumerate(model.bodies)]
-    V, _ = forward_pass(model, X, Phi, q, v, rest, Motion.zero())
+    V, _ = forward_pass(model, X, Phi, q, v, zero, Motion.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
     p = [x * rotor for x, rotor in zip(v, rotor_inertias(model), strict=True)]
     rate = [t + x - s for t, x, s in zip(tau, r, spring_forces(model, q), strict=True)]

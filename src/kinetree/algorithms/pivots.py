@@ -4,8 +4,8 @@ Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, who
 these are, for the articulated-body inertias; section 6.5 for H = L^T D L, whose D are the pivots.
 
 The pivot of a coordinate is the inertia that it feels while all coordinates further out are free.
-Beside it stands the inertia that it feels while they are held: the diagonal of H. Where a pivot is
-zero, H is singular; the smaller it is beside the other, the more digits of accelerations are lost.
+It is compared with the inertia that the coordinate feels while they are held: the diagonal of H. If
+a pivot is zero, H is singular; the smaller the quotient, the more digits of accelerations are lost.
 
     book      code      meaning
     I_i^A     IA[i]     articulated-body inertia: of body i and all it carries, joints free
@@ -13,10 +13,10 @@ zero, H is singular; the smaller it is beside the other, the more digits of acce
     U_i       U         I_i^A S_i, for one degree of freedom at a time, the last first
     D_i       free      S_i^T U_i, and the rotor's inertia
 
-differs: a coordinate whose pivot is zero but for rounding takes nothing from the articulated
-inertia, where Featherstone divides by D: the pivots further in are then right, too.
-differs: terms of the diagonal of H are taken as positive where they have both signs, so that it is
-also the scale on which the pivot rounds.
+differs: a coordinate whose pivot is zero up to rounding takes nothing from the articulated inertia,
+where Featherstone divides by D, so that the pivots further in are right, too.
+differs: the terms of the diagonal of H are summed by their absolute values, so that the sum is also
+the scale of the rounding errors of the pivot.
 
 Cost: O(N); where joints share coordinates, O(N d^2) for depth d.
 """
@@ -33,12 +33,12 @@ from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import ArticulatedInertia, Inertia, Motion
 
 SINGULAR = 1e-13
-"""A pivot below this share of the inertia that is felt with the others held is rounding."""
+"""A pivot below this share of the inertia felt with the others held is rounding noise."""
 
 
 @dataclass(frozen=True)
 class Pivot:
-    """The inertia that a coordinate feels, all further out being free, or held."""
+    """The inertia that a coordinate feels while all coordinates further out are free, or held."""
 
     free: Scalar
     held: Scalar
@@ -61,8 +61,8 @@ def pivots(
     Arguments:
         accelerated: bodies whose joints' accelerations are given: they are held in any case, and
             have no pivot.
-        bodies: those to look at, with everything they carry; by default all of them. Where joints
-            share coordinates, it is always all.
+        bodies: those to examine, with everything they carry; by default all of them, and always
+            all if joints share coordinates.
     """
     if any(body.follows is not None for body in model.bodies):
         return _by_factor(model, q, accelerated)
@@ -75,7 +75,7 @@ def _by_inertias(
     accelerated: Collection[int],
     bodies: Collection[int] | None,
 ) -> dict[int, Pivot]:
-    found: dict[int, Pivot] = {}
+    results: dict[int, Pivot] = {}
     chosen = range(len(model.bodies)) if bodies is None else bodies
     IA = {i: ArticulatedInertia.of_body(model.bodies[i].inertia) for i in chosen}
     IC = {i: model.bodies[i].inertia for i in chosen}
@@ -84,24 +84,24 @@ def _by_inertias(
         if i not in accelerated:
             axes, rotor = body.joint.subspace(q[at]), model.drives[i].armature
             joint, IA[i] = joint_pivots(IA[i], IC[i], axes, rotor)
-            found |= dict(enumerate(joint, model.v_slices[i].start))
+            results |= dict(enumerate(joint, model.v_slices[i].start))
         if body.parent in IA:
             X = body.placement @ body.joint.transform(q[at])
             IA[body.parent] = IA[body.parent] + X.to_parent(IA[i])
             IC[body.parent] = IC[body.parent] + X.to_parent(IC[i])
-    return found
+    return results
 
 
 def joint_pivots(
     IA: ArticulatedInertia, IC: Inertia, axes: Sequence[Motion], rotor: Scalar
 ) -> tuple[list[Pivot], ArticulatedInertia]:
-    """The pivots of a joint, and what is left of the articulated inertia behind it."""
-    found = []
+    """The pivots of a joint, and the articulated inertia that remains for its parent."""
+    results = []
     for axis in reversed(axes):
         U = IA @ axis  # (7.43)
-        found.append(Pivot(axis.dot(U) + rotor, _felt(IC, axis) + size(rotor)))  # (7.44)
-        IA = IA - ArticulatedInertia.outer(U, U * found[-1].inverse)  # (7.47)
-    return found[::-1], IA
+        results.append(Pivot(axis.dot(U) + rotor, _felt(IC, axis) + size(rotor)))  # (7.44)
+        IA = IA - ArticulatedInertia.outer(U, U * results[-1].inverse)  # (7.47)
+    return results[::-1], IA
 
 
 def _by_factor(model: Model, q: Sequence[Scalar], accelerated: Collection[int]) -> dict[int, Pivot]:
@@ -109,14 +109,14 @@ def _by_factor(model: Model, q: Sequence[Scalar], accelerated: Collection[int]) 
     H = crba(model, q)
     held = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
     order = [k for k in elimination_order(model) if k not in held]
-    found: dict[int, Pivot] = {}
+    results: dict[int, Pivot] = {}
 
     def inverse(k: int, free: Scalar) -> Scalar:
-        found[k] = Pivot(free, size(H[k][k]))
-        return found[k].inverse
+        results[k] = Pivot(free, size(H[k][k]))
+        return results[k].inverse
 
     factor(H, order, inverse)
-    return found
+    return results
 
 
 def size(x: Scalar) -> Scalar:

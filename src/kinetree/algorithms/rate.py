@@ -1,4 +1,4 @@
-"""Rates: how fast a function of the configuration changes as the robot moves.
+"""Rates: the time derivative of a function of the configuration.
 
 Source: Liu & Jain, after eq. 45: J' = sum_k dJ/dq_k q_k'. The function is run on dual numbers, q
 and its rate, so that the rate of any Jacobian or matrix follows from the function itself.

@@ -58,7 +58,7 @@ def joint_wrenches(
     qdd: Sequence[Scalar],
     external: Loads = (),
 ) -> list[Force]:
-    """F_i: all that joint i transmits onto body i, in the body's frame."""
+    """F_i: the wrench that joint i transmits to body i, in the body's frame."""
     F, _ = passes(model, q, qd, qdd, external)
     return F
 
@@ -79,7 +79,7 @@ def passes(
     # F_i = I_i A_i + V_i x* I_i V_i (7), less what comes from outside
     F = [body.inertia.wrench(V[i], A[i]) - F_ext[i] for i, body in enumerate(model.bodies)]
 
-    # tips to base: what each joint carries (18), and what its drive takes
+    # tips to base: what each joint carries (18), and the force of its drive
     tau = drive_forces(model, q, qd, qdd)
     carry_to_base(model, X, Phi, F, tau)
     return F, tau

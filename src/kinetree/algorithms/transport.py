@@ -1,4 +1,4 @@
-"""How a displacement is carried along a motion: the linearised kinematics of configurations.
+"""The transport of a displacement along a motion: the linearised kinematics of configurations.
 
 Source: the commutator of two vector fields on configurations; for a free body it is the adjoint
 of its velocity (R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.9).

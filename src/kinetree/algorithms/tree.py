@@ -1,4 +1,4 @@
-"""What every recursion starts from: each joint's transform and axes at a configuration."""
+"""What recursions share: joint transforms and axes at a configuration, loads, sums."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PointForce:
 
 
 Loads = Sequence[tuple[str, Force | PointForce]]
-"""What acts from outside: a frame's name, and a wrench in its coordinates or a force on a point."""
+"""External loads: pairs of a frame's name and a wrench in its coordinates, or a PointForce."""
 
 
 def parent_transforms(model: Model, q: Sequence[Scalar]) -> list[Transform]:
@@ -42,7 +42,7 @@ def subspaces(model: Model, q: Sequence[Scalar]) -> list[tuple[Motion, ...]]:
 
 
 def ancestors(model: Model, body: int) -> Iterator[int]:
-    """A body and all that carry it, the nearest first."""
+    """A body and its ancestors, the nearest first."""
     while body >= 0:
         yield body
         body = model.bodies[body].parent
@@ -64,14 +64,14 @@ def joint_motion(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
 ) -> tuple[Motion, Motion]:
-    """The velocity of joint i in its body's frame, and the rate of that: axes may move, too."""
+    """The velocity of joint i in its body's frame, and its rate, with the rate of the axes."""
     at = model.v_slices[i]
     Phi_rate = model.bodies[i].joint.subspace_rate(q[model.q_slices[i]], qd[at])
     return along(Phi, qd[at]), along(Phi, qdd[at]) + along(Phi_rate, qd[at])
 
 
 def combine(forces: Iterable[Force], weights: Iterable[Scalar]) -> Force:
-    """The sum of forces, each as often as its weight says."""
+    """The weighted sum of forces."""
     total = Force.zero()
     for force, weight in zip(forces, weights, strict=True):
         total = total + force * weight
@@ -85,7 +85,7 @@ def carry_to_base(
     F: list[Force],
     tau: list[Scalar],
 ) -> None:
-    """Tips to base: what each joint carries is added to F, what it feels of that to tau."""
+    """Tips to base: add to F what each joint carries, and its component along the axes to tau."""
     for i, body in reversed(list(enumerate(model.bodies))):
         for k, axis in enumerate(Phi[i], model.v_slices[i].start):
             tau[k] = tau[k] + axis.dot(F[i])
@@ -102,7 +102,7 @@ def body_poses(model: Model, X: Sequence[Transform]) -> Iterator[Transform]:
 
 
 def wrenches_on_bodies(model: Model, X: Sequence[Transform], loads: Loads) -> list[Force]:
-    """The sum of what acts from outside on each body, in the body's frame."""
+    """The sum of the external loads on each body, in the body's frame."""
     total = [Force.zero() for _ in model.bodies]
     for name, load in loads:
         frame = model.frame(name)
@@ -118,11 +118,11 @@ def point_forces(
     model: Model, X: Sequence[Transform], loads: Loads
 ) -> list[list[tuple[Vector3, Vector3]]]:
     """The forces on points of each body, and the points, in the body's frame."""
-    found: list[list[tuple[Vector3, Vector3]]] = [[] for _ in model.bodies]
+    by_body: list[list[tuple[Vector3, Vector3]]] = [[] for _ in model.bodies]
     X0 = list(body_poses(model, X)) if any(isinstance(x, PointForce) for _, x in loads) else []
     for name, load in loads:
         frame = model.frame(name)
         if isinstance(load, PointForce) and frame.body >= 0:
             force = X0[frame.body].rotation.T @ load.force
-            found[frame.body].append((force, frame.placement.point(load.point)))
-    return found
+            by_body[frame.body].append((force, frame.placement.point(load.point)))
+    return by_body

@@ -1,4 +1,4 @@
-"""The mass matrix column by column: what each unit acceleration takes.
+"""The mass matrix column by column: the joint forces of each unit acceleration.
 
 Source: Lecture 9, "Calculations of c~ and M": without gravity, velocity and external forces (here
 also without springs), M_:,j = RNEA(theta, 0, unit acceleration j). For teaching and for tests.
@@ -25,9 +25,9 @@ def mass_by_unit_accelerations(model: Model, q: Sequence[Scalar]) -> list[list[S
     """The mass matrix M(q)."""
     bare = tuple(replace(b, drive=replace(b.drive, stiffness=0.0)) for b in model.bodies)
     weightless = replace(model, gravity=Vector3.zero(), bodies=bare)
-    rest = [0] * model.nv
+    zero = [0] * model.nv
     columns = []
     for j in range(model.nv):
         unit = [1 if k == j else 0 for k in range(model.nv)]
-        columns.append(rnea(weightless, q, rest, unit))
+        columns.append(rnea(weightless, q, zero, unit))
     return [list(row) for row in zip(*columns, strict=True)]

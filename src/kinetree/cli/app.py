@@ -76,7 +76,7 @@ def demo(
     ] = None,
     floating: Floating = False,
 ) -> None:
-    """Load a robot, compile its dynamics, and show what came of it."""
+    """Load a robot, compile its dynamics, and show the results."""
     report(_robot(robot or "arm", floating))
 
 
@@ -142,12 +142,12 @@ def check(
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
     """List everything wrong or doubtful in a robot file."""
-    found = _problems(robot, "floating" if floating else base)
-    for problem in found:
+    problems = _problems(robot, "floating" if floating else base)
+    for problem in problems:
         typer.echo(str(problem))
-    counts = {s: sum(p.severity == s for p in found) for s in SEVERITIES}
+    counts = {s: sum(p.severity == s for p in problems) for s in SEVERITIES}
     summary = ", ".join(f"{n} {s}{'s' * (n != 1)}" for s, n in counts.items())
-    typer.echo(f"{robot}: {summary}" if found else f"{robot}: nothing to say")
+    typer.echo(f"{robot}: {summary}" if problems else f"{robot}: nothing to say")
     if counts["error"] or (strict and counts["warning"]):
         raise typer.Exit(1)
 
@@ -173,7 +173,7 @@ def _problems(name: str, base: str | None) -> list[Problem]:
 
 
 def _neither(e: MissingFileError) -> MissingFileError:
-    """Say what may be given besides a file."""
+    """The error for a name that is neither a built-in robot nor a file."""
     return MissingFileError(
         f"{e}. The path of a URDF or MJCF file is expected, or the name of a built-in robot: "
         f"{', '.join(BUILT_IN)}"

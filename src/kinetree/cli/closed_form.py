@@ -29,7 +29,7 @@ def closed_form_of(
 
     Arguments:
         quantity: a name of `quantities.QUANTITIES`, or one of `SHORT`.
-        settings: by name; those not given are their first ones.
+        settings: by name; the default for those not given.
     """
     name = SHORT.get(quantity, quantity)
     _check(model, name, settings)
@@ -50,7 +50,7 @@ def closed_form_of(
 
 
 def _check(model: Model, name: str, settings: Mapping[str, Any]) -> None:
-    """Refuse what is no quantity, and settings that only an option can give."""
+    """Refuse unknown quantities, and settings that must be given by an option."""
     if name not in QUANTITIES:
         direct = [
             known

@@ -78,7 +78,7 @@ def _matrix(M: np.ndarray) -> str:
 
 
 def _identities(robot: Robot, q: Any, v: Any, a: Any, tau: Any, qdd: Any, M: Any) -> Table:
-    """What must hold between the quantities, and by how much it does not."""
+    """Identities between the quantities, and their residuals."""
     g, h = robot.gravity_forces(q), robot.bias_forces(q, v)
     rest = np.zeros(robot.nv)
     units = np.eye(robot.nv)

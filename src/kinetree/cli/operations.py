@@ -1,4 +1,4 @@
-"""`kinetree ops`: how much arithmetic each algorithm takes for a robot."""
+"""`kinetree ops`: the operation counts of every algorithm for a robot."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
             multiplications = operations.pop("mul", 0)
             additions = sum(operations.pop(name, 0) for name in ("add", "sub"))
             divisions = operations.pop("div", 0)
-            rest = sum(operations.values())
-            yield Count(quantity, method, multiplications, additions, divisions, rest)
+            others = sum(operations.values())
+            yield Count(quantity, method, multiplications, additions, divisions, others)
 
 
 def report(robot: Robot, everything: bool, markdown: bool) -> None:
     """Print the table."""
     console = Console(highlight=False)
-    found = list(
+    rows = list(
         track(counts(robot, everything), "counting", console=Console(stderr=True), transient=True)
     )
     if markdown:
-        console.print(markdown_table(found), soft_wrap=True, markup=False)
+        console.print(markdown_table(rows), soft_wrap=True, markup=False)
         return
     title = f"{robot.name}: {robot.nv} degrees of freedom; operations for one state"
     table = Table(
@@ -76,16 +76,16 @@ def report(robot: Robot, everything: bool, markdown: bool) -> None:
     table.add_column("method", no_wrap=True)
     for head in ("×", "±", "÷", "f", "total"):
         table.add_column(head, justify="right", no_wrap=True)
-    for c in found:
+    for c in rows:
         table.add_row(*(str(x) for x in (*c, c.total)))
     console.print(table)
 
 
-def markdown_table(found: list[Count]) -> str:
+def markdown_table(rows: list[Count]) -> str:
     """The counts as a table in Markdown."""
     lines = [
         "| quantity | method | multiplications | additions | divisions | functions | total |",
         "|-|-|-:|-:|-:|-:|-:|",
     ]
-    lines += [f"| {' | '.join(str(x) for x in (*c, c.total))} |" for c in found]
+    lines += [f"| {' | '.join(str(x) for x in (*c, c.total))} |" for c in rows]
     return "\n".join(lines)

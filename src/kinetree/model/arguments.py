@@ -1,4 +1,4 @@
-"""Numbers as users give them: axes, inertias and placements out, or an error."""
+"""Checking numbers that users give: axes, inertias and placements, or an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Placement = Any
 Axis = Vector3 | Sequence[float] | str
 """A direction: "x", "y", "z" (or "-x", ...), three numbers, or a Vector3."""
 UNIT = 1e-12
-"""Axes whose length is nearer to one than this are not touched: they are unit vectors, rounded."""
+"""Axes whose length differs from one by less are kept: they are unit vectors up to rounding."""
 DIRECTIONS = {
     sign + letter: Vector3(*(s * (1.0 if letter == k else 0.0) for k in "xyz"))
     for sign, s in (("", 1.0), ("-", -1.0))
@@ -31,7 +31,7 @@ EXPECTED = {
 
 
 def given_inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
-    """From what a user gives; what cannot be an inertia is an error.
+    """The inertia from a user's numbers; an error if they cannot be one.
 
     Arguments:
         inertia: a 3x3 matrix, its diagonal entries, or None for a point mass.
@@ -55,7 +55,7 @@ def given_inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
 
 
 def given_transform(at: Placement, name: str = "at") -> Transform:
-    """From what a user gives; what is no pose is an error that names the argument."""
+    """The transform from a user's pose; an error that names the argument if it is none."""
     if isinstance(at, Transform):
         return at
     X = given_numbers(name, tuple(at) if isinstance(at, Vector3) else at, (3,), (4, 4))
@@ -99,12 +99,14 @@ def given_number(name: str, value: Any) -> float:
 
 
 def given_numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray:
-    """An array of one of these shapes, all its numbers finite."""
+    """An array of one of these shapes with finite numbers only."""
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        numbers = np.array(np.nan)
-    if numbers.shape not in shapes or not np.isfinite(numbers).all():
+        numbers = np.array([])
+    if numbers.shape not in shapes:
         expected = " or ".join(EXPECTED[shape] for shape in shapes)
-        raise ModelError(f"{name}={value!r}: {expected} is expected, every number finite")
+        raise ModelError(f"{name}={value!r}: {expected} is expected")
+    if not np.isfinite(numbers).all():
+        raise ModelError(f"{name}={value!r}: every number must be finite")
     return numbers

@@ -1,19 +1,19 @@
-"""How large the inertias are that a robot's joints can feel, without a recursion over motions."""
+"""Upper bounds on the inertia that each joint can feel, without a recursion over motions."""
 
 from __future__ import annotations
 
 import math
 
 from kinetree.model.configurations import sampled_range
-from kinetree.model.joints import Ball, ConstantAxes, Joint, Mimic, Moved, Prismatic, Revolute
+from kinetree.model.joints import Joint
 from kinetree.model.model import Body, Model
 
 
-def most_inertia(model: Model) -> list[float]:
-    """The most inertia that the coordinates of each body can feel, at any configuration.
+def inertia_bounds(model: Model) -> list[float]:
+    """An upper bound on the inertia that the coordinates of each body feel, at any configuration.
 
-    With m the mass behind a joint and s^2 its sum of m r^2 about the joint, an axis (v, w) feels at
-    most (|v| sqrt(m) + |w| s)^2. A distance d adds sqrt(m) d to the s of what is behind it.
+    With m the mass that a joint carries and s^2 the sum of m r^2 about the joint, an axis (v, w)
+    feels at most (|v| sqrt(m) + |w| s)^2. A distance d towards the base adds sqrt(m) d to s.
     """
     n = len(model.bodies)
     mass, square, root = [0.0] * n, [0.0] * n, [0.0] * n
@@ -23,7 +23,7 @@ def most_inertia(model: Model) -> list[float]:
         square[i] += (I.rotational.xx + I.rotational.yy + I.rotational.zz) / 2.0
         root_m, s = math.sqrt(mass[i]), math.sqrt(max(square[i], 0.0))
         owner = i if body.follows is None else body.follows
-        root[owner] += _root_of_felt(body.joint, root_m, s) + math.sqrt(model.drives[i].armature)
+        root[owner] += _root_of_bound(body.joint, root_m, s) + math.sqrt(model.drives[i].armature)
         if body.parent >= 0:
             distance = math.hypot(*body.placement.translation) + _travel(model, body)
             mass[body.parent] += mass[i]
@@ -32,32 +32,16 @@ def most_inertia(model: Model) -> list[float]:
     return [x * x for x in root]
 
 
-def _root_of_felt(joint: Joint, root_m: float, s: float) -> float:
-    """The square root of the most that an axis of a joint can feel."""
-    if not has_constant_axes(joint):
+def _root_of_bound(joint: Joint, root_m: float, s: float) -> float:
+    """The square root of the largest inertia that an axis of a joint can feel."""
+    if not joint.has_constant_axes:
         return math.inf
     axes = joint.subspace(joint.neutral())
     return max(math.hypot(*a.linear) * root_m + math.hypot(*a.angular) * s for a in axes)
 
 
-def has_constant_axes(joint: Joint) -> bool:
-    """Whether the axes of a joint are fixed in its body, wherever that is seen from."""
-    if isinstance(joint, (Mimic, Moved)):
-        return has_constant_axes(joint.joint)
-    return isinstance(joint, ConstantAxes)
-
-
 def _travel(model: Model, body: Body) -> float:
     """How far a joint moves its body's origin at most, within the limits."""
-    joint, ratio, offset, leader = body.joint, 1.0, 0.0, body
-    if isinstance(joint, Mimic):
-        ratio, offset, joint = joint.multiplier, joint.offset, joint.joint
-        leader = model.bodies[body.follows] if body.follows is not None else body
-    swing = 0.0
-    if isinstance(joint, Moved):
-        swing, joint = 2.0 * math.hypot(*joint.at.translation), joint.joint
-    if isinstance(joint, (Revolute, Ball)):
-        return swing
-    if isinstance(joint, Prismatic):
-        return swing + max(abs(ratio * float(x[0]) + offset) for x in sampled_range(leader))
-    return math.inf
+    owner = body if body.follows is None else model.bodies[body.follows]
+    lower, upper = sampled_range(owner)
+    return body.joint.travel(lower.tolist(), upper.tolist())

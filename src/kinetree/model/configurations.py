@@ -20,9 +20,9 @@ def neutral_configuration(model: Model) -> list[float]:
 
 
 def generic_configuration(model: Model, rng: random.Random) -> list[float]:
-    """A configuration that has nothing special about it, near the neutral one or within limits.
+    """A random configuration without special structure, within limits or near the neutral one.
 
-    It takes no generator of NumPy's, which is slow to import.
+    It takes a generator of the standard library: NumPy's is slow to import.
     """
     q = neutral_configuration(model)
     for i in model.coordinate_order:
@@ -48,10 +48,10 @@ def random_configurations(
 
 
 def sampled_range(body: Body) -> tuple[np.ndarray, np.ndarray]:
-    """Between which values each coordinate of a body's joint is sampled: its limits.
+    """The range in which each coordinate of a body's joint is sampled: its limits.
 
-    Limits in reverse order are swapped. A coordinate with one limit stays within reach of it, one
-    without limits within reach of zero.
+    Limits in reverse order are swapped. A coordinate with one limit stays within `_reach` of it, a
+    coordinate without limits within `_reach` of zero.
     """
     lower, upper = sorted((body.limits.lower, body.limits.upper))
     reach = _reach(body.joint)
@@ -65,7 +65,7 @@ def sampled_range(body: Body) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _reach(joint: Joint) -> np.ndarray:
-    """How far each coordinate of a joint goes without limits: pi for angles, one for lengths."""
+    """The range of a coordinate without limits: pi for angles, one metre for lengths."""
     if joint.nq != joint.nv:
         return np.ones(joint.nq)
     axes = joint.subspace(joint.neutral())

@@ -1,7 +1,7 @@
 """From links and joints, as a file lists them in any order, to a model.
 
-Readers give each link and joint a `where` (file and line), so that what is wrong with the tree is
-said at the place where it was written.
+Readers give each link and joint a `where` (file and line), so that errors in the tree name the
+place in the file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimicry:
-    """Which joint another copies: its coordinate is multiplier q + offset."""
+    """The joint that another follows: the follower's coordinate is multiplier q + offset."""
 
     joint: str
     multiplier: float
@@ -69,11 +69,10 @@ class Connection:
 class Description:
     """A robot as links and joints.
 
-    root: how the root link hangs on the world: its joint, or None for a fixed one, and where that
-        is; None if the link is fixed at the world's origin.
+    root: the connection of the root link to the world; None if it is fixed at the world's origin.
     order: the joints whose coordinates come first, in their order.
-    remarks: what a reader noticed and went on.
-    gives_base: whether it says how the robot moves in the world, or leaves that to be chosen.
+    remarks: problems that a reader noticed and that do not prevent loading.
+    gives_base: whether it says how the robot moves in the world, or leaves that to the user.
     """
 
     name: str
@@ -97,9 +96,10 @@ def assemble(
     """Build the model of a tree of links.
 
     Arguments:
+        description: the links and joints.
         base: "fixed" puts the root link on the world, "floating" lets it move freely; by default
             as the description says.
-        joints: the moving joints in the order their coordinates shall have.
+        joints: the moving joints in the order of their coordinates.
         locked: joints to hold at a value; they become fixed.
 
     Returns:
@@ -166,16 +166,16 @@ def assemble(
         shapes=tuple(description.shapes),
     )
     if joints is None and description.order:
-        own = [model.bodies[i].joint_name for i in model.coordinate_order]
-        joints = [name for name in description.order if name in own]
-        joints += [name for name in own if name not in description.order]
+        moving = [model.bodies[i].joint_name for i in model.coordinate_order]
+        joints = [name for name in description.order if name in moving]
+        joints += [name for name in moving if name not in description.order]
     return model if joints is None else model.reordered(joints)
 
 
 def _finished(
     bodies: list[Body], inertias: Mapping[int, Inertia], copies: Mapping[str, Mimicry]
 ) -> Iterable[Body]:
-    """The bodies with their inertias, those whose joints mimic others following them."""
+    """The bodies with their inertias; bodies whose joints are mimics follow others."""
     number = {body.joint_name: i for i, body in enumerate(bodies)}
     for i, body in enumerate(bodies):
         copy = copies.get(body.joint_name)
@@ -193,9 +193,9 @@ def _finished(
 def _copies(
     connections: Sequence[Connection], held: dict[str, tuple[float, ...]]
 ) -> dict[str, Mimicry]:
-    """Which moving joint each mimicking one copies in the end, through chains of them.
+    """The moving joint that each mimic follows, through chains of mimics.
 
-    A joint that copies a locked one is locked too: it is added to `held`.
+    A joint that follows a locked one is locked, too, and added to `held`.
     """
     by_name = {c.name: c for c in connections}
     copies: dict[str, Mimicry] = {}
@@ -272,7 +272,7 @@ def _children(
 
 
 def _root(description: Description, children: Mapping[str, list[Connection]]) -> str:
-    """The one link that is nobody's child, from which every other is reached."""
+    """The one link without a parent, from which every other link is reached."""
     name, links, connections = description.name, description.links, description.connections
     if not links:
         raise ModelError(f"robot {name!r} has no link: at least one is expected")

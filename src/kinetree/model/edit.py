@@ -1,4 +1,4 @@
-"""Editing a robot. Every function leaves its model as it is and returns another."""
+"""Editing a robot. Every function returns a new model and leaves its argument unchanged."""
 
 from __future__ import annotations
 
@@ -10,26 +10,11 @@ from kinetree.errors import ModelError, unknown
 from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
 from kinetree.model.description import Connection, Description, assemble
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import (
-    EULER_SEQUENCES,
-    Ball,
-    Composite,
-    ExponentialBall,
-    Floating,
-    Joint,
-    euler,
-    free_motion,
-    moved,
-    reversed_joint,
-)
-from kinetree.model.joints.moved import Wrapped
+from kinetree.model.joints import CHARTS, Joint
 from kinetree.model.model import WORLD, Body, Limits, Model
-from kinetree.model.orientation import euler_angles, quaternion
-from kinetree.spatial import Rotation, Transform, Vector3
-from kinetree.spatial.exponential import quat_log
+from kinetree.spatial import Transform, Vector3
 
 EFFECTS = ("armature", "damping", "friction", "gravity", "limits", "springs")
-CHARTS = ("quaternion", "exponential", *EULER_SEQUENCES)
 
 
 def without(model: Model, *effects: str) -> Model:
@@ -80,18 +65,18 @@ def mounted(model: Model, pose: Placement) -> Model:
             f"robot {model.name!r} moves freely: its pose in the world is part of q, as the "
             f"coordinates of joint {free.joint_name!r}; only a fixed base can be mounted"
         )
-    at, whole = given_transform(pose, "pose"), disassemble(model)
-    root = _root_name(whole)
-    name = fresh(f"{root}_mount", {c.name for c in whole.connections})
+    at, description = given_transform(pose, "pose"), disassemble(model)
+    root = _root_name(description)
+    name = fresh(f"{root}_mount", {c.name for c in description.connections})
     fixed = Connection(name, "", root, at, None)
-    return assemble(replace(whole, root=None if at == Transform.identity() else fixed))
+    return assemble(replace(description, root=None if at == Transform.identity() else fixed))
 
 
 def lock(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
     """Hold joints at a value: their bodies become part of those that carry them.
 
     Arguments:
-        joints: name -> the coordinate, or coordinates, at which it stands.
+        joints: maps a joint's name to the coordinate, or coordinates, at which it is held.
     """
     return assemble(disassemble(model), locked=joints)
 
@@ -106,9 +91,9 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
     carrier = model.frame(link).body
     if carrier == WORLD:
         return model if base == "fixed" else assemble(disassemble(model), base=base)
-    whole = disassemble(model)
-    part = _below(whole, whole.links[carrier].name)
-    outside = {c.name for c in whole.connections} - {c.name for c in part.connections}
+    description = disassemble(model)
+    part = _below(description, description.links[carrier].name)
+    outside = {c.name for c in description.connections} - {c.name for c in part.connections}
     for c in part.connections:
         if c.mimicry is not None and c.mimicry.joint in outside:
             raise ModelError(
@@ -125,7 +110,7 @@ def attach_payload(
     com: Sequence[float] = (0.0, 0.0, 0.0),
     inertia: Any = None,
 ) -> Model:
-    """Fix a load or a tool to a frame; what the frame's body had stays.
+    """Fix a load or a tool to a frame, in addition to the inertia that the body has.
 
     Arguments:
         frame: the name of the frame in which the numbers are given.
@@ -136,12 +121,12 @@ def attach_payload(
     """
     model.frame(frame)
     load = given_inertia(mass, com, inertia)
-    whole = disassemble(model)
+    description = disassemble(model)
     links = [
         replace(link, inertia=link.inertia + load) if link.name == frame else link
-        for link in whole.links
+        for link in description.links
     ]
-    return assemble(replace(whole, links=links))
+    return assemble(replace(description, links=links))
 
 
 def replace_inertia(
@@ -151,7 +136,7 @@ def replace_inertia(
     com: Sequence[float] = (0.0, 0.0, 0.0),
     inertia: Any = None,
 ) -> Model:
-    """Give a body another inertia, instead of all it had with what is fixed to it.
+    """Replace the inertia of a body, including everything fixed to it.
 
     Arguments:
         body: its name.
@@ -167,7 +152,7 @@ def replace_inertia(
 
 
 def add_frame(model: Model, name: str, parent: str, at: Placement = (0.0, 0.0, 0.0)) -> Model:
-    """Name a place on the robot.
+    """Add a named frame.
 
     Arguments:
         name: of the new frame.
@@ -193,7 +178,7 @@ def attach(
         other: the robot to mount, by its root link; if its base was free, it no longer is.
         frame: the name of the frame that carries it.
         at: the pose of its root link (or of the joint) in that frame.
-        prefix: put before each of its names, where both robots have the same ones.
+        prefix: put before each of its names, if both robots use the same ones.
         joint: how it moves on the frame; None if it is fixed.
     """
     model.frame(frame)
@@ -215,8 +200,8 @@ def attach(
     mounted = Connection(mount, frame, root, given_transform(at), joint)
     order = mine.order
     if theirs.order:
-        own = [model.bodies[i].joint_name for i in model.coordinate_order]
-        order = [*own, mount, *theirs.order]
+        mine_in_order = [model.bodies[i].joint_name for i in model.coordinate_order]
+        order = [*mine_in_order, mount, *theirs.order]
     return assemble(
         replace(
             mine,
@@ -229,17 +214,17 @@ def attach(
 
 
 def reroot(model: Model, link: str) -> Model:
-    """The same robot, held by another of its links: that one becomes the root.
+    """The same robot with another of its links as the root.
 
-    The joints between the old root and the new keep their coordinates and change their
-    direction. A fixed base is fixed at the new root's frame, a floating one floats there.
+    The joints between the old root and the new one keep their coordinates and are reversed. A fixed
+    base is fixed at the new root's frame; a floating base floats there.
 
     Arguments:
         link: the name of a frame.
     """
     model.frame(link)
-    whole = disassemble(model)
-    above = {c.child: c for c in whole.connections}
+    description = disassemble(model)
+    above = {c.child: c for c in description.connections}
     free = {b.joint_name for b in model.bodies if _is_free(model, b)}
     turned: dict[str, Connection] = {}
     at = link
@@ -250,12 +235,12 @@ def reroot(model: Model, link: str) -> Model:
             break
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
-        joint = None if c.joint is None else moved(reversed_joint(c.joint), c.placement)
+        joint = None if c.joint is None else c.joint.reversed().relocated(c.placement)
         turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
         at = c.parent
-    root = whole.root and _rooted(whole.root, link)
-    connections = [turned.get(c.name, c) for c in whole.connections]
-    return assemble(replace(whole, root=root, connections=connections))
+    root = description.root and _rooted(description.root, link)
+    connections = [turned.get(c.name, c) for c in description.connections]
+    return assemble(replace(description, root=root, connections=connections))
 
 
 def _rooted(free: Connection, link: str) -> Connection:
@@ -274,72 +259,30 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
     Arguments:
         chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles such
             as "zyx". In the last two v is the rate of q, and there are singular orientations.
-        joints: the ball and floating joints to change; by default all of them. A drive of theirs
-            acts on v, and so does something else where v is another. A spring stays relaxed at the
+        joints: the ball and floating joints to change; by default all of them. Their drives act
+            on v, so their effect changes if v has another meaning. A spring stays relaxed at the
             same orientation, but in charts where v is the rate of q it is stretched by the
             difference of coordinates.
     """
     if chart not in CHARTS:
         raise unknown("chart", chart, CHARTS, "a free orientation")
-    free = [b.joint_name for b in model.bodies if _in_chart(b.joint, chart) is not None]
+    recharted = {b.joint_name: b.joint.in_chart(CHARTS[chart]) for b in model.bodies}
+    free = [name for name, joint in recharted.items() if joint is not None]
     for name in joints:
         if name not in free:
             raise unknown("ball or floating joint", name, free, f"robot {model.name!r}")
     chosen = set(joints or free)
 
     def changed(body: Body) -> Body:
-        joint = _in_chart(body.joint, chart) if body.joint_name in chosen else None
+        joint = recharted[body.joint_name] if body.joint_name in chosen else None
         if joint is None or joint == body.joint:
             return body
-        rest = _coordinates(joint, body.joint, body.drive.rest) if body.drive.rest else ()
+        rest = body.drive.rest
+        if rest:
+            rest = joint.coordinates_at(body.joint.transform(body.joint.coordinates(rest)))
         return replace(body, joint=joint, drive=replace(body.drive, rest=rest))
 
     return replace(model, bodies=tuple(changed(body) for body in model.bodies))
-
-
-def _in_chart(joint: Joint, chart: str) -> Joint | None:
-    """A free orientation, or motion, in a chart; None if the joint is neither."""
-    if isinstance(joint, Wrapped):
-        inner = _in_chart(joint.joint, chart)
-        return inner and replace(joint, joint=inner)
-    if _is_orientation(joint):
-        return _orientation(chart)
-    slides = isinstance(joint, Composite) and joint == free_motion(joint.parts[-1])
-    if isinstance(joint, Floating) or (slides and _is_orientation(joint.parts[-1])):  # type: ignore[attr-defined]
-        return Floating() if chart == "quaternion" else free_motion(_orientation(chart))
-    return None
-
-
-def _is_orientation(joint: Joint) -> bool:
-    return isinstance(joint, (Ball, ExponentialBall)) or any(
-        joint == euler(sequence) for sequence in EULER_SEQUENCES
-    )
-
-
-def _orientation(chart: str) -> Joint:
-    if chart == "quaternion":
-        return Ball()
-    return ExponentialBall() if chart == "exponential" else euler(chart)
-
-
-def _coordinates(joint: Joint, other: Joint, q: Sequence[float]) -> tuple[float, ...]:
-    """The coordinates of a free orientation, or motion, that are q in another chart of it."""
-    if isinstance(joint, Wrapped) and isinstance(other, Wrapped):
-        return _coordinates(joint.joint, other.joint, q)
-    X = other.transform(other.coordinates(q))
-    if joint.nv == 6:
-        orientation = Ball() if isinstance(joint, Floating) else joint.parts[-1]  # type: ignore[attr-defined]
-        return (*X.translation, *_angles(orientation, X.rotation))
-    return _angles(joint, X.rotation)
-
-
-def _angles(joint: Joint, R: Rotation) -> tuple[float, ...]:
-    """The coordinates of an orientation."""
-    if isinstance(joint, Ball):
-        return quaternion(R)
-    if isinstance(joint, ExponentialBall):
-        return tuple(quat_log(quaternion(R)))
-    return euler_angles(R, next(s for s in EULER_SEQUENCES if joint == euler(s)))
 
 
 def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:
@@ -351,30 +294,32 @@ def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:
 
 
 def _is_free(model: Model, body: Body) -> bool:
-    """Whether a body floats in the world: not if what stands still there is a link with a mass."""
+    """Whether a body floats in the world: not if a link with mass is fixed to the world."""
     return body.parent == WORLD and body.joint.nv == 6 and model.base_inertia.mass == 0
 
 
 def _grounded(model: Model) -> Description:
-    """A robot without the joint by which it moves freely in the world, if it does."""
-    whole, hanging = disassemble(model), [b for b in model.bodies if b.parent == WORLD]
+    """A robot without the joint of its free base, if it has one."""
+    description, hanging = disassemble(model), [b for b in model.bodies if b.parent == WORLD]
     if len(hanging) != 1 or not _is_free(model, hanging[0]):
-        return whole
-    above = whole.root or next(c for c in whole.connections if c.name == hanging[0].joint_name)
-    return _below(whole, above.child)
+        return description
+    above = description.root or next(
+        c for c in description.connections if c.name == hanging[0].joint_name
+    )
+    return _below(description, above.child)
 
 
-def _below(whole: Description, root: str) -> Description:
+def _below(description: Description, root: str) -> Description:
     """The part of a robot that hangs on a link, that included."""
-    kept = {root, *(c.child for c in _from_root(whole, root))}
-    connections = [c for c in whole.connections if c.parent in kept]
+    kept = {root, *(c.child for c in _from_root(description, root))}
+    connections = [c for c in description.connections if c.parent in kept]
     return replace(
-        whole,
+        description,
         root=None,
-        links=[x for x in whole.links if x.name in kept],
+        links=[x for x in description.links if x.name in kept],
         connections=connections,
-        shapes=[s for s in whole.shapes if s.link in kept],
-        order=[name for name in whole.order if name in {c.name for c in connections}],
+        shapes=[s for s in description.shapes if s.link in kept],
+        order=[name for name in description.order if name in {c.name for c in connections}],
     )
 
 
@@ -388,13 +333,13 @@ def _from_root(description: Description, root: str) -> list[Connection]:
     below: dict[str, list[Connection]] = {}
     for c in description.connections:
         below.setdefault(c.parent, []).append(c)
-    found: list[Connection] = []
+    reached: list[Connection] = []
     pending = [root]
     while pending:
-        own = below.get(pending.pop(), [])
-        found += own
-        pending += [c.child for c in own]
-    return found
+        children = below.get(pending.pop(), [])
+        reached += children
+        pending += [c.child for c in children]
+    return reached
 
 
 def _prefixed(description: Description, prefix: str) -> Description:

@@ -1,4 +1,4 @@
-"""Reading a file whole, if it is one: no directory, device or pipe, and not too large."""
+"""Reading a regular file of bounded size: no directory, device or pipe."""
 
 from __future__ import annotations
 

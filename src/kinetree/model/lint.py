@@ -1,6 +1,6 @@
-"""Lint: what is wrong or doubtful in a description, though it can be loaded.
+"""Lint: errors and doubtful values in a description that can be loaded.
 
-What cannot be loaded at all is an exception of the reader's.
+A file that cannot be loaded is an exception of its reader.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from kinetree.spatial import Inertia
 HEAVY = 500.0  # kg: heavier links are most likely given in grams
 ROUNDING = 1e-9  # of the largest moment: files round their numbers
 SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]  # the places of a Symmetric3's entries
-JUDGES: list[Callable[[Model, bool], Iterable[tuple[str, str, str]]]] = []
-"""Functions of a model, and of whether notes are wanted, to (severity, joint, message) of findings.
+MODEL_CHECKS: list[Callable[[Model, bool], Iterable[tuple[str, str, str]]]] = []
+"""Functions that take a model and whether notes are wanted, and give (severity, joint, message).
 
-Parts of Kinetree that need algorithms, which this one does not know, enter theirs here.
+Checks that need algorithms, which this package must not import, are added here by their modules.
 """
 TOO_LARGE = "its inertia about its centre of mass is too large for a number"
 
 
 def description_problems(description: Description) -> Iterator[Problem]:
-    """The findings in a file's links and joints: the reader's own, then in the file's order."""
+    """The problems of a file's links and joints: the reader's remarks, then in the file's order."""
     yield from description.remarks
     links, connections = description.links, description.connections
     for link, problems in zip(links, inertia_problems([x.inertia for x in links]), strict=True):
@@ -50,14 +50,14 @@ def description_problems(description: Description) -> Iterator[Problem]:
 def mechanism_problems(
     description: Description, model: Model, notes: bool = True
 ) -> Iterator[Problem]:
-    """The findings in how a file's joints work together; see `JUDGES`."""
+    """The problems of a file's mechanism as a whole; see `MODEL_CHECKS`."""
     where = {c.name: c.where for c in description.connections}
     for severity, joint, message in _judged(model, notes):
         yield Problem(severity, f"joint {joint!r}", message, where.get(joint, ""))
 
 
 def model_problems(model: Model) -> Iterator[Problem]:
-    """The findings in a model's bodies and joints."""
+    """The problems of a model's bodies and joints."""
     inertias = [body.inertia for body in model.bodies]
     for body, problems in zip(model.bodies, inertia_problems(inertias), strict=True):
         for severity, message in problems:
@@ -70,12 +70,12 @@ def model_problems(model: Model) -> Iterator[Problem]:
 
 
 def _judged(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
-    for judge in JUDGES:
+    for judge in MODEL_CHECKS:
         yield from judge(model, notes)
 
 
 def inertia_problems(inertias: Sequence[Inertia]) -> Iterator[list[tuple[str, str]]]:
-    """Of each inertia, what no rigid body's can be, or hardly is."""
+    """For each inertia, what makes it impossible or implausible for a rigid body."""
     mass = np.array([I.mass for I in inertias], float)
     h = np.array([[*I.moment] for I in inertias], float).reshape(-1, 3)
     entries = np.array([[*I.rotational] for I in inertias], float).reshape(-1, 6)
@@ -119,7 +119,7 @@ def _inertia_problems(
 
 
 def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
-    """Limits that contradict themselves, and drives that would give energy."""
+    """Contradictory limits, and drives that would generate energy."""
     if limits.lower > limits.upper:
         yield "error", f"its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
     elif limits.lower == limits.upper and math.isinf(limits.lower):

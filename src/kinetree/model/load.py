@@ -1,4 +1,4 @@
-"""Reading a robot file of any known kind, chosen by its content."""
+"""Reading a robot file; the format is detected from the content."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load_model(
 ) -> Model:
     """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
-    What is wrong or doubtful in it is one ModelWarning.
+    Everything wrong or doubtful in it is reported in one ModelWarning.
     """
     description = _read(source, mimic, folder)
     model = _assembled(description, base, joints, locked)
@@ -50,13 +50,15 @@ def load_model(
 
 
 def warn_of_problems(description: Description, model: Model, stacklevel: int) -> None:
-    """One ModelWarning of all that is wrong or doubtful, the worst first; notes do not count."""
-    found = [problem for problem in description_problems(description) if problem.severity != "note"]
-    found += mechanism_problems(description, model, notes=False)
-    if found:
-        found.sort(key=lambda problem: SEVERITIES.index(problem.severity))
-        more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
-        message = f"{found[0]}{more} ('kinetree check' lists everything)"
+    """Issue one ModelWarning for all errors and warnings, the worst first; notes are left out."""
+    problems = [
+        problem for problem in description_problems(description) if problem.severity != "note"
+    ]
+    problems += mechanism_problems(description, model, notes=False)
+    if problems:
+        problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+        message = f"{problems[0]}{more} ('kinetree check' lists everything)"
         warnings.warn(message, ModelWarning, stacklevel=stacklevel)
 
 
@@ -65,24 +67,24 @@ def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[
 
     Arguments:
         source: as in `kinetree.load`.
-        base: "fixed" or "floating", to judge the robot on that; by default on what the file says,
-            or else on a fixed one.
+        base: "fixed" or "floating": the base for which the robot is checked; by default what the
+            file says, or else fixed.
 
     Returns:
-        The findings. What keeps the file from being loaded is the last one, an error.
+        The problems. If the file cannot be loaded, the last one is the error that prevents it.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     try:
         description = _read(source)
-        found += description_problems(description)
-        found += mechanism_problems(description, _assembled(description, base))
+        problems += description_problems(description)
+        problems += mechanism_problems(description, _assembled(description, base))
     except MissingFileError:
         raise
     except KinetreeError as e:
         place = re.match(rf"({re.escape(_file(source))}:\d+): ", str(e))
         message = str(e)[place.end() :] if place else str(e)
-        found.append(Problem("error", "the file", message, place[1] if place else ""))
-    return found
+        problems.append(Problem("error", "the file", message, place[1] if place else ""))
+    return problems
 
 
 def _assembled(
@@ -91,7 +93,7 @@ def _assembled(
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
 ) -> Model:
-    """The model of a description, unless it says itself how its root moves."""
+    """The model of a description, on the given base unless the description has one."""
     if base == "floating" and description.gives_base:
         raise ModelError(
             f"robot {description.name!r}: base='floating' is for files that do not say how their "

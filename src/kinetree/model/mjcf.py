@@ -1,9 +1,9 @@
 """Reading MJCF through MuJoCo's own parser and compiler.
 
-What MuJoCo has compiled is read, so defaults, includes, and inertias from geometry are its own.
-A MuJoCo joint is a joint here: where a body has several, there are links without inertia between
-them. Coordinates stand in MuJoCo's order, but quaternions are (x y z w), and the velocity of a
-free joint is wholly in the body's own frame; see `docs/conventions.md`.
+The compiled model is read, so defaults, includes and inertias from geometry are as MuJoCo has them.
+Each MuJoCo joint becomes a joint here. If a body has several, links without inertia are put between
+them. Coordinates are in MuJoCo's order, but quaternions are (x y z w), and the velocity of a free
+joint is entirely in the body's frame; see `docs/conventions.md`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kinetree.errors import FileFormatError, MissingExtraError
 from kinetree.lazy import cached_property
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
-from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, moved
+from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute
 from kinetree.model.mjcf_remarks import remarks
 from kinetree.model.mjcf_source import source
 from kinetree.model.model import Drive, Limits, Shape
@@ -41,9 +41,9 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
 
     Arguments:
         document: its root element.
-        folder: where its includes and meshes are; nothing is read from outside. None if the text
-            came from no file: then it may name none.
-        mimic: whether an equality of two joints is taken up as one following the other.
+        folder: where its includes and meshes are; nothing is read from outside. None for a text
+            without a file, which may name no files.
+        mimic: whether an equality of two joints makes one a mimic of the other.
     """
     try:
         import mujoco
@@ -107,7 +107,7 @@ class _Reader:
                 last = j == first + count - 1
                 child = name if last else _new(f"{name}:{self.joints[j]}", self.link_names)
                 joint, before = self._joint(j)
-                at = Transform.identity() if isinstance(joint, Floating) else at @ before
+                at = Transform.identity() if m.jnt_type[j] == FREE else at @ before
                 connections.append(self._connection(j, parent, child, at, joint, mimic))
                 if not last:
                     links.append(Link(child, Inertia.zero(), self.file))
@@ -152,8 +152,8 @@ class _Reader:
         if kind == FREE:
             return Floating(), Transform.identity()
         if kind == BALL:
-            return moved(Ball(), anchor), Transform.identity()
-        joint = moved(Revolute(axis) if kind == HINGE else Prismatic(axis), anchor)
+            return Ball().relocated(anchor), Transform.identity()
+        joint = (Revolute(axis) if kind == HINGE else Prismatic(axis)).relocated(anchor)
         reference = float(m.qpos0[m.jnt_qposadr[j]])
         return joint, joint.transform([-reference]) if reference else Transform.identity()
 
@@ -195,7 +195,7 @@ class _Reader:
 
     @cached_property
     def _followers(self) -> dict[int, int]:
-        """The joints that follow others, and by which equality: one that is a straight line."""
+        """Maps a joint that follows another to its equality constraint, if that is linear."""
         m = self.m
         if self.off & {"EQUALITY", "CONSTRAINT"}:
             return {}
@@ -238,13 +238,13 @@ class _Reader:
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:
-    """A name for each: its own, or a free one like the other."""
+    """A unique name for each: the given one, or one like `instead`."""
     taken = set(given)
-    return [own or _new(other, taken) for own, other in zip(given, instead, strict=True)]
+    return [name or _new(other, taken) for name, other in zip(given, instead, strict=True)]
 
 
 def _new(name: str, taken: set[str]) -> str:
-    """A name like this one that is not taken; it is then."""
+    """A name like this one that is not taken yet; it is added to those taken."""
     name = fresh(name, taken)
     taken.add(name)
     return name

@@ -1,4 +1,4 @@
-"""Findings about a compiled MuJoCo model: what acts there and is left out here, by name."""
+"""Remarks on a compiled MuJoCo model: the forces that MuJoCo applies and that are left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Remark = tuple[str, str, str]
 def remarks(
     m: Any, joints: list[str], off: set[str], taken: Collection[int], file: str
 ) -> list[Problem]:
-    """Findings about a compiled model.
+    """The problems of a compiled model.
 
     Arguments:
         joints: the names of its joints.
@@ -36,8 +36,8 @@ def remarks(
         _equalities(m, off, taken),
         _others(m),
     )
-    found = (remark for part in parts for remark in part)
-    return [Problem(severity, element, message, file) for severity, element, message in found]
+    remarks = (remark for part in parts for remark in part)
+    return [Problem(severity, element, message, file) for severity, element, message in remarks]
 
 
 def _joints(m: Any, joints: list[str], off: set[str]) -> Iterator[Remark]:

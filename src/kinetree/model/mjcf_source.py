@@ -1,12 +1,12 @@
-"""What MuJoCo is given of an MJCF file: the document written out again from what was checked.
+"""The document that MuJoCo compiles: the MJCF file, checked and written out again.
 
 MuJoCo never sees the file itself, so its parser and ours cannot disagree. Includes are put in
 their places. Files that are named are read here, if they lie in the folder, and passed in memory
 under a name that is a hash of their content: MuJoCo caches meshes by name, and some releases return
 the cached mesh for another file of the same name.
 
-What only costs time is left out or switched off: the solver's settings, the sizes of its buffers,
-contacts, sensors, and the length ranges of muscles. MuJoCo finds the last by a simulation that it
+Everything that only costs time is left out or switched off: solver settings, buffers, contacts,
+sensors, and the length ranges of muscles. MuJoCo finds the last by a simulation that it
 starts again whenever it diverges, so that it may never end. What is left is bounded: numbers,
 counts, pictures and convex hulls (`mjcf_limits`).
 """
@@ -120,8 +120,8 @@ class _Settings:
     def places(self, element: Element, file: str) -> list[Path]:
         """Where MuJoCo looks for a file, in this order."""
         name = _last(file) if self.strippath == "true" else file.replace("\\", "/")
-        own = getattr(self, FOLDERS[element.tag]).replace("\\", "/")
-        return [self.main / own / name, Path(element.file).parent / name]
+        folder = getattr(self, FOLDERS[element.tag]).replace("\\", "/")
+        return [self.main / folder / name, Path(element.file).parent / name]
 
 
 @dataclass

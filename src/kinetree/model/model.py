@@ -1,8 +1,8 @@
 """The model: a tree of bodies, frozen, with exact numbers.
 
 Bodies are numbered depth first; body i moves relative to its parent by joint i, and the parent of
-a body that hangs on the world is `WORLD`. What does not move has no body: a link behind a fixed
-joint is part of the body that carries it, and only its frame remains.
+a body that hangs on the world is `WORLD`. A link behind a fixed joint has no body: it is part of
+the body that carries it, and only its frame remains.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from kinetree.errors import ModelError, unknown
 from kinetree.lazy import cached_property
-from kinetree.model.joints import Joint, Mimic
-from kinetree.spatial import Inertia, Transform, Vector3
+from kinetree.model.joints import Joint, Label
+from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 if TYPE_CHECKING:
     from kinetree.model.problem import Problem
@@ -30,7 +30,13 @@ STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint may do, the same for each of its coordinates; infinite where not limited."""
+    """The limits of a joint, the same for each of its coordinates; infinite where there is none.
+
+    Arguments:
+        lower, upper: of the coordinates, rad or m.
+        velocity: rad/s or m/s.
+        effort: of the joint force, N m or N.
+    """
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -40,14 +46,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Drive:
-    """What moves with a joint besides its body, the same for each of its velocities.
+    """The rotor, friction and spring of a joint, the same for each of its velocities.
 
-    armature: the inertia of rotors, as the joint feels it, kg m^2 (or kg).
-    damping: viscous friction, N m s (or N s/m).
-    friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
-    stiffness: of a spring, N m/rad (or N/m).
-    rest: the coordinates at which the spring is relaxed, as many as the joint has; empty for the
-        joint's neutral position. How far the joint is from there is `Joint.displacement`.
+    Arguments:
+        armature: the rotor inertia as the joint feels it, kg m^2 (or kg).
+        damping: viscous friction, N m s (or N s/m).
+        friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
+        stiffness: of the spring, N m/rad (or N/m).
+        rest: the coordinates at which the spring is relaxed, as many as the joint has; empty for
+            the joint's neutral position. How far a spring is stretched is `Joint.displacement`.
     """
 
     armature: float = 0.0
@@ -57,11 +64,14 @@ class Drive:
     rest: tuple[float, ...] = ()
 
     def geared(self, ratio: float, offset: float = 0.0) -> Drive:
-        """As a coordinate q feels it whose joint stands at ratio q + offset.
+        """The drive as the coordinate q feels it, if its joint stands at ratio q + offset.
 
-        The force of a spring is ratio k (ratio q + offset - rest), with k for its stiffness: that
-        is ratio^2 k (q - (rest - offset) / ratio). A joint of ratio zero stands still, and nothing
-        of its drive is felt.
+        With stiffness k, the force of the spring is ratio k (ratio q + offset - rest), which is
+        ratio^2 k (q - (rest - offset) / ratio). A joint of ratio zero does not move, so its drive
+        has no effect.
+
+        Arguments:
+            ratio, offset: of the transmission.
         """
         stiffness = self.stiffness * ratio * ratio
         return Drive(
@@ -75,9 +85,9 @@ class Drive:
 
 @dataclass(frozen=True)
 class Mount:
-    """How a description puts a body or a frame where it is: on which link, at which pose there.
+    """The link on which a description mounts a body or a frame, and the pose there.
 
-    A body's or frame's own placement follows from it. It is kept for writers and editing.
+    The placement of the body or frame follows from it. It is kept for writers and editing.
     """
 
     link: str
@@ -92,8 +102,8 @@ class Body:
     name: of the link whose frame is the body's frame.
     parent: the parent's number, or WORLD.
     placement: the pose of the joint frame in the parent's frame.
-    inertia: of everything rigidly attached, in the body's frame.
-    follows: the number of the body whose coordinate moves this one too, if its joint mimics that.
+    inertia: of the body with everything rigidly attached, in the body's frame.
+    follows: the number of the body whose coordinate also moves this one, if its joint is a mimic.
     """
 
     name: str
@@ -106,6 +116,13 @@ class Body:
     drive: Drive = Drive()
     follows: int | None = None
     mount: Mount | None = None
+
+    @property
+    def explicit_drive(self) -> Drive:
+        """The drive, with the rest position of its spring written out if it has one."""
+        if not self.drive.stiffness or self.drive.rest:
+            return self.drive
+        return replace(self.drive, rest=self.joint.transmission.joint.neutral())
 
 
 @dataclass(frozen=True)
@@ -120,7 +137,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Shape:
-    """Something to draw or to touch on a link. It is kept and written; no algorithm reads it.
+    """A visual or collision shape of a link. It is kept and written; no algorithm reads it.
 
     link: the frame it is fixed in.
     role: "visual" or "collision".
@@ -140,12 +157,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class Model:
-    """A robot: bodies in depth-first order, named frames, gravity.
+    """A robot, frozen.
 
-    base_inertia: of what stands still, in the world's frame. Nobody feels it until the robot is
-        attached to another or given another root.
-    coordinate_order: the bodies that have coordinates, in the order in which these stand in q
-        and v; a body that follows another has none of its own.
+    Arguments:
+        name: of the robot.
+        bodies: the moving bodies, depth first.
+        frames: the named frames.
+        gravity: the acceleration of free fall in the world's axes, m/s^2.
+        coordinate_order: the bodies that have coordinates, in the order of these in q and v; a body
+            that follows another has none of its own. By default the order of the bodies.
+        base_inertia: of the links that do not move, in the world's frame. It has no effect until
+            the robot is attached to another or given another root.
+        shapes: of the links, for writers.
     """
 
     name: str
@@ -172,12 +195,12 @@ class Model:
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
-        """Where each body's coordinates stand in q."""
+        """The slice of each body's coordinates in q."""
         return self._slices("nq")
 
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
-        """Where each body's velocities stand in v."""
+        """The slice of each body's velocities in v."""
         return self._slices("nv")
 
     def _slices(self, count: str) -> tuple[slice, ...]:
@@ -192,20 +215,36 @@ class Model:
         )
 
     @cached_property
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each entry of q: "elbow", or "base.qw" for one of several."""
+        bodies = [self.bodies[i] for i in self.coordinate_order]
+        return tuple(x for b in bodies for x in _labels(b, b.joint.coordinate_labels()))
+
+    @cached_property
+    def velocity_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each entry of v: "elbow", or "base.wx" for one of several."""
+        bodies = [self.bodies[i] for i in self.coordinate_order]
+        return tuple(x for b in bodies for x in _labels(b, b.joint.velocity_labels()))
+
+    @cached_property
     def drives(self) -> tuple[Drive, ...]:
         """Each body's drive, as the coordinate that moves it feels it.
 
-        Where there is a spring, its rest position is spelled out.
+        The rest position of a spring is written out.
         """
-        return tuple(_felt(body) for body in self.bodies)
+        return tuple(_reflected_drive(body) for body in self.bodies)
 
     @cached_property
     def frame_numbers(self) -> dict[str, int]:
-        """Where each frame stands in `frames`."""
+        """Maps a frame's name to its index in `frames`."""
         return {frame.name: i for i, frame in enumerate(self.frames)}
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name."""
+        """The frame of a name.
+
+        Arguments:
+            name: of a link, or of a frame that was added.
+        """
         try:
             return self.frames[self.frame_numbers[name]]
         except (KeyError, TypeError):
@@ -213,20 +252,24 @@ class Model:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of every name and number of the model that bears on dynamics."""
+        """A hash of every name and number of the model that affects dynamics."""
         h = hashlib.sha256()
         for part in _content(self):
             h.update(part.encode() + b";")
         return h.hexdigest()
 
     def problems(self) -> list[Problem]:
-        """What is wrong or doubtful in the model; see `kinetree.model.lint`."""
+        """Errors and doubtful values in the model; see `kinetree.model.lint`."""
         from kinetree.model.lint import model_problems
 
         return list(model_problems(self))
 
     def reordered(self, joints: Sequence[str]) -> Model:
-        """The same robot with its coordinates in the order of these joints."""
+        """The same robot with its coordinates in another order.
+
+        Arguments:
+            joints: the names of all joints that have coordinates, in their new order.
+        """
         by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}
         for name in joints:
             if name not in by_name:
@@ -241,13 +284,16 @@ class Model:
         return replace(self, coordinate_order=tuple(by_name[name] for name in joints))
 
 
-def _felt(body: Body) -> Drive:
+def _labels(body: Body, labels: Sequence[Label]) -> list[Label]:
+    """Labels of a joint with the joint's name before them; that alone if there is only one."""
+    name = body.joint_name
+    return [Label(name if len(labels) == 1 else f"{name}.{x.name}", x.unit) for x in labels]
+
+
+def _reflected_drive(body: Body) -> Drive:
     """The drive of a body, as the coordinate that moves the body feels it."""
-    joint, drive = body.joint, body.drive
-    if drive.stiffness and not drive.rest:
-        own = joint.joint if isinstance(joint, Mimic) else joint
-        drive = replace(drive, rest=own.neutral())
-    return drive.geared(joint.multiplier, joint.offset) if isinstance(joint, Mimic) else drive
+    _, ratio, offset = body.joint.transmission
+    return body.explicit_drive.geared(ratio, offset)
 
 
 NOT_DYNAMICS = ("mount", "shapes")
@@ -255,8 +301,10 @@ NOT_DYNAMICS = ("mount", "shapes")
 
 def _content(value: object) -> Iterator[str]:
     """Every leaf of a model as text, each number exact."""
-    if is_dataclass(value):
-        yield type(value).__name__
+    if isinstance(value, Rotation):
+        yield from _content(value.rows)  # whatever its form
+    elif is_dataclass(value):
+        yield type(value).__name__ + getattr(value, "code_token", "")
         for field in fields(value):
             if field.name not in NOT_DYNAMICS:
                 yield from _content(getattr(value, field.name))
@@ -284,6 +332,11 @@ def _check(model: Model) -> None:
         seen.add(body.joint_name)
         for what in ("placement", "inertia", "joint", "drive"):
             _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
+        if not is_dataclass(body.joint):
+            raise ModelError(
+                f"joint {body.joint_name!r} is a {type(body.joint).__name__}, which is not a "
+                "dataclass: decorate the class with @dataclass(frozen=True)"
+            )
         _check_rest(body)
     seen.clear()
     for frame in model.frames:
@@ -309,7 +362,7 @@ def _check(model: Model) -> None:
 
 
 def _check_rest(body: Body) -> None:
-    """The position at which a spring is relaxed is one of its joint's."""
+    """Refuse a rest position that is not a configuration of its joint."""
     rest, nq = body.drive.rest, body.joint.nq
     if not rest:
         return
@@ -327,7 +380,7 @@ def _check_rest(body: Body) -> None:
 def _check_finite(value: object, what: str) -> None:
     kind = type(value)
     if kind is float and value - value == 0.0:  # type: ignore[operator]
-        return  # nearly always
+        return  # the usual case, first
     if is_dataclass(kind):
         for name in _field_names(kind):
             _check_finite(getattr(value, name), what)

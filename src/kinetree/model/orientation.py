@@ -1,4 +1,4 @@
-"""The coordinates of an orientation, read off its matrix of floats: quaternion, Euler angles."""
+"""Quaternion and Euler angles of a rotation matrix of floats."""
 
 from __future__ import annotations
 
@@ -13,21 +13,26 @@ STRAIGHT = 1e-15
 def quaternion(R: Rotation) -> tuple[float, float, float, float]:
     """The unit quaternion (x y z w) of a rotation, from its largest part."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    squares = (1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz)
-    rows = (
-        (squares[0], xy + yx, xz + zx, zy - yz),
-        (xy + yx, squares[1], yz + zy, xz - zx),
-        (xz + zx, yz + zy, squares[2], yx - xy),
-        (zy - yz, xz - zx, yx - xy, squares[3]),
+    fourfold = (  # four times the squares of the entries
+        1 + xx - yy - zz,
+        1 - xx + yy - zz,
+        1 - xx - yy + zz,
+        1 + xx + yy + zz,
     )
-    largest = rows[max(range(4), key=lambda k: squares[k])]
+    rows = (
+        (fourfold[0], xy + yx, xz + zx, zy - yz),
+        (xy + yx, fourfold[1], yz + zy, xz - zx),
+        (xz + zx, yz + zy, fourfold[2], yx - xy),
+        (zy - yz, xz - zx, yx - xy, fourfold[3]),
+    )
+    largest = rows[max(range(4), key=lambda k: fourfold[k])]
     length = math.sqrt(sum(x * x for x in largest))
     x, y, z, w = (part / length for part in largest)
     return x, y, z, w
 
 
 def euler_angles(R: Rotation, sequence: str) -> tuple[float, float, float]:
-    """The angles of `joints.euler` for a rotation. Where two of them are one turn, it is the first.
+    """The angles of `joints.euler` for a rotation. If two of them share an axis, the last is zero.
 
     Arguments:
         sequence: the letters of the axes, such as "zyx".
@@ -38,15 +43,15 @@ def euler_angles(R: Rotation, sequence: str) -> tuple[float, float, float]:
     M = [list(row) for row in R.rows]
     if sequence[2] == sequence[0]:
         # the row of a is that of R_b R_a: (cos b, sin b sin c, s sin b cos c)
-        across = math.hypot(M[a][b], M[a][c])
-        last = math.atan2(M[a][b], s * M[a][c]) if across > STRAIGHT else 0.0
-        middle = math.atan2(across, M[a][a])
+        sin_middle = math.hypot(M[a][b], M[a][c])
+        last = math.atan2(M[a][b], s * M[a][c]) if sin_middle > STRAIGHT else 0.0
+        middle = math.atan2(sin_middle, M[a][a])
         other, sine = c, -s * math.sin(last)
     else:
         # the row of a is that of R_b R_c: (cos b cos c, -s cos b sin c, s sin b)
-        across = math.hypot(M[a][a], M[a][b])
-        last = math.atan2(-s * M[a][b], M[a][a]) if across > STRAIGHT else 0.0
-        middle = math.atan2(s * M[a][c], across)
+        cos_middle = math.hypot(M[a][a], M[a][b])
+        last = math.atan2(-s * M[a][b], M[a][a]) if cos_middle > STRAIGHT else 0.0
+        middle = math.atan2(s * M[a][c], cos_middle)
         other, sine = a, s * math.sin(last)
     # what the first turn does to the axis of the second, found by undoing the last: where those two
     # are nearly one, it makes up for the error of the last
@@ -56,6 +61,6 @@ def euler_angles(R: Rotation, sequence: str) -> tuple[float, float, float]:
 
 
 def roll_pitch_yaw(R: Rotation) -> tuple[float, float, float]:
-    """The angles of Rotation.rpy. Where roll and yaw are one turn, it is all yaw."""
+    """The angles of Rotation.rpy. If they share an axis, roll is zero."""
     yaw, pitch, roll = euler_angles(R, "zyx")
     return roll, pitch, yaw

@@ -1,7 +1,7 @@
-"""Numbers of a model that are not fixed: what to differentiate by, to identify, to vary.
+"""Parameters of a model: numbers to differentiate by, to identify, to vary.
 
-A parameter says which numbers, what they are in the model as it is, and what the model is with
-others, which may be any scalars.
+A parameter names numbers of a model, reads their values, and builds the model with other values,
+which may be any scalars.
 """
 
 from __future__ import annotations
@@ -22,32 +22,43 @@ SIX = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class Parameter(ABC):
-    """Some numbers of a model."""
+    """A group of numbers of a model, under one name."""
 
     name: str
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What each of the numbers is called."""
+        """The name of each number."""
 
     @abstractmethod
     def nominal(self, model: Model) -> list[Scalar]:
-        """The numbers in a model."""
+        """The values in a model.
+
+        Arguments:
+            model: that has these numbers; an error if it has not.
+        """
 
     @abstractmethod
     def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
-        """The model with other numbers."""
+        """The model with other values.
+
+        Arguments:
+            model: that has these numbers.
+            numbers: the new values, as many as `labels`.
+        """
 
 
 @dataclass(frozen=True)
 class Inertial(Parameter):
     """A body's ten inertial parameters, in which joint forces are linear.
 
-    Mass, first moment (mass times centre), rotational inertia about the body's origin: xx, yy, zz,
-    xy, xz, yz, of the body with all that is fixed to it, in its frame.
+    They are the mass, the first moment (mass times centre of mass) and the rotational inertia about
+    the body's origin (xx, yy, zz, xy, xz, yz), of the body with all that is fixed to it, in the
+    body's frame.
 
-    name: of the body.
+    Arguments:
+        name: of the body.
     """
 
     @property
@@ -64,9 +75,10 @@ class Inertial(Parameter):
 
 @dataclass(frozen=True)
 class Payload(Parameter):
-    """A load fixed to a frame, none in the model as it is: ten numbers, as `Inertial` has them.
+    """A load fixed to a frame: ten numbers as in `Inertial`, which are zero in the model as it is.
 
-    name: of the frame, in which they are given.
+    Arguments:
+        name: of the frame, in which they are given.
     """
 
     @property
@@ -94,11 +106,12 @@ class Payload(Parameter):
 
 @dataclass(frozen=True)
 class Placement(Parameter):
-    """How far a joint's frame is from where the model has it: six numbers, all zero there.
+    """The deviation of a joint's frame from the model: a shift and a rotation vector, six numbers.
 
-    A shift and a rotation vector, both in the axes of the joint's frame as the model has it.
+    Both are in the axes of the joint's frame in the model, and zero in the model as it is.
 
-    name: of the joint.
+    Arguments:
+        name: of the joint.
     """
 
     @property
@@ -122,7 +135,7 @@ class Placement(Parameter):
 
 
 def with_numbers(model: Model, parameters: Sequence[Parameter], numbers: Sequence[Scalar]) -> Model:
-    """The model in which all parameters have other numbers."""
+    """The model with other values for all parameters."""
     start = 0
     for parameter in parameters:
         stop = start + len(parameter.labels)

@@ -1,17 +1,17 @@
-"""The model as an algorithm is traced on it: the same robot in numbers that save arithmetic."""
+"""Preparing a model for tracing: the same robot in numbers that save arithmetic."""
 
 from __future__ import annotations
 
 from enum import Enum, auto
 
 from kinetree.model.model import Model
-from kinetree.model.reframe import convenient
-from kinetree.model.regroup import loses_nothing, regroup
+from kinetree.model.reframe import reframe
+from kinetree.model.regroup import keeps_all_inertia, regroup
 from kinetree.model.snap import snap
 
 
 class Preparation(Enum):
-    """What may be changed of a model for an algorithm.
+    """Which changes of a model an algorithm allows.
 
     NOTHING: the result is expressed in body frames.
     FRAMES: bodies' frames may move to their joints.
@@ -27,11 +27,11 @@ class Preparation(Enum):
 
 
 def prepared(model: Model, preparation: Preparation) -> Model:
-    """The same robot for tracing: frames and inertias as they may be, rounding noise removed."""
+    """The same robot for tracing, with the changes allowed and without rounding noise."""
     if preparation is Preparation.INERTIAS or (
-        preparation is Preparation.INERTIAS_IF_WHOLE and loses_nothing(model)
+        preparation is Preparation.INERTIAS_IF_WHOLE and keeps_all_inertia(model)
     ):
         model = regroup(model)
     elif preparation is not Preparation.NOTHING:
-        model = convenient(model)
+        model = reframe(model)
     return snap(model)

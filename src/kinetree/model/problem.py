@@ -1,4 +1,4 @@
-"""A finding about a robot's description."""
+"""A problem of a robot's description."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SEVERITIES = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Problem:
-    """How bad it is, about what, what it is, and where.
+    """One problem: severity, the element concerned, a message, and the place in the file.
 
     severity: an *error* makes dynamics wrong or impossible, a *warning* is most likely a mistake or
         something left out, a *note* is worth knowing.

@@ -1,16 +1,15 @@
-"""Regrouping: the same dynamics in fewer numbers.
+"""Regrouping: the same dynamics with fewer inertial parameters.
 
-Inertia moves towards the base as far as no joint force notices.
-
-A mass on a revolute joint's axis turns with the joint without being felt by it: it may as well be
-the parent's. Moving all such parts inwards leaves most bodies with seven numbers or fewer instead
-of ten, and so with less arithmetic. What reaches the world is dropped. The numbers left are the
-base parameters of identification: W. Khalil & J.-F. Kleinfinger, Minimum operations and minimum
-parameters of the dynamic models of tree structure robots, IEEE J. Robotics and Automation 3 (1987).
+A mass on a revolute joint's axis causes no force in that joint, so it can be counted as the
+parent's. Moving all such parts towards the base leaves most bodies with seven parameters or fewer
+instead of ten, and so with less arithmetic. Parts that reach the world are dropped. The parameters
+that remain are the base parameters of identification: W. Khalil & J.-F. Kleinfinger, Minimum
+operations and minimum parameters of the dynamic models of tree structure robots, IEEE J. Robotics
+and Automation 3 (1987).
 
 Joint forces, accelerations, the mass matrix, kinetic energy and everything derived from them stay
-the same; so do the whole robot's mass and momentum, if none of it reaches the world. What belongs
-to single bodies (wrenches between them) does not: algorithms for that take the model as it is.
+the same; so do the robot's total mass and momentum, if nothing reaches the world. Quantities of
+single bodies, such as the wrenches between them, change: their algorithms take the model as it is.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kinetree.model.model import NO_INERTIA, Model
-from kinetree.model.reframe import convenient, recenter
-from kinetree.model.snap import TOLERANCE
+from kinetree.model.reframe import recenter, reframe
+from kinetree.model.rounding import TOLERANCE
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 
 
 def regroup(model: Model) -> Model:
-    """The same dynamics with fewer numbers."""
-    model = convenient(model)
+    """The same dynamics with fewer inertial parameters."""
+    model = reframe(model)
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
@@ -43,17 +42,17 @@ def regroup(model: Model) -> Model:
     )
 
 
-def loses_nothing(model: Model) -> bool:
-    """Whether all of the inertia stays with bodies: none would reach the world and be dropped.
+def keeps_all_inertia(model: Model) -> bool:
+    """Whether regrouping drops no inertia at the world.
 
-    Then the robot's mass, its centre and its momentum stay the same, too.
+    Then the robot's total mass, its centre and its momentum do not change either.
     """
     roots = [body for body in recenter(model).bodies if body.parent < 0]
     return all(body.joint.lumped(body.inertia) == NO_INERTIA for body in roots)
 
 
 def _less(whole: Inertia, part: Inertia) -> Inertia:
-    """What is left of an inertia; what is only the rounding of the difference is zero."""
+    """The difference of two inertias, with zeros for mere rounding."""
     return Inertia(
         _difference([whole.mass], [part.mass])[0],
         Vector3(*_difference(whole.moment, part.moment)),

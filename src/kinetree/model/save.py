@@ -1,4 +1,4 @@
-"""Writing a robot file, its kind chosen by the name's ending."""
+"""Writing a robot file; the format follows from the file extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading URDF: links, joints, inertias, shapes; materials, transmissions and so on are left."""
+"""Reading URDF: links, joints, inertias, shapes. Other elements are ignored."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Iterator
 
 from kinetree.errors import FileFormatError
-from kinetree.model.across import across
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
+from kinetree.model.plane import plane_axes
 from kinetree.model.problem import Problem
 from kinetree.model.xml import Element, brief
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
@@ -23,7 +23,7 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """The links and joints of a URDF document's <robot>, as they are written.
 
     Arguments:
-        mimic: whether <mimic> is taken up, or passed over.
+        mimic: whether <mimic> is read, or ignored.
     """
     if robot.tag != "robot":
         raise FileFormatError(
@@ -43,12 +43,12 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
 
 
 def _refuse_xacro(robot: Element) -> None:
-    """A file from which the program xacro is yet to make a URDF."""
+    """Refuse a file that the program xacro must first turn into URDF."""
     for element in robot.walk():
         written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
-        found = next((value for value in written if "${" in value or "$(" in value), None)
-        if element.tag.startswith("xacro:") or found is not None:
-            what = f"<{brief(element.tag)}>" if found is None else repr(brief(found))
+        macro = next((value for value in written if "${" in value or "$(" in value), None)
+        if element.tag.startswith("xacro:") or macro is not None:
+            what = f"<{brief(element.tag)}>" if macro is None else repr(brief(macro))
             file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
             raise FileFormatError(
                 f"{element.where}: {what} is xacro, from which a URDF is yet to be made: run "
@@ -63,7 +63,7 @@ def _link(element: Element) -> Link:
 
 
 def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
-    """What its <visual> and <collision> hold: what cannot be read is left out, and remarked."""
+    """The shapes of <visual> and <collision>; unreadable ones are left out with a remark."""
     name = link.name()
     for role in ("visual", "collision"):
         for element in link.all(role):
@@ -169,7 +169,7 @@ def _joint(element: Element) -> Joint | None:
     if kind == "spherical":  # not in the specification; PyBullet and others write it
         return Ball()
     if kind == "planar":
-        return planar(*across(_axis(element)))
+        return planar(*plane_axes(_axis(element)))
     raise element.error(
         f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
         "fixed, floating, planar, spherical"

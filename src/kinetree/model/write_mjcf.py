@@ -16,16 +16,7 @@ import numpy as np
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import (
-    Ball,
-    Composite,
-    Floating,
-    Joint,
-    Moved,
-    Prismatic,
-    Revolute,
-    moved,
-)
+from kinetree.model.joints import Joint, MjcfElement
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
 from kinetree.model.write_xml import Writer, listed, number, numbers
@@ -45,28 +36,28 @@ GEOMS: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
 
 def write_mjcf(model: Model) -> str:
     """The text of an MJCF file."""
-    whole = disassemble(model)
-    tree = _Tree(whole)
+    description = disassemble(model)
+    tree = _Tree(description)
     out = Writer()
-    with out.element("mujoco", model=whole.name):
+    with out.element("mujoco", model=description.name):
         out.leaf("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-        out.leaf("option", gravity=numbers(whole.gravity))
+        out.leaf("option", gravity=numbers(description.gravity))
         with out.element("worldbody"):
             tree.write(out)
-        followers = [c for c in whole.connections if c.mimicry is not None]
+        followers = [c for c in description.connections if c.mimicry is not None]
         if followers:
             with out.element("equality"):
                 for c in followers:
                     _equality(out, c)
     lost = list(_losses(model, tree))
     if lost:
-        message = f"robot {model.name!r}: MJCF cannot say {', '.join(lost)}: left out"
+        message = f"robot {model.name!r}: MJCF cannot express {', '.join(lost)}; not written"
         warnings.warn(message, ModelWarning, stacklevel=4)  # at Robot.save
     return out.text()
 
 
 class _Part(NamedTuple):
-    """A joint as MuJoCo has them: one of a connection's, with where its spring rests."""
+    """One MuJoCo joint of a connection, with the rest position of its spring."""
 
     name: str
     joint: Joint
@@ -79,29 +70,30 @@ class _Tree:
 
     skipped: links between joints on one body, which are not written.
     joints: the names of the joints in the order written.
-    turned: those of balls whose springs rest at another orientation than the neutral one.
+    turned: the balls whose springs rest at another orientation than the neutral one.
     """
 
-    def __init__(self, whole: Description) -> None:
-        self.whole = whole
-        self.links = {link.name: link for link in whole.links}
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.links = {link.name: link for link in description.links}
         self.below: dict[str, list[Connection]] = {name: [] for name in self.links}
-        rank = {name: i for i, name in enumerate(whole.order)}
-        for c in sorted(whole.connections, key=lambda c: (rank.get(c.name, len(rank)), c.name)):
+        rank = {name: i for i, name in enumerate(description.order)}
+        last = len(rank)
+        for c in sorted(description.connections, key=lambda c: (rank.get(c.name, last), c.name)):
             self.below[c.parent].append(c)
         self.shapes: dict[str, list[Shape]] = {}
-        for shape in whole.shapes:
+        for shape in description.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
-        children = {c.child for c in whole.connections}
+        children = {c.child for c in description.connections}
         self.root = next(name for name in self.links if name not in children)
         self.skipped: list[str] = []
         self.joints: list[str] = []
         self.turned: list[str] = []
-        self.joint_names = {c.name for c in whole.connections}
+        self.joint_names = {c.name for c in description.connections}
 
     def write(self, out: Writer) -> None:
-        if self.whole.root is not None:
-            self._body(out, self.whole.root)
+        if self.description.root is not None:
+            self._body(out, self.description.root)
         elif self.root == WORLD:
             self._inside(out, self.root)
         else:
@@ -121,32 +113,33 @@ class _Tree:
                     f"link {link!r} moves or is mounted elsewhere, and in MJCF that is the name of "
                     "the world: give it another name, or write URDF"
                 )
-            kinds = [self._kind(part) for part in joints]
-            pose = _resting_pose(joints[0]) if kinds == ["free"] else _pose(at)
+            elements = [self._element(part) for part in joints]
+            free = [element.type for element in elements] == ["free"]
+            pose = _resting_pose(joints[0]) if free else _pose(at)
             opened = out.element("body", name=link, **pose)
             opened.__enter__()
             pending.append(opened)
             ball = ""
-            for part, kind in zip(joints, kinds, strict=True):
-                if ball and kind in ("ball", "hinge"):
+            for part, element in zip(joints, elements, strict=True):
+                if ball and element.type in ("ball", "hinge"):
                     raise ModelError(
                         f"joint {part.name!r} turns on the ball {ball!r} without a link of some "
-                        "inertia between them: MJCF has no word for that"
+                        "inertia between them, which MJCF cannot express"
                     )
-                ball = part.name if kind == "ball" else ball
-                self._joint(out, kind, part)
-            self._own(out, link)
+                ball = part.name if element.type == "ball" else ball
+                self._joint(out, element, part)
+            self._contents(out, link)
             pending += reversed([c for c in self.below[link] if self._is_body(c)])
 
     def _inside(self, out: Writer, link: str) -> None:
-        self._own(out, link)
+        self._contents(out, link)
         for c in self.below[link]:
             if self._is_body(c):
                 self._body(out, c)
 
-    def _own(self, out: Writer, link: str) -> None:
+    def _contents(self, out: Writer, link: str) -> None:
         """The inertia, shapes and frames of a body."""
-        if link != WORLD:  # whose inertia nobody feels, and MuJoCo has no word for
+        if link != WORLD:  # the world's inertia has no effect, and no element in MJCF
             _inertial(out, self.links[link].inertia)
         for shape in self.shapes.get(link, ()):
             _geom(out, shape, Transform.identity())
@@ -159,11 +152,11 @@ class _Tree:
     def _is_body(self, c: Connection) -> bool:
         return c.joint is not None or bool(self.below[c.child])
 
-    def _joint(self, out: Writer, kind: str, part: _Part) -> None:
-        spring = _spring(kind, part)
+    def _joint(self, out: Writer, element: MjcfElement, part: _Part) -> None:
+        spring = _spring(element.type, part)
         if part.connection.drive.stiffness and not spring:
             self.turned.append(part.name)
-        _joint(out, kind, part, spring)
+        _joint(out, element, part, spring)
         self.joints.append(part.name)
 
     def _joints(self, c: Connection) -> tuple[list[_Part], Transform, str]:
@@ -173,69 +166,71 @@ class _Tree:
         """
         if c.joint is None:
             return [], c.placement, c.child
-        found, at = self._parts(c), c.placement
+        parts, at = self._parts(c), c.placement
         while self.links[c.child].inertia == Inertia.zero() and self.below[c.child]:
             moving = [d for d in self.below[c.child] if d.joint is not None]
-            if len(moving) != 1 or len(self.below[c.child]) != 1 or isinstance(c.joint, Floating):
+            if len(moving) != 1 or len(self.below[c.child]) != 1 or _is_free(c.joint):
                 break
             self.skipped.append(c.child)
             c = moving[0]
             # J P = P (P^-1 J P): the frame moves on, the joints before are seen from there
             back = c.placement.inverse()
-            found = [part._replace(joint=moved(part.joint, back)) for part in found]
+            parts = [part._replace(joint=part.joint.relocated(back)) for part in parts]
             at = at @ c.placement
-            found += self._parts(c)
-        return found, at, c.child
+            parts += self._parts(c)
+        return parts, at, c.child
 
     def _parts(self, c: Connection) -> list[_Part]:
         """A joint, or its parts in series, with names."""
-        found: list[_Part] = []
+        parts: list[_Part] = []
         start = 0
         for k, joint in enumerate(_series(c.joint)):
             name = c.name if k == 0 else fresh(f"{c.name}_{k + 1}", self.joint_names)
             self.joint_names.add(name)
-            found.append(_Part(name, joint, c, c.drive.rest[start : start + joint.nq]))
+            parts.append(_Part(name, joint, c, c.drive.rest[start : start + joint.nq]))
             start += joint.nq
-        return found
+        return parts
 
-    def _kind(self, part: _Part) -> str:
-        """The type of a joint."""
+    def _element(self, part: _Part) -> MjcfElement:
+        """A joint as MJCF names it."""
         name, joint, c, _ = part
-        if isinstance(joint, Moved) and joint.at.rotation == Rotation.identity():
-            joint = joint.joint
-        top = c is self.whole.root or c.parent == self.root == WORLD
-        if isinstance(joint, Floating) and top and c.placement == Transform.identity():
-            return "free"
-        for kind, word in ((Revolute, "hinge"), (Prismatic, "slide"), (Ball, "ball")):
-            if isinstance(joint, kind):
-                return word
-        what = "free joint that is not the base" if isinstance(joint, Floating) else "joint"
+        element = joint.mjcf()
+        top = c is self.description.root or c.parent == self.root == WORLD
+        base = top and c.placement == Transform.identity()
+        if element is not None and (base or element.type != "free"):
+            return element
+        what = "" if element is None else " other than as the base"
         raise ModelError(
-            f"joint {name!r} is a {type(joint).__name__}: MJCF has no word for such a {what}; it "
-            "has revolute, prismatic and quaternion ball joints, and those in series; rechart() "
-            "makes such ones of free orientations and motions"
+            f"joint {name!r} is a {type(joint).__name__}, which MJCF does not have{what}; it has "
+            "revolute, prismatic and quaternion ball joints, and those in series; rechart() turns "
+            "free orientations and motions into such"
         )
 
 
+def _is_free(joint: Joint | None) -> bool:
+    element = None if joint is None else joint.mjcf()
+    return element is not None and element.type == "free"
+
+
 def _series(joint: Joint | None) -> Iterator[Joint]:
-    """The parts of a joint that is several, or the joint."""
-    if isinstance(joint, Composite):
-        for part in joint.parts:
-            yield from _series(part)
-    elif joint is not None:
+    """The parts of a joint in series, or the joint itself."""
+    if joint is None:
+        return
+    parts = [factor for factor in joint.factors() if isinstance(factor, Joint)]
+    if joint.mjcf() is not None or parts == [joint] or len(parts) < len(joint.factors()):
         yield joint
+        return
+    for part in parts:
+        yield from _series(part)
 
 
-def _joint(out: Writer, kind: str, part: _Part, spring: dict[str, str]) -> None:
-    more = {"type": kind}
-    at, joint = Vector3(0.0, 0.0, 0.0), part.joint
-    if isinstance(joint, Moved):
-        at, joint = joint.at.translation, joint.joint
-    if isinstance(joint, (Revolute, Prismatic)):
-        more["axis"] = numbers(joint.axis)
-    if at != Vector3(0.0, 0.0, 0.0):
-        more["pos"] = numbers(at)
-    more |= _limits(kind, part.connection.limits)
+def _joint(out: Writer, element: MjcfElement, part: _Part, spring: dict[str, str]) -> None:
+    more = {"type": element.type}
+    if element.axis is not None:
+        more["axis"] = numbers(element.axis)
+    if element.position != Vector3(0.0, 0.0, 0.0):
+        more["pos"] = numbers(element.position)
+    more |= _limits(element.type, part.connection.limits)
     drive = part.connection.drive
     for key, value in (
         ("armature", drive.armature),
@@ -248,7 +243,7 @@ def _joint(out: Writer, kind: str, part: _Part, spring: dict[str, str]) -> None:
 
 
 def _spring(kind: str, part: _Part) -> dict[str, str]:
-    """The attributes of a joint's spring; none if it has no spring, or one that MJCF cannot say.
+    """The attributes of a joint's spring; none if there is no spring, or if MJCF cannot express it.
 
     In MJCF the spring of a ball rests at the neutral orientation, that of a free joint at the
     body's pose.
@@ -257,10 +252,10 @@ def _spring(kind: str, part: _Part) -> dict[str, str]:
     rest = part.rest or joint.neutral()
     if not stiffness or (kind == "ball" and any(joint.displacement(joint.neutral(), rest))):
         return {}
-    said = {"stiffness": number(stiffness)}
+    attributes = {"stiffness": number(stiffness)}
     if kind in ("hinge", "slide") and any(rest):
-        said["springref"] = number(rest[0])
-    return said
+        attributes["springref"] = number(rest[0])
+    return attributes
 
 
 def _resting_pose(part: _Part) -> dict[str, str]:
@@ -272,14 +267,14 @@ def _resting_pose(part: _Part) -> dict[str, str]:
 
 
 def _limits(kind: str, limits: Limits) -> dict[str, str]:
-    """The bounds and the effort of a joint of one coordinate, where they leave it room."""
-    said = {}
+    """The range and effort limit of a joint of one coordinate, if they are not empty."""
+    attributes = {}
     if kind in ("hinge", "slide"):
         if -math.inf < limits.lower < limits.upper < math.inf:
-            said["range"] = numbers((limits.lower, limits.upper))
+            attributes["range"] = numbers((limits.lower, limits.upper))
         if 0.0 < limits.effort < math.inf:
-            said["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
-    return said
+            attributes["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
+    return attributes
 
 
 def _equality(out: Writer, c: Connection) -> None:
@@ -318,20 +313,20 @@ def _geom(out: Writer, shape: Shape, link: Transform) -> None:
 
 
 def _losses(model: Model, tree: _Tree) -> Iterator[str]:
-    whole = tree.whole
+    description = tree.description
     links = [name for name in tree.skipped if ":" not in name]  # others are made by the reader
     if links:
         yield f"links between joints of one body ({links[0]!r}...)"
-    if any(shape.kind == "mesh" for shape in whole.shapes):
+    if any(shape.kind == "mesh" for shape in description.shapes):
         yield "meshes without their files"
-    if any(math.isfinite(c.limits.velocity) for c in whole.connections):
+    if any(math.isfinite(c.limits.velocity) for c in description.connections):
         yield "limits of velocity"
-    if any(_loses_limits(c) for c in whole.connections):
+    if any(_loses_limits(c) for c in description.connections):
         yield "limits on one side, without room, or of balls"
     if tree.turned:
         yield f"a ball's spring that rests at another orientation, of joint {listed(tree.turned)}"
-    own = [model.bodies[i].joint_name for i in model.coordinate_order]
-    if [name for name in tree.joints if name in own] != own:
+    order = [model.bodies[i].joint_name for i in model.coordinate_order]
+    if [name for name in tree.joints if name in order] != order:
         yield "this order of coordinates"
 
 

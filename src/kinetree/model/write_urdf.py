@@ -1,10 +1,10 @@
 """Writing URDF: links, joints, inertias, shapes.
 
-Every number is written so that reading it gives the same bits; rotations become roll, pitch and
+Every number is written so that reading it gives the same bits. Rotations become roll, pitch and
 yaw, and inertias move to the centre of mass, which costs a rounding. A joint that is several in
-series (universal, cylindrical, Euler angles) is written as that, with links without inertia
-between; so is one whose axis is not at its body's origin. What URDF has no words for is an error
-(other joints) or a warning (the rest).
+series (universal, cylindrical, Euler angles) is written as several joints, with links without
+inertia between them; so is a joint whose axis is not at its body's origin. A joint that URDF does
+not have is an error; anything else that it does not have is a warning.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kinetree.errors import ModelError, ModelWarning
-from kinetree.model.across import across
 from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
-from kinetree.model.joints import Composite, Floating, Joint, Moved, Prismatic, Revolute, planar
+from kinetree.model.joints import Floating, Joint
 from kinetree.model.model import Model, Shape
 from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.urdf import UNLIMITED
@@ -32,17 +31,18 @@ def write_urdf(model: Model) -> str:
     A free base is not written: load the file with base="floating". A root link that is mounted
     somewhere hangs on a link for the world.
     """
-    whole = _in_single_joints(_on_the_world(disassemble(model)))
-    _warn_of_losses(model, whole)
+    description = _in_single_joints(_on_the_world(disassemble(model)))
+    _warn_of_losses(model, description)
     out = Writer()
     shapes: dict[str, list[Shape]] = {}
-    for shape in whole.shapes:
+    for shape in description.shapes:
         shapes.setdefault(shape.link, []).append(shape)
     rank = {frame.name: i for i, frame in enumerate(model.frames)}  # from the root outwards
-    with out.element("robot", name=whole.name):
-        for link in sorted(whole.links, key=lambda x: rank.get(x.name, len(rank))):
+    with out.element("robot", name=description.name):
+        last = len(rank)
+        for link in sorted(description.links, key=lambda x: rank.get(x.name, last)):
             _link(out, link, shapes.get(link.name, []))
-        for connection in sorted(whole.connections, key=lambda c: rank.get(c.child, len(rank))):
+        for connection in sorted(description.connections, key=lambda c: rank.get(c.child, last)):
             _joint(out, connection)
     return out.text()
 
@@ -53,7 +53,7 @@ def _link(out: Writer, link: Link, shapes: list[Shape]) -> None:
             _inertial(out, link)
         for shape in shapes:
             if shape.kind == "ellipsoid":
-                continue  # URDF has none; said with the other losses
+                continue  # URDF has none; the warning of losses says so
             with out.element(shape.role):
                 _origin(out, shape.placement)
                 with out.element("geometry"):
@@ -103,28 +103,22 @@ def _joint(out: Writer, c: Connection) -> None:
 
 def _kind(c: Connection) -> tuple[str, Vector3 | None]:
     """The type and axis of a joint."""
-    joint = c.joint
-    if joint is None:
+    if c.joint is None:
         return "fixed", None
-    if isinstance(joint, Floating):
-        return "floating", None
-    if isinstance(joint, Revolute):
-        bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
-        return "revolute" if bounded else "continuous", joint.axis
-    if isinstance(joint, Prismatic):
-        return "prismatic", joint.axis
-    normal = _normal(joint)
-    if normal is not None:
-        return "planar", normal
-    raise ModelError(
-        f"joint {c.name!r} is a {type(joint).__name__}: URDF has no word for it; it has revolute, "
-        "prismatic, planar and floating joints, and those in series; rechart('zyx') makes such "
-        "ones of balls"
-    )
+    element = c.joint.urdf()
+    if element is None:
+        raise ModelError(
+            f"joint {c.name!r} is a {type(c.joint).__name__}, which URDF does not have; it has "
+            "revolute, prismatic, planar and floating joints, and those in series; rechart('zyx') "
+            "turns balls into such"
+        )
+    bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
+    unbounded_angle = element.type == "revolute" and not bounded
+    return "continuous" if unbounded_angle else element.type, element.axis
 
 
 def _limits(c: Connection, kind: str) -> dict[str, float]:
-    """What <limit> says of a joint, all of it: other readers ask for every attribute."""
+    """All attributes of <limit>: other readers require every one."""
     if kind not in ("revolute", "prismatic") and not any(
         map(math.isfinite, vars(c.limits).values())
     ):
@@ -136,48 +130,29 @@ def _limits(c: Connection, kind: str) -> dict[str, float]:
     }
 
 
-def _normal(joint: object) -> Vector3 | None:
-    """The axis of a planar joint as URDF has them: x and y follow from it."""
-    if isinstance(joint, Composite) and len(joint.parts) == 3:
-        last = joint.parts[-1]
-        if isinstance(last, Revolute) and _nearly(joint, planar(*across(last.axis))):
-            return last.axis
-    return None
-
-
-def _nearly(a: Composite, b: Composite) -> bool:
-    """Whether two joints are the same but for the rounding of their axes."""
-    return all(
-        isinstance(p, (Prismatic, Revolute))
-        and type(p) is type(r)
-        and math.dist(p.axis, r.axis) < 1e-12
-        for p, r in zip(a.parts, b.parts, strict=True)
-    )
-
-
-def _on_the_world(whole: Description) -> Description:
+def _on_the_world(description: Description) -> Description:
     """The same robot; a root link that is mounted somewhere is fixed to one for the world."""
-    if whole.root is None or whole.root.joint is not None:
-        return whole
-    world = fresh("world", {link.name for link in whole.links})
-    name = fresh(whole.root.name, {c.name for c in whole.connections})
+    if description.root is None or description.root.joint is not None:
+        return description
+    world = fresh("world", {link.name for link in description.links})
+    name = fresh(description.root.name, {c.name for c in description.connections})
     return replace(
-        whole,
+        description,
         root=None,
-        links=[Link(world, Inertia.zero()), *whole.links],
-        connections=[replace(whole.root, name=name, parent=world), *whole.connections],
+        links=[Link(world, Inertia.zero()), *description.links],
+        connections=[replace(description.root, name=name, parent=world), *description.connections],
     )
 
 
-def _in_single_joints(whole: Description) -> Description:
+def _in_single_joints(description: Description) -> Description:
     """The same robot, joints in series one by one, each at the origin of its link."""
-    links, connections = list(whole.links), []
+    links, connections = list(description.links), []
     link_names = {x.name for x in links}
-    joint_names = {c.name for c in whole.connections}
-    for c in whole.connections:
-        parts, rest = _series(c.joint)
-        if rest != Transform.identity():
-            parts.append((rest, None))
+    joint_names = {c.name for c in description.connections}
+    for c in description.connections:
+        parts, after = _series(c.joint)
+        if after != Transform.identity():
+            parts.append((after, None))
         parent = c.parent
         for k, (before, part) in enumerate(parts):
             child = c.child if k == len(parts) - 1 else fresh(f"{c.child}_{k + 1}", link_names)
@@ -187,50 +162,58 @@ def _in_single_joints(whole: Description) -> Description:
             link_names.add(child)
             joint_names.add(name)
             at = c.placement @ before if k == 0 else before
-            own = replace(c, name=name, parent=parent, child=child, placement=at, joint=part)
-            connections.append(
-                own if part is not None else Connection(name, parent, child, at, None)
-            )
+            moving = replace(c, name=name, parent=parent, child=child, placement=at, joint=part)
+            fixed = Connection(name, parent, child, at, None)
+            connections.append(fixed if part is None else moving)
             parent = child
-    return replace(whole, links=links, connections=connections)
+    return replace(description, links=links, connections=connections)
 
 
 def _series(joint: Joint | None) -> tuple[list[tuple[Transform, Joint | None]], Transform]:
     """The parts of a joint, each with the pose at which it follows, and the pose after them."""
-    if isinstance(joint, Moved):
-        ((before, first), *others), after = _series(joint.joint)
-        return [(joint.at @ before, first), *others], after @ joint.at.inverse()
-    if not isinstance(joint, Composite) or _normal(joint) is not None:
-        return [(Transform.identity(), joint)], Transform.identity()
-    found: list[tuple[Transform, Joint | None]] = []
-    after = Transform.identity()
-    for part in joint.parts:
-        ((before, first), *others), rest = _series(part)
-        found += [(after @ before, first), *others]
-        after = rest
-    return found, after
+    parts: list[tuple[Transform, Joint | None]] = []
+    pose = Transform.identity()
+    for factor in _factors(joint):
+        if isinstance(factor, Transform):
+            pose = pose @ factor
+        else:
+            parts.append((pose, factor))
+            pose = Transform.identity()
+    return parts, pose
 
 
-def _warn_of_losses(model: Model, whole: Description) -> None:
-    lost = list(_losses(model, whole))
+def _factors(joint: Joint | None) -> Iterator[Joint | Transform | None]:
+    """A joint as a product of joints that URDF has, as far as possible, and transforms."""
+    if joint is None or joint.urdf() is not None or joint.factors() == (joint,):
+        yield joint
+        return
+    for factor in joint.factors():
+        if isinstance(factor, Transform):
+            yield factor
+        else:
+            yield from _factors(factor)
+
+
+def _warn_of_losses(model: Model, description: Description) -> None:
+    lost = list(_losses(model, description))
     if lost:
-        message = f"robot {model.name!r}: URDF cannot say {', '.join(lost)}: left out"
+        message = f"robot {model.name!r}: URDF cannot express {', '.join(lost)}; not written"
         warnings.warn(message, ModelWarning, stacklevel=5)  # at Robot.save
 
 
-def _losses(model: Model, whole: Description) -> Iterator[str]:
+def _losses(model: Model, description: Description) -> Iterator[str]:
     for what, field in (("armature", "armature"), ("spring", "stiffness")):
         names = [body.joint_name for body in model.bodies if getattr(body.drive, field)]
         if names:
             yield f"the {what} of joint {listed(names)}"
     if model.gravity != Description("", (), ()).gravity:
         yield f"gravity {tuple(model.gravity)}"
-    if whole.order:
+    if description.order:
         yield "the order of the coordinates"
-    if any(shape.kind == "ellipsoid" for shape in whole.shapes):
+    if any(shape.kind == "ellipsoid" for shape in description.shapes):
         yield "ellipsoids"
     free = Connection(ROOT_JOINT, "", "", Transform.identity(), Floating())
-    if whole.root is not None and replace(whole.root, child="") != free:
+    if description.root is not None and replace(description.root, child="") != free:
         yield "how the base moves, other than freely with a quaternion"
 
 

@@ -49,7 +49,7 @@ class Writer:
 def quoted(value: str) -> str:
     """A text as an attribute has it between its quotes."""
     if _UNWRITABLE.search(value):
-        raise ModelError(f"{value!r} cannot be written: XML has no word for its characters")
+        raise ModelError(f"{value!r} has characters that XML cannot represent")
     return escape(value).translate(_WHITE)
 
 

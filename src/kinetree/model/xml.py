@@ -1,4 +1,4 @@
-"""XML with line numbers, from a parser that takes nothing from outside the text.
+"""XML with line numbers, by a parser that reads nothing outside the text.
 
 A document type may only have a name. Declarations of its own, or from outside, are refused: no
 robot file needs them, they are how a small file becomes a large one or reads another, and parsers
@@ -31,7 +31,7 @@ def brief(text: str, longest: int = 80) -> str:
 
 @dataclass(slots=True)
 class Element:
-    """An element: its tag, attributes, children and place. Text between tags is not kept."""
+    """An element: its tag, attributes, children and line. Text between tags is not kept."""
 
     tag: str
     attributes: dict[str, str]

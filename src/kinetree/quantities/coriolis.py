@@ -16,18 +16,18 @@ MATRICES = {name: algorithms.coriolis_matrix(f) for name, f in algorithms.FACTOR
 
 
 def christoffel_pattern(model: Model) -> list[tuple[int, int, int]]:
-    """The indices of the symbols that do not vanish for robots of this structure.
+    """The indices of the symbols that can be nonzero for robots of this structure.
 
-    Of those equal by symmetry one: j <= k, unless velocities are no rates of coordinates.
+    One of those that are equal by symmetry: j <= k, unless velocities are no rates of coordinates.
     """
-    found = sorted(algorithms.symbols(model, neutral_configuration(model)))
+    triples = sorted(algorithms.symbols(model, neutral_configuration(model)))
     symmetric = model.nq == model.nv
-    return [(i, j, k) for i, j, k in found if j <= k or not symmetric]
+    return [(i, j, k) for i, j, k in triples if j <= k or not symmetric]
 
 
 def _christoffel_values(model: Model, q: Any) -> Any:
-    found = algorithms.symbols(model, q)
-    return [found[triple] for triple in christoffel_pattern(model)]
+    values = algorithms.symbols(model, q)
+    return [values[triple] for triple in christoffel_pattern(model)]
 
 
 CORIOLIS_QUANTITIES: dict[str, Quantity] = {

@@ -33,7 +33,7 @@ INVERSE_DYNAMICS = {
 
 
 def _by_inverse_dynamics(make: Callable[..., Any]) -> dict[str, Method]:
-    """What is inverse dynamics of some motion, in each of its ways."""
+    """The methods of a quantity that is inverse dynamics at a special motion."""
     return {
         name: Method(make(m.algorithm), m.preparation, m.sources)
         for name, m in INVERSE_DYNAMICS.items()
@@ -42,8 +42,8 @@ def _by_inverse_dynamics(make: Callable[..., Any]) -> dict[str, Method]:
 
 def _gravity(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
     def gravity_forces(model: Model, q: Any) -> Any:
-        rest = [0.0] * model.nv
-        return inverse_dynamics(model, q, rest, rest)
+        zero = [0.0] * model.nv
+        return inverse_dynamics(model, q, zero, zero)
 
     return gravity_forces
 

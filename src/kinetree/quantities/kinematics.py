@@ -17,7 +17,7 @@ FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 
 def rate_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The rate of a function of the configuration, from q and v."""
+    """The rate of a function of the configuration, as a function of q and v."""
 
     def rate(model: Model, q: Any, v: Any, *settings: Any) -> Any:
         return algorithms.rate(function, model, q, v, *settings)

@@ -1,4 +1,4 @@
-"""A row of the table of quantities: everything there is to say about what a robot can compute."""
+"""A row of the table of quantities: everything about one quantity that a robot can compute."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Method:
     """An algorithm.
 
     algorithm: takes the model, the arguments, the loads, the settings.
-    preparation: what may be changed of the model for it.
+    preparation: which changes of the model it allows.
     sources: where it comes from, keys of `citations.SOURCES`.
-    mimics: whether it takes joints that share a coordinate, as those do that mimic others.
-    alternative: the same by another order of sums: the cheaper of the two is taken.
+    mimics: whether it supports joints that share a coordinate, as mimics do.
+    alternative: the same by another order of sums; the cheaper of the two is used.
     """
 
     algorithm: Callable[..., Any]
@@ -68,7 +68,7 @@ class Method:
 class Derived:
     """A method that differentiates the program of another quantity.
 
-    build: from that program, the charts of its arguments and a limit to the program of this one.
+    build: takes that program, the charts of its arguments and a limit, gives the new program.
     sources, mimics: as in `Method`.
     """
 
@@ -80,19 +80,18 @@ class Derived:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How a quantity is computed, and everything that others ask about it.
+    """One quantity: how it is computed, and everything else that the program needs to know of it.
 
     summary: what it is, in a few words.
-    methods: by name, the default first; "" if there is but one.
+    methods: by name, the default first; "" if there is only one.
     arguments: of one state.
     results: name -> what it is, in the order in which an algorithm gives them.
-    loads: whether wrenches and forces may act from outside.
-    settings: what else an algorithm takes, not an array: name -> the valid values, the default
-        first.
-    cheapest: whether by default the method is taken that needs the fewest operations.
+    loads: whether it takes external loads.
+    settings: arguments that are not arrays: maps a name to the valid values, the default first.
+    cheapest: whether the default method is the one with the fewest operations.
     regular: whether it has no answer where the coordinates of a joint are singular.
-    mass_matrix: what it needs the mass matrix to be, INVERTIBLE or POSITIVE (definite): it is
-        refused for robots whose is not.
+    mass_matrix: what it requires of the mass matrix, INVERTIBLE or POSITIVE (definite); it is
+        refused for other robots.
     rigid: whether it has an answer for a robot without moving joints.
     public: whether it is a method of Robot, or only used by others.
     """

@@ -1,8 +1,7 @@
 """Robot: where the physics half and the compiler half meet.
 
-A robot is a model and the kernels made from it. What can be computed is the table in
-`kinetree.quantities`; a kernel is traced and compiled when it is first called, or taken from the
-cache.
+A robot is a model and the kernels made from it. The quantities that it can compute are the table
+`kinetree.quantities`. A kernel is traced and compiled at its first call, or loaded from the cache.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every part of a robot rests on: its model, its configurations, its kernels."""
+"""The base of Robot: its model, its configurations, its kernels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Core:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
-        self._own: dict[Any, Kernel] = {}
+        self._custom_kernels: dict[Any, Kernel] = {}
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
@@ -57,6 +57,29 @@ class Core:
     def joints(self) -> tuple[str, ...]:
         """The names of the moving joints, in the order of their coordinates."""
         return tuple(self.model.bodies[i].joint_name for i in self.model.coordinate_order)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """What each entry of q is called: the joint's name, as "elbow" or "base.qw".
+
+        Their SI units are `coordinate_units`; a quaternion's are empty.
+        """
+        return tuple(label.name for label in self.model.coordinate_labels)
+
+    @cached_property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """The SI unit of each entry of q, such as "rad" or "m"; empty where it has none."""
+        return tuple(label.unit for label in self.model.coordinate_labels)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """What each entry of v is called: the joint's name, as "elbow" or "base.vx"."""
+        return tuple(label.name for label in self.model.velocity_labels)
+
+    @cached_property
+    def velocity_units(self) -> tuple[str, ...]:
+        """The SI unit of each entry of v, such as "rad/s" or "m/s"."""
+        return tuple(label.unit for label in self.model.velocity_labels)
 
     @cached_property
     def frames(self) -> tuple[str, ...]:
@@ -115,7 +138,7 @@ class Core:
         return random_configurations(self.model, generator, _shape(batch))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, out: Out = None) -> Array:
-        """The configuration to which a constant velocity leads in one unit of time: q (+) dv.
+        """The configuration after moving with constant velocity for one unit of time: q (+) dv.
 
         Arguments:
             q: configuration, (..., nq).
@@ -167,7 +190,7 @@ class Core:
         return unit
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
-        """The rate of q at the velocity v: v itself, but for quaternions.
+        """The rate of q at the velocity v: v itself, except for quaternions.
 
         Arguments:
             q: configuration, (..., nq).
@@ -194,18 +217,18 @@ class Core:
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
             method: which algorithm; the default if empty.
-            external: what acts on the robot, frames' names and Points, each then an argument.
-            settings: what the method takes besides arrays, such as frame= and axes=; by default
-                what the method has.
+            external: the external loads, names of frames and Points; each becomes an argument.
+            settings: arguments of the method that are not arrays, such as frame= and axes=; by
+                default as in the method.
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
 
     def citation(self, quantity: str, method: str = "") -> str:
-        """Where an algorithm comes from, as BibTeX.
+        """The sources of an algorithm, as BibTeX.
 
         Arguments:
-            quantity, method: as in `kernel`. Where the default is the cheapest of several methods,
-                the kernel is traced to find out which.
+            quantity, method: as in `kernel`. If the default is the cheapest of several methods,
+                the kernel is traced to determine it.
         """
         meant = self._kernels.method(quantity, method)
         methods = QUANTITIES[quantity].methods
@@ -220,7 +243,7 @@ class Core:
         external: External | None = None,
         settings: tuple[Any, ...] = (),
     ) -> Any:
-        """A quantity at some states.
+        """Compute a quantity at given states.
 
         Arguments:
             arrays: its arguments.

@@ -1,4 +1,4 @@
-"""Coriolis matrices and Christoffel symbols of a robot, and what control does with them."""
+"""Coriolis matrices and Christoffel symbols of a robot, and controllers that use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinetree.typing import Array, ArrayLike, Factorization, Out, Outs
 
 
 class Coriolis(Core):
-    """The factors of velocity products."""
+    """The Coriolis matrix, the Christoffel symbols, passivity-based control."""
 
     def coriolis_matrix(
         self,
@@ -31,7 +31,7 @@ class Coriolis(Core):
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            factorization: which of the many there are; see `docs/coriolis.md`.
+            factorization: which of the possible matrices; see `docs/coriolis.md`.
                 "christoffel": the one of the Christoffel symbols, where v is the rate of q; M' - 2C
                     is skew-symmetric always.
                 "spatial": by (v x*) I, cheaper by hand; M' - 2C is skew-symmetric, too.
@@ -47,12 +47,12 @@ class Coriolis(Core):
             return self._compute("coriolis_matrix", (q, v), out)
         if isinstance(factorization, str):
             return self._compute("coriolis_matrix", (q, v), out, factorization)
-        kernel = self._own.get(factorization)
+        kernel = self._custom_kernels.get(factorization)
         if kernel is None:
             algorithm = algorithms.coriolis_matrix(factorization)
             lengths = {"q": self.nq, "v": self.nv}
-            kernel = self._kernels.own("coriolis_matrix", algorithm, lengths)
-            self._own[factorization] = kernel
+            kernel = self._kernels.custom("coriolis_matrix", algorithm, lengths)
+            self._custom_kernels[factorization] = kernel
         return kernel(q, v, out=out)
 
     def mass_and_coriolis(
@@ -123,10 +123,10 @@ class Coriolis(Core):
         residual: ArrayLike,
         out: Outs = None,
     ) -> tuple[Array, Array]:
-        """A step of the generalised-momentum observer of forces from outside.
+        """One step of the generalised-momentum observer of external forces.
 
-        Integrate the second result to an estimate of the first; gain times what is left between
-        the two is the next residual, which follows the joint forces that come from outside.
+        Integrate the second result to estimate the first. The gain times the difference of the two
+        is the next residual, which converges to the external joint forces.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).

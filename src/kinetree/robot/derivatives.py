@@ -1,8 +1,8 @@
 """Derivatives of a robot's dynamics.
 
 By a configuration they are along q (+) delta, in the directions of velocities: the last axis of
-each has length nv, whatever the chart. What has no method here, `robot.kernel(...)` differentiates:
-its `jvp`, `vjp` and `jacobian` are kernels, too.
+each has length nv, whatever the chart. `robot.kernel(...)` differentiates every other quantity: its
+`jvp`, `vjp` and `jacobian` are kernels, too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SecondDerivatives(NamedTuple):
 
 
 class Differential(Core):
-    """How things change with the state."""
+    """Derivatives of first and second order, and what optimisation and control build on them."""
 
     # first order
 
@@ -84,8 +84,8 @@ class Differential(Core):
         Returns:
             dq, dv, da, each (..., nv, nv); the last is the mass matrix.
         """
-        found = self._compute("inverse_dynamics_derivatives", (q, v, a), out, method, external)
-        return Derivatives(*found)
+        results = self._compute("inverse_dynamics_derivatives", (q, v, a), out, method, external)
+        return Derivatives(*results)
 
     def forward_dynamics_derivatives(
         self,
@@ -107,8 +107,8 @@ class Differential(Core):
         Returns:
             dq, dv, dtau, each (..., nv, nv); the last is the inverse of the mass matrix.
         """
-        found = self._compute("forward_dynamics_derivatives", (q, v, tau), out, method, external)
-        return ForwardDerivatives(*found)
+        results = self._compute("forward_dynamics_derivatives", (q, v, tau), out, method, external)
+        return ForwardDerivatives(*results)
 
     def gravity_forces_derivatives(
         self, q: ArrayLike, external: External | None = None, out: Out = None
@@ -185,8 +185,8 @@ class Differential(Core):
             dq, dv, da, each (..., 6, nv).
         """
         settings = (frame, axes, kind)
-        found = self._compute("acceleration_derivatives", (q, v, a), out, settings=settings)
-        return Derivatives(*found)
+        results = self._compute("acceleration_derivatives", (q, v, a), out, settings=settings)
+        return Derivatives(*results)
 
     def momentum_derivatives(
         self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Outs = None
@@ -220,8 +220,8 @@ class Differential(Core):
         Returns:
             dq, dv, da, each (..., 6, nv).
         """
-        found = self._compute("momentum_rate_derivatives", (q, v, a), out, settings=(about,))
-        return Derivatives(*found)
+        results = self._compute("momentum_rate_derivatives", (q, v, a), out, settings=(about,))
+        return Derivatives(*results)
 
     # second order
 

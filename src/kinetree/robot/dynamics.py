@@ -22,7 +22,7 @@ from kinetree.typing import (
 
 
 class Dynamics(Core):
-    """What forces a motion takes, and what motion forces give."""
+    """Inverse and forward dynamics, the mass matrix, energies and momenta."""
 
     # inverse dynamics
 
@@ -41,10 +41,9 @@ class Dynamics(Core):
             q: configuration, (..., nq).
             v: velocity, (..., nv).
             a: acceleration, (..., nv).
-            external: what acts on the robot. A frame's name -> the wrench (force, moment) at its
-                origin and in its own axes, (..., 6); or Point(frame) -> a force in the world's
-                axes and the point of the frame's body where it acts, in the frame's coordinates,
-                (..., 6).
+            external: the external loads. Maps a frame's name to the wrench (force, moment) at its
+                origin and in its axes, (..., 6); or Point(frame) to a force in the world's axes and
+                the point where it acts, in the frame's coordinates, (..., 6).
             method: "balafoutis-patel" (the default, with the least arithmetic), "rnea" or
                 "liu-jain"; they differ by rounding.
             out: an array to write into.
@@ -62,9 +61,9 @@ class Dynamics(Core):
         external: External | None = None,
         out: Out = None,
     ) -> Array:
-        """All that each joint transmits onto its body.
+        """The wrench that each joint transmits to its body.
 
-        Along the joint's axes it is what its drive gives, across them what its bearings carry.
+        Along the joint's axes it is the force of the drive; the bearings carry the rest.
 
         Arguments:
             q, v, a, external: as in `inverse_dynamics`.
@@ -80,7 +79,7 @@ class Dynamics(Core):
     ) -> Array:
         """The joint forces that hold the robot at rest, against gravity and the joints' springs.
 
-        They are the slope of `potential_energy` along each velocity.
+        They are the gradient of `potential_energy` along the velocities.
 
         Arguments:
             q: configuration, (..., nq).
@@ -224,8 +223,8 @@ class Dynamics(Core):
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            a: of which the entries of the accelerated joints are read, (..., nv).
-            tau: of which the entries of the other joints are read, (..., nv).
+            a: accelerations, (..., nv); only the entries of the accelerated joints are read.
+            tau: joint forces, (..., nv); only the entries of the other joints are read.
             accelerated: the names of the joints whose acceleration is given.
             external, method: as in `forward_dynamics`.
             out: two arrays to write into.
@@ -234,8 +233,8 @@ class Dynamics(Core):
             a, tau: both complete, (..., nv) each.
         """
         settings = (joint_names("accelerated", accelerated),)
-        found = self._compute("hybrid_dynamics", (q, v, a, tau), out, method, external, settings)
-        return found[0], found[1]
+        results = self._compute("hybrid_dynamics", (q, v, a, tau), out, method, external, settings)
+        return results[0], results[1]
 
     # energy and momentum
 
@@ -316,7 +315,7 @@ class Dynamics(Core):
         about: About = "center",
         out: Out = None,
     ) -> Array:
-        """How fast the momentum changes at an acceleration.
+        """The rate of the momentum at an acceleration.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).

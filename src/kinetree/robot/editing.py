@@ -1,4 +1,4 @@
-"""Other robots from a robot. Every method leaves it as it is and returns another."""
+"""Editing a robot. Every method returns a new robot and leaves this one unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Pose = Any
 
 
 class Editing(Core):
-    """Ways to change a robot."""
+    """Methods that return a changed robot."""
 
     def _edited(self, model: Model) -> Robot:
         from kinetree.robot import Robot  # which is made of this class
@@ -61,10 +61,10 @@ class Editing(Core):
         return self._edited(self.model.reordered(joints))
 
     def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
-        """A robot with some joints held: their bodies become part of those that carry them.
+        """The same robot with joints held: their bodies become part of those that carry them.
 
         Arguments:
-            joints: name -> the coordinate, or coordinates, at which it stands.
+            joints: maps a joint's name to the coordinate, or coordinates, at which it is held.
         """
         return self._edited(edit.lock(self.model, joints))
 
@@ -91,7 +91,7 @@ class Editing(Core):
             other: the robot to mount, by its root link; if its base was free, it no longer is.
             frame: the name of the frame that carries it.
             at: the pose of its root link (or of the joint) in that frame.
-            prefix: put before each of its names, where both robots have the same ones.
+            prefix: put before each of its names, if both robots use the same ones.
             joint: how it moves on the frame; None if it is fixed.
         """
         model = other.model if isinstance(other, Core) else other
@@ -104,7 +104,7 @@ class Editing(Core):
         com: Sequence[float] = (0.0, 0.0, 0.0),
         inertia: ArrayLike | None = None,
     ) -> Robot:
-        """This robot with a load or a tool fixed to a frame; what the frame's body had stays.
+        """This robot with a load or a tool fixed to a frame, in addition to the body's inertia.
 
         Arguments:
             frame: the name of the frame in which the numbers are given.
@@ -141,10 +141,10 @@ class Editing(Core):
         return self._edited(edit.add_frame(self.model, name, parent, at))
 
     def reroot(self, link: str) -> Robot:
-        """The same robot, held by another of its links: that one becomes the root.
+        """The same robot with another of its links as the root.
 
-        The joints between the old root and the new keep their coordinates and change their
-        direction. A fixed base is fixed at the new root's frame, a floating one floats there.
+        The joints between the old root and the new one keep their coordinates and are reversed. A
+        fixed base is fixed at the new root's frame; a floating base floats there.
 
         Arguments:
             link: the name of a frame.
@@ -158,8 +158,8 @@ class Editing(Core):
             chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles
                 such as "zyx". In the last two v is the rate of q, and there are singular
                 orientations.
-            joints: the ball and floating joints to change; by default all of them. A drive of
-                theirs acts on v, and so does something else where v is another.
+            joints: the ball and floating joints to change; by default all of them. Their
+                drives act on v, so their effect changes if v has another meaning.
         """
         return self._edited(edit.rechart(self.model, chart, *joints))
 
@@ -167,8 +167,8 @@ class Editing(Core):
         """The same robot with some of its numbers as arguments, to differentiate by or to vary.
 
         Arguments:
-            parameters: Inertial(body), Payload(frame) and Placement(joint), in the order in which
-                their numbers shall stand in p; or one of them.
+            parameters: Inertial(body), Payload(frame) and Placement(joint), in the order of their
+                numbers in p; or one of them.
         """
         return Parametric(self.model, parameters)
 

@@ -9,7 +9,7 @@ from kinetree.typing import AccelerationKind, Array, ArrayLike, Axes, Out
 
 
 class Kinematics(Core):
-    """Where a robot's frames are and how they move.
+    """Poses, velocities, accelerations and Jacobians of a robot's frames.
 
     axes: "origin" (the world's axes, at the frame's origin), "body" (the frame's own axes, at its
     own origin), "world" (the world's axes, at its origin).
@@ -142,11 +142,11 @@ class Kinematics(Core):
 
     @cached_property
     def total_mass(self) -> float:
-        """The mass of all that moves, kg."""
+        """The mass of all moving bodies, kg."""
         return float(algorithms.total_mass(self.model))
 
     def center_of_mass(self, q: ArrayLike, out: Out = None) -> Array:
-        """The centre of mass of all that moves, in the world.
+        """The centre of mass of all moving bodies, in the world.
 
         Arguments:
             q: configuration, (..., nq).

@@ -25,6 +25,9 @@ def arm(base: str = "fixed") -> Robot:
 
     Lengths, masses and limits are of the order of today's light-weight arms: 0.8 m of reach,
     18 kg on a base of 4 kg. Each link is a solid cylinder along its length.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
     """
     assembly = Assembly("arm", "base", rod(4.0, 0.09, 0.1))
     parent, offset = "base", 0.0

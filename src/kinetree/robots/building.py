@@ -1,4 +1,4 @@
-"""What the built-in robots are made of: solids, axes, random numbers."""
+"""Parts of the built-in robots: solids, axes, random inertias."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def box(mass: float, x: float, y: float, z: float, center: Vector3 | None = None
 
 def rod(mass: float, radius: float, length: float) -> Inertia:
     """A solid cylinder along z from the origin; downwards if its length is negative."""
-    across = mass * (3.0 * radius * radius + length * length) / 12.0
-    about = Symmetric3(across, across, mass * radius * radius / 2.0, 0.0, 0.0, 0.0)
+    transverse = mass * (3.0 * radius * radius + length * length) / 12.0
+    about = Symmetric3(transverse, transverse, mass * radius * radius / 2.0, 0.0, 0.0, 0.0)
     return Inertia.about_center(mass, Vector3(0.0, 0.0, length / 2.0), about)
 
 

@@ -64,6 +64,9 @@ def human(base: str = "floating") -> Robot:
     """A human figure of 73 kg: sixteen segments, ball joints, elbows and knees that bend.
 
     The root is the lower trunk, whose frame is at the middle of the hips.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
     """
     figure = Assembly("human", "lower_trunk", LOWER_TRUNK.inertia(downwards=False))
 

@@ -23,6 +23,9 @@ def quadruped(base: str = "floating") -> Robot:
     """A walking robot of twelve joints and 12 kg: on each leg abduction, hip and knee.
 
     Of the order of today's small quadrupeds: a trunk of 0.4 m, legs of 0.2 m and 0.2 m.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
     """
     assembly = Assembly("quadruped", "trunk", box(6.0, 0.4, 0.2, 0.12))
     for leg, along, side in (
@@ -67,6 +70,12 @@ def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot
     With base="floating", legged(2, 10) and legged(4, 5) are like the biped and the quadruped of
     Echeandia & Wensing's Table 2, which have 20 actuated joints; its other two are like chain(20)
     and tree(20).
+
+    Arguments:
+        limbs: how many.
+        joints: of each limb.
+        seed: of the random axes and inertias.
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
     """
     if limbs < 1 or joints < 1:
         raise ModelError(f"legged({limbs}, {joints}): at least one limb and joint are expected")

@@ -1,4 +1,4 @@
-"""The two mechanisms of every textbook."""
+"""Textbook mechanisms: the double pendulum and the cart-pole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from kinetree.robots.building import box, rod
 
 
 def double_pendulum(base: str = "fixed") -> Robot:
-    """Two uniform rods of 1 kg and 1 m, hanging, swinging in the plane of x and z."""
+    """Two uniform rods of 1 kg and 1 m, hanging, swinging in the plane of x and z.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+    """
     assembly = Assembly("double_pendulum", "pivot")
     assembly.add("upper", "pivot", Revolute("y"), (0.0, 0.0, 0.0), rod(1.0, 0.02, -1.0))
     assembly.add("lower", "upper", Revolute("y"), (0.0, 0.0, -1.0), rod(1.0, 0.02, -1.0))
@@ -17,7 +21,11 @@ def double_pendulum(base: str = "fixed") -> Robot:
 
 
 def cart_pole(base: str = "fixed") -> Robot:
-    """A cart of 1 kg on a rail along x, and a pole of 0.1 kg and 1 m standing on it."""
+    """A cart of 1 kg on a rail along x, and a pole of 0.1 kg and 1 m standing on it.
+
+    Arguments:
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+    """
     assembly = Assembly("cart_pole", "rail")
     cart = box(1.0, 0.3, 0.2, 0.15)
     rail = Prismatic("x")

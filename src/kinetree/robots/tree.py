@@ -12,14 +12,28 @@ from kinetree.robots.building import random_direction, random_inertia, random_pl
 
 
 def chain(n: int, seed: int = 0, base: str = "fixed") -> Robot:
-    """A serial chain of n revolute joints about random axes, with random inertias."""
+    """A serial chain of n revolute joints about random axes, with random inertias.
+
+    Arguments:
+        n: how many joints.
+        seed: of the random axes and inertias.
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+    """
     return tree(n, branching=1, seed=seed, base=base, name=f"chain{n}")
 
 
 def tree(
     n: int, branching: int = 2, seed: int = 0, base: str = "fixed", name: str | None = None
 ) -> Robot:
-    """A tree of n revolute joints in which every body carries up to `branching` others."""
+    """A tree of n revolute joints in which every body carries up to `branching` others.
+
+    Arguments:
+        n: how many joints.
+        branching: the most children of a body.
+        seed: of the random axes and inertias.
+        name: of the robot.
+        base: "fixed" puts the root link on the world, "floating" lets it move freely.
+    """
     if n < 1 or branching < 1:
         raise ModelError(f"tree({n}, {branching}): at least one body and one branch are expected")
     rng = random.Random(seed)

@@ -20,18 +20,20 @@ from kinetree.spatial.operator import (
     turning_factor,
     velocity_factor,
 )
-from kinetree.spatial.rotation import Rotation
+from kinetree.spatial.rotation import AxisRotation, ProductRotation, Rotation
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
     "AngularOperator",
     "ArticulatedInertia",
+    "AxisRotation",
     "Force",
     "Inertia",
     "Matrix3",
     "Motion",
     "Operator",
+    "ProductRotation",
     "Rotation",
     "Symmetric3",
     "Transform",

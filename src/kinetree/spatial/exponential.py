@@ -75,11 +75,11 @@ def quat_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]
 def quat_rates(q: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
     """The rate of a quaternion whose body turns with w, in its own frame: q (w, 0) / 2.
 
-    Its length, which may be any but zero, stays as it is.
+    Its length is any but zero, and does not change.
     """
     square = quat_square(q)
     share = 1 / square
-    # nothing changes, unless the quaternion is zero: that has no direction, and becomes NaN
+    # a product with 1, except for a zero quaternion, which has no direction and becomes NaN
     turned = [c * share * square for c in q]
     return [0.5 * c for c in quat_product(turned, (*w, 0))]
 
@@ -110,13 +110,13 @@ def quat_log(q: Sequence[Scalar]) -> Vector3:
 
 
 def quat_difference(q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector3:
-    """The rotation vector from one orientation to another, which has the same entries in both."""
+    """The rotation vector from one orientation to another; its entries are the same in both."""
     x, y, z, w = q0
     return quat_log(quat_product((-x, -y, -z, w), q1))
 
 
 def translation_of_screw(v: Vector3, w: Vector3) -> Vector3:
-    """Where the origin goes under the screw (v, w) for one unit of time.
+    """The displacement of the origin under the screw (v, w) after one unit of time.
 
     V v with V = 1 + (1 - cos) / theta^2 [w] + (theta - sin) / theta^3 [w]^2.
     """

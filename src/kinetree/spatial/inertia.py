@@ -62,10 +62,10 @@ class Inertia:
         return Inertia(mass, moment, rotational - _double_cross(center, center * (mass / 2)))
 
     def center_and_rotational(self) -> tuple[Vector3, Symmetric3]:
-        """What `about_center` takes besides the mass, of an inertia of numbers.
+        """The centre of mass and the rotational inertia about it, of an inertia of numbers.
 
-        Without mass there is no centre: it is taken to be the origin. Algorithms use the first
-        moment, which needs none.
+        A body without mass has no centre; the origin is returned. Algorithms use the first moment
+        instead.
         """
         if self.mass == 0:
             return Vector3.zero(), self.rotational
@@ -88,7 +88,7 @@ class Inertia:
         )
 
     def wrench(self, V: Motion, A: Motion) -> Force:
-        """I A + V x* I V: what it takes to move a body so (Echeandia & Wensing eq. 7).
+        """I A + V x* I V: the wrench that moves a body so (Echeandia & Wensing eq. 7).
 
         With a = A.linear + w x v, the acceleration of the point now at the origin, and the tensor
         Omega = [alpha] + [w][w], a point r of the body accelerates by a + Omega r. Summed over
@@ -159,7 +159,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def outer(f: Force, g: Force) -> ArticulatedInertia:
-        """f gT, where it is symmetric (g = s f), or a sum of such products is."""
+        """f gT, for products that are symmetric (g = s f) or whose sum is."""
         rows = (g.angular * f.linear.x, g.angular * f.linear.y, g.angular * f.linear.z)
         return ArticulatedInertia(
             Symmetric3.outer(f.linear, g.linear),

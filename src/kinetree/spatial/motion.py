@@ -42,14 +42,14 @@ class Motion:
         return self.linear.dot(force.linear) + self.angular.dot(force.angular)
 
     def cross(self, other: Motion) -> Motion:
-        """v x m: the rate of m when it is carried along with velocity v."""
+        """v x m: the rate of m if it moves along with velocity v."""
         return Motion(
             self.angular.cross(other.linear) + self.linear.cross(other.angular),
             self.angular.cross(other.angular),
         )
 
     def cross_force(self, force: Force) -> Force:
-        """v x* f: the rate of f when it is carried along with velocity v."""
+        """v x* f: the rate of f if it moves along with velocity v."""
         return Force(
             self.angular.cross(force.linear),
             self.angular.cross(force.angular) + self.linear.cross(force.linear),

@@ -1,4 +1,4 @@
-"""Linear maps from motions to forces, in four blocks: what factors velocity products."""
+"""Linear maps from motions to forces, in four blocks: the factors of velocity products."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NO_MATRIX = Matrix3(Vector3.zero(), Vector3.zero(), Vector3.zero())
 
 @dataclass(frozen=True, slots=True)
 class AngularOperator:
-    """A map that sees only how a motion (v, w) turns: force = w x p, moment = K w."""
+    """A map of the angular part of a motion (v, w) alone: force = w x p, moment = K w."""
 
     p: Vector3
     K: Matrix3
@@ -58,7 +58,7 @@ class AngularOperator:
         return Force(m.angular.cross(self.p), self.K @ m.angular)
 
     def adjoint(self, m: Motion) -> Force:
-        """What pairs with a motion as this map's force of that motion pairs with m."""
+        """B^T m: the force f with f . x = m . (B x) for every motion x."""
         return Force(Vector3.zero(), self.p.cross(m.linear) + self.K.T @ m.angular)
 
     def moved_to_parent(self, rotation: Rotation, point: Vector3) -> AngularOperator:
@@ -66,7 +66,7 @@ class AngularOperator:
         return AngularOperator(p, rotation.turn(self.K) - _product(point, p))
 
     def operator(self) -> Operator:
-        """The same in four blocks."""
+        """The same map in four blocks."""
         return Operator(NO_MATRIX, Matrix3.cross(-self.p), NO_MATRIX, self.K)
 
 
@@ -75,7 +75,7 @@ def velocity_factor(v: Motion, I: Inertia) -> AngularOperator:
 
         B = ((v x*) I + (I v) x-* - I (v x)) / 2
 
-    It is simpler than it looks. With p the linear momentum of I at v = (u, w), h its first moment
+    Two of its blocks are zero. With p the linear momentum of I at v = (u, w), h its first moment
     and J its second moments, B (x, y) = (y x p, K y), K = -[w] J - [h][u].
     """
     u, w, h = v.linear, v.angular, I.moment

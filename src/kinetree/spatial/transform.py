@@ -1,4 +1,4 @@
-"""Rigid transforms: where one frame is in another."""
+"""Rigid transforms: the pose of one frame in another."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T", bound="Movable")
 
 
 class Movable(Protocol):
-    """What a transform can carry from a child's frame to its parent's."""
+    """A quantity that can be transformed from a child's frame to its parent's."""
 
     def moved_to_parent(self: T, rotation: Rotation, point: Vector3) -> T: ...
 
 
 class Returnable(Protocol):
-    """What a transform can carry from a parent's frame to its child's."""
+    """A quantity that can be transformed from a parent's frame to its child's."""
 
     def moved_to_child(self: U, rotation: Rotation, point: Vector3) -> U: ...
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kinetree.scalar import Scalar
+
+if TYPE_CHECKING:
+    from kinetree.spatial.rotation import Rotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,9 @@ class Matrix3:
         return Vector3(self.a.dot(v), self.b.dot(v), self.c.dot(v))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Symmetric3:
-    """A symmetric 3x3 matrix: six numbers.
-
-    squares: d, a and b, if it is known that it is also d 1 + a aT + b bT.
-    """
+    """A symmetric 3x3 matrix: six numbers."""
 
     xx: Scalar
     yy: Scalar
@@ -94,9 +95,12 @@ class Symmetric3:
     xy: Scalar
     xz: Scalar
     yz: Scalar
-    squares: tuple[Scalar, Vector3, Vector3] | None = field(
-        default=None, kw_only=True, compare=False, repr=False
-    )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Symmetric3) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
     @staticmethod
     def diagonal(d: Scalar) -> Symmetric3:
@@ -135,3 +139,13 @@ class Symmetric3:
     def __matmul__(self, v: Vector3) -> Vector3:
         a, b, c = self.rows
         return Vector3(a.dot(v), b.dot(v), c.dot(v))
+
+    def turned(self, R: Rotation) -> Symmetric3:
+        """R S R^T.
+
+        Each entry is computed as a sum of its own. Forms with fewer products compute one diagonal
+        entry from the others, and lose the digits of a small one.
+        """
+        u, v, w = (self @ row for row in R.rows)  # columns of S R^T
+        a, b, c = R.rows
+        return Symmetric3(a.dot(u), b.dot(v), c.dot(w), a.dot(v), a.dot(w), b.dot(w))

@@ -1,7 +1,10 @@
-"""The joints, one file each. A joint is what its transform, its subspace and its chart say."""
+"""The joints, one file each. Everything a joint is asked is answered in its file; see `Joint`."""
 
+from kinetree.model.joints.answers import Chart, Label, MjcfElement, Transmission, UrdfElement
+from kinetree.model.joints.axis import AxisJoint
 from kinetree.model.joints.ball import Ball, ExponentialBall
 from kinetree.model.joints.base import ConstantAxes, Joint
+from kinetree.model.joints.charts import CHARTS
 from kinetree.model.joints.composite import (
     EULER_SEQUENCES,
     Composite,
@@ -14,31 +17,38 @@ from kinetree.model.joints.composite import (
 from kinetree.model.joints.custom import Custom
 from kinetree.model.joints.floating import Floating
 from kinetree.model.joints.mimic import Mimic
-from kinetree.model.joints.moved import Moved, Reversed, moved, reversed_joint
+from kinetree.model.joints.offset import Offset
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
 from kinetree.model.joints.screw import Screw
+from kinetree.model.joints.wrapped import Relocated, Reversed
 
 __all__ = [
+    "CHARTS",
     "EULER_SEQUENCES",
+    "AxisJoint",
     "Ball",
+    "Chart",
     "Composite",
     "ConstantAxes",
     "Custom",
     "ExponentialBall",
     "Floating",
     "Joint",
+    "Label",
     "Mimic",
-    "Moved",
+    "MjcfElement",
+    "Offset",
     "Prismatic",
+    "Relocated",
     "Reversed",
     "Revolute",
     "Screw",
+    "Transmission",
+    "UrdfElement",
     "cylindrical",
     "euler",
     "free_motion",
-    "moved",
     "planar",
-    "reversed_joint",
     "universal",
 ]

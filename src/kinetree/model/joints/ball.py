@@ -9,13 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kinetree.model.joints.answers import Chart, Label, MjcfElement
 from kinetree.model.joints.base import ConstantAxes, Joint
+from kinetree.model.orientation import quaternion
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Transform, Vector3
 from kinetree.spatial.exponential import (
     cosine_quotient,
     half_turn_quat,
     quat_difference,
+    quat_log,
     quat_product,
     quat_rates,
     quat_unit,
@@ -25,7 +28,7 @@ from kinetree.spatial.exponential import (
 
 
 def _at_center(inertia: Inertia) -> Inertia:
-    """The mass of a ball, as if at its centre: turning it moves nothing."""
+    """The part of an inertia that a rotation about the origin does not move: its mass, there."""
     return Inertia(inertia.mass, Vector3.zero(), Symmetric3.diagonal(0))
 
 
@@ -33,8 +36,8 @@ def _at_center(inertia: Inertia) -> Inertia:
 class Ball(ConstantAxes):
     """q = (qx qy qz qw), a quaternion; v = the angular velocity in the body's own frame.
 
-    A quaternion of any length but zero stands for the rotation of its direction; what `integrate`
-    and `sample` give has length one.
+    A quaternion of any length but zero stands for the rotation of its direction; `integrate` and
+    `sample` give quaternions of length one.
     """
 
     nq: ClassVar[int] = 4
@@ -74,6 +77,24 @@ class Ball(ConstantAxes):
         quat = rng.standard_normal((*batch, 4))
         return quat / np.linalg.norm(quat, axis=-1, keepdims=True)
 
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return tuple(Label(name, "") for name in ("qx", "qy", "qz", "qw"))
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return tuple(Label(name, "rad/s") for name in ("wx", "wy", "wz"))
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return 0.0
+
+    def in_chart(self, chart: Chart) -> Joint:
+        return chart.orientation
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        return quaternion(X.rotation)
+
+    def mjcf(self) -> MjcfElement:
+        return MjcfElement("ball")
+
 
 @dataclass(frozen=True)
 class ExponentialBall(Joint):
@@ -105,6 +126,21 @@ class ExponentialBall(Joint):
         angle = 2.0 * np.arctan2(norm, np.abs(quat[..., 3:]))
         sign = np.where(quat[..., 3:] < 0.0, -1.0, 1.0)
         return np.clip(angle, 0.0, math.pi) * sign * quat[..., :3] / norm
+
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return tuple(Label(name, "rad") for name in ("rx", "ry", "rz"))
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return tuple(Label(f"{name}_rate", "rad/s") for name in ("rx", "ry", "rz"))
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return 0.0
+
+    def in_chart(self, chart: Chart) -> Joint:
+        return chart.orientation
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        return tuple(quat_log(quaternion(X.rotation)))
 
 
 def _series(r: Vector3, x: Scalar, first: Scalar, second: Scalar) -> Matrix3:

@@ -1,12 +1,16 @@
-"""What every joint gives: its transform, its motion subspace and the rate of that, its chart."""
+"""What a joint says about itself; only its size and its transform have no default."""
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 from kinetree.dual import Dual, lift
+from kinetree.model.joints.answers import Chart, Label, MjcfElement, Transmission, UrdfElement
+from kinetree.model.rounding import is_identity
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Transform, Vector3
 
@@ -15,10 +19,25 @@ class Joint(ABC):
     """A joint between a parent's joint frame and a body, with its coordinates.
 
     A joint has nq coordinates q and nv velocities v. Where the two numbers agree, v is the rate of
-    q; a quaternion has one coordinate more. All methods but `sample` run on any scalar.
+    q; a quaternion has one coordinate more. Joints are frozen dataclasses. What is computed at a
+    configuration, from `transform` to `displacement`, runs on any scalar.
 
-    Only `transform` must be given: the subspace and its rate then come from differentiating it.
+    Only nq, nv and `transform` must be given. The subspace and its rate come from differentiating
+    the transform. The other defaults are correct for every joint whose v is the rate of its q and
+    whose transform is the identity at q = 0; a joint overrides them to save arithmetic, or to be
+    written to files.
     """
+
+    code_token: ClassVar[str] = ""
+    """Part of a model's digest: tells apart classes of one name that are defined elsewhere."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        inside = cls.__module__.startswith("kinetree.")
+        # the digest covers this package's source; code elsewhere may change between two processes
+        cls.code_token = "" if inside else uuid.uuid4().hex
+
+    # size and motion
 
     @property
     @abstractmethod
@@ -32,7 +51,7 @@ class Joint(ABC):
 
     @abstractmethod
     def transform(self, q: Sequence[Scalar]) -> Transform:
-        """The pose of the body in the joint frame."""
+        """J(q): the pose of the body in the joint frame."""
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         """Phi(q): the body's velocity for each unit velocity, in the body's frame."""
@@ -50,20 +69,14 @@ class Joint(ABC):
             for column in self.subspace(moving)
         )
 
-    def lumped(self, inertia: Inertia) -> Inertia:
-        """The part of the body's inertia that may as well be the parent's.
-
-        It is unchanged by the joint's motion, which gives it no momentum: moved to the parent, no
-        joint force is different. Every joint may say zero.
-        """
-        return Inertia.zero()
+    # coordinates
 
     def neutral(self) -> tuple[float, ...]:
         """The coordinates at which the transform is the identity."""
         return (0.0,) * self.nq
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
-        """Coordinates as they must be, from numbers a user gave; ValueError if they cannot be."""
+        """Valid coordinates from numbers a user gave; ValueError if there are none."""
         return values
 
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
@@ -85,8 +98,8 @@ class Joint(ABC):
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         """How far a spring that is relaxed at `rest` is stretched at q, one entry a velocity.
 
-        It is the slope of half of its own square along q (+) delta, so a spring of this energy
-        (times its stiffness) takes this force.
+        It is the gradient of half its own square along q (+) delta: times the stiffness, it is the
+        force of a spring with that energy.
         """
         return self.difference(rest, q)
 
@@ -94,12 +107,139 @@ class Joint(ABC):
         """Random coordinates (..., nq), uniform within the limits, which are finite."""
         return rng.uniform(lower, upper, (*batch, self.nq))
 
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each coordinate."""
+        if self.nq != self.nv:
+            return tuple(Label(f"q{k + 1}", "") for k in range(self.nq))
+        names = _numbered("coordinate", "q", self.nq)
+        return tuple(map(Label, names, self._units()))
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        """The name and unit of each velocity."""
+        names, units = _numbered("velocity", "v", self.nv), self._units()
+        return tuple(Label(name, f"{unit}/s") for name, unit in zip(names, units, strict=True))
+
+    def _units(self) -> list[str]:
+        """The unit of each velocity times a second: radians if it turns the body at all."""
+        return ["rad" if any(axis.angular) else "m" for axis in self.subspace(self.neutral())]
+
+    # structure that algorithms use
+
+    @property
+    def has_constant_axes(self) -> bool:
+        """Whether Phi is the same at every configuration."""
+        return False
+
+    @property
+    def velocity_is_twist(self) -> bool:
+        """Whether v is the body's spatial velocity, (linear, angular) in the body's frame."""
+        return False
+
+    def lumped(self, inertia: Inertia) -> Inertia:
+        """The part of the body's inertia that can be counted as the parent's.
+
+        The joint's motion leaves it unchanged and gives it no momentum, so moving it to the parent
+        changes no joint force.
+        """
+        return Inertia.zero()
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        """A bound on the distance between the origins of body and joint frame, m.
+
+        Arguments:
+            lower, upper: the range of each coordinate.
+        """
+        return inf
+
+    def singular_part(self) -> Joint:
+        """The part of the joint whose axes can become dependent; its coordinates are the last.
+
+        Changes of frame and a free body's translation are stripped.
+        """
+        return self
+
+    @property
+    def transmission(self) -> Transmission:
+        """The joint that a drive acts on, and how that one follows q."""
+        return Transmission(self)
+
+    # the same joint in another form
+
+    def snapped(self) -> Joint:
+        """The joint without rounding noise in its constants."""
+        return self
+
+    def recentered(self) -> tuple[Transform, Joint]:
+        """A body frame X at the joint's centre, and the joint J' there: J = X J' X^-1."""
+        return Transform.identity(), self
+
+    def aligned(self) -> tuple[Transform, Joint]:
+        """A body frame X with z along the joint's axis, and the joint J' there: J = X J' X^-1."""
+        return Transform.identity(), self
+
+    def relocated(self, at: Transform) -> Joint:
+        """X J(q) X^-1: the joint for a body frame in which its own frame is at X."""
+        return self if is_identity(at) else self._relocated(at)
+
+    def _relocated(self, at: Transform) -> Joint:
+        from kinetree.model.joints.wrapped import Relocated  # a joint, too: it imports this file
+
+        return Relocated(self, at)
+
+    def reversed(self) -> Joint:
+        """J(q)^-1: the joint with its two bodies exchanged."""
+        from kinetree.model.joints.wrapped import Reversed
+
+        return Reversed(self)
+
+    @property
+    def rotates_about_z(self) -> bool:
+        """Whether it is a rotation about the z axis, by its coordinate and perhaps an offset."""
+        return False
+
+    def with_offset(self, offset: float) -> Joint:
+        """J(q + offset): the joint whose coordinate is counted from elsewhere."""
+        from kinetree.model.joints.offset import Offset
+
+        return Offset(self, offset)
+
+    def factors(self) -> tuple[Joint | Transform, ...]:
+        """Joints and constant transforms whose product is J(q), with the coordinates in order."""
+        return (self,)
+
+    def in_chart(self, chart: Chart) -> Joint | None:
+        """The joint with its free orientation in another chart; None if it has none."""
+        return None
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        """The coordinates at which the transform is X; a joint with `in_chart` gives them."""
+        raise NotImplementedError(f"{type(self).__name__}.coordinates_at")
+
+    # file formats
+
+    def urdf(self) -> UrdfElement | None:
+        """The joint as URDF names it; None if URDF has no such joint."""
+        return None
+
+    def mjcf(self) -> MjcfElement | None:
+        """The joint as MJCF names it; None if MJCF has no such joint."""
+        return None
+
 
 class ConstantAxes(Joint):
     """A joint whose axes are fixed in its body: Phi does not change."""
 
+    @property
+    def has_constant_axes(self) -> bool:
+        return True
+
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion.zero(),) * self.nv
+
+
+def _numbered(name: str, letter: str, count: int) -> list[str]:
+    """A name for one thing, numbered letters for several."""
+    return [name] if count == 1 else [f"{letter}{k + 1}" for k in range(count)]
 
 
 def _rates(v: Vector3) -> list[Scalar]:

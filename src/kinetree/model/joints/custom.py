@@ -1,4 +1,4 @@
-"""A joint of your own: given its transform, the rest is found by differentiating it."""
+"""A joint given by a function: everything else comes from differentiating its transform."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from kinetree.spatial import Transform
 class Custom(Joint):
     """A joint given by a function from its coordinates to its transform; v is the rate of q.
 
-    function: written over any scalar, with `kinetree.scalar`'s functions and the spatial types; it
-        should give the identity at zero.
-    count: how many coordinates it takes.
+    Arguments:
+        function: written over any scalar, with the functions of `kinetree.scalar` and the spatial
+            types; it should give the identity at zero.
+        count: the number of coordinates.
     """
 
     function: Callable[[Sequence[Scalar]], Transform]

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinetree.model.joints.base import ConstantAxes
+from kinetree.model.joints.answers import Chart, Label, MjcfElement, UrdfElement
+from kinetree.model.joints.base import ConstantAxes, Joint
+from kinetree.model.orientation import quaternion
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
 from kinetree.spatial.exponential import (
@@ -26,7 +28,7 @@ from kinetree.spatial.exponential import (
 class Floating(ConstantAxes):
     """q = (x y z, qx qy qz qw), v = (linear, angular) in the body's own frame.
 
-    The quaternion may have any length but zero, as that of `Ball` may.
+    The quaternion may have any length but zero, as in `Ball`.
     """
 
     nq: ClassVar[int] = 7
@@ -66,7 +68,7 @@ class Floating(ConstantAxes):
         return [*translation_to_screw(moved, angular), *angular]
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
-        # two springs, one for the position and one for the orientation: not along one screw
+        # two springs, one for the position and one for the orientation, not one along a screw
         way = Vector3(*q[:3]) - Vector3(*rest[:3])
         return [*(self.transform(q).rotation.T @ way), *quat_difference(rest[3:], q[3:])]
 
@@ -75,3 +77,27 @@ class Floating(ConstantAxes):
         quat = rng.standard_normal((*batch, 4))
         quat /= np.linalg.norm(quat, axis=-1, keepdims=True)
         return np.concatenate([position, quat], axis=-1)
+
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        position = (Label(name, "m") for name in ("x", "y", "z"))
+        return (*position, *(Label(name, "") for name in ("qx", "qy", "qz", "qw")))
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        linear = (Label(name, "m/s") for name in ("vx", "vy", "vz"))
+        return (*linear, *(Label(name, "rad/s") for name in ("wx", "wy", "wz")))
+
+    @property
+    def velocity_is_twist(self) -> bool:
+        return True
+
+    def in_chart(self, chart: Chart) -> Joint:
+        return chart.motion
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        return (*X.translation, *quaternion(X.rotation))
+
+    def urdf(self) -> UrdfElement:
+        return UrdfElement("floating")
+
+    def mjcf(self) -> MjcfElement:
+        return MjcfElement("free")

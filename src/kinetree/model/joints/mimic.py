@@ -1,11 +1,12 @@
-"""A joint that copies another: its coordinate is a multiple of the other's, and an offset."""
+"""A joint that follows another: its coordinate is a multiple of the other's, plus an offset."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from kinetree.model.joints.answers import Transmission
 from kinetree.model.joints.base import Joint
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Transform
@@ -24,18 +25,50 @@ class Mimic(Joint):
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
 
-    def _own(self, q: Sequence[Scalar]) -> list[Scalar]:
+    def _followed(self, q: Sequence[float]) -> list[Scalar]:
+        """The coordinate of the joint itself, at the other's coordinate q."""
         return [q[0] * self.multiplier + self.offset]
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
-        return self.joint.transform(self._own(q))
+        return self.joint.transform(self._followed(q))
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return tuple(axis * self.multiplier for axis in self.joint.subspace(self._own(q)))
+        return tuple(axis * self.multiplier for axis in self.joint.subspace(self._followed(q)))
 
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
-        rates = self.joint.subspace_rate(self._own(q), [v[0] * self.multiplier])
+        rates = self.joint.subspace_rate(self._followed(q), [v[0] * self.multiplier])
         return tuple(rate * self.multiplier for rate in rates)
+
+    @property
+    def has_constant_axes(self) -> bool:
+        return self.joint.has_constant_axes
 
     def lumped(self, inertia: Inertia) -> Inertia:
         return self.joint.lumped(inertia)
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        ends = sorted(self._followed(q)[0] for q in (lower, upper))
+        return self.joint.travel(*([end] for end in ends))
+
+    @property
+    def transmission(self) -> Transmission:
+        return Transmission(self.joint, self.multiplier, self.offset)
+
+    def snapped(self) -> Joint:
+        return replace(self, joint=self.joint.snapped())
+
+    def recentered(self) -> tuple[Transform, Joint]:
+        X, joint = self.joint.recentered()
+        return X, replace(self, joint=joint)
+
+    def aligned(self) -> tuple[Transform, Joint]:
+        X, joint = self.joint.aligned()
+        return X, replace(self, joint=joint)
+
+    @property
+    def rotates_about_z(self) -> bool:
+        return self.joint.rotates_about_z
+
+    def with_offset(self, offset: float) -> Joint:
+        """The joint that is mimicked, at its coordinate + offset: that is what a drive acts on."""
+        return replace(self, joint=self.joint.with_offset(offset))

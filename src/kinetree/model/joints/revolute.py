@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
-from kinetree.model.arguments import Axis, given_axis
-from kinetree.model.joints.base import ConstantAxes
+from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
+from kinetree.model.joints.axis import AxisJoint, Z
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
 
 
-@dataclass(frozen=True, init=False)
-class Revolute(ConstantAxes):
-    """An angle about a unit axis through the joint frame's origin."""
+class Revolute(AxisJoint):
+    """An angle about a unit axis through the joint frame's origin.
 
-    axis: Vector3
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
-
-    def __init__(self, axis: Axis) -> None:
-        object.__setattr__(self, "axis", given_axis(axis))
+    Arguments:
+        axis: "x", "y" or "z" (or "-x", ...), three numbers, or a Vector3; its direction counts.
+    """
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.about(self.axis, q[0]), Vector3.zero())
@@ -39,3 +33,22 @@ class Revolute(ConstantAxes):
             u * u.dot(inertia.moment),
             (Symmetric3.diagonal(1) - Symmetric3.outer(u, u)) * J,
         )
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return 0.0
+
+    @property
+    def rotates_about_z(self) -> bool:
+        return self.axis == Z
+
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return (Label("angle", "rad"),)
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return (Label("rate", "rad/s"),)
+
+    def urdf(self) -> UrdfElement:
+        return UrdfElement("revolute", self.axis)
+
+    def mjcf(self) -> MjcfElement:
+        return MjcfElement("hinge", self.axis)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from kinetree.model.arguments import Axis, given_axis
-from kinetree.model.joints.base import ConstantAxes
+from kinetree.model.arguments import Axis
+from kinetree.model.joints.answers import Label
+from kinetree.model.joints.axis import AxisJoint
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Motion, Rotation, Transform
 
 
 @dataclass(frozen=True, init=False)
-class Screw(ConstantAxes):
-    """An angle about a unit axis, and `pitch` metres along it for each radian."""
+class Screw(AxisJoint):
+    """An angle about a unit axis, and `pitch` metres along it for each radian.
 
-    axis: Vector3
+    Arguments:
+        axis: as in `Revolute`.
+        pitch: m/rad.
+    """
+
     pitch: float
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
 
     def __init__(self, axis: Axis, pitch: float) -> None:
-        object.__setattr__(self, "axis", given_axis(axis))
+        super().__init__(axis)
         object.__setattr__(self, "pitch", pitch)
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
@@ -30,3 +32,12 @@ class Screw(ConstantAxes):
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion(self.axis * self.pitch, self.axis),)
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return abs(self.pitch) * max(abs(float(lower[0])), abs(float(upper[0])))
+
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return (Label("angle", "rad"),)
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return (Label("rate", "rad/s"),)

@@ -1,23 +1,20 @@
-"""A joint seen from elsewhere: its frames moved, or its two sides exchanged.
+"""A joint in other frames: relocated in its body, or with its two bodies exchanged.
 
 Neither changes its coordinates: the same q, v and tau mean the same motion and the same work.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kinetree.model.joints.answers import Chart, Label, MjcfElement
 from kinetree.model.joints.base import Joint
-from kinetree.model.joints.composite import Composite
-from kinetree.model.joints.prismatic import Prismatic
-from kinetree.model.joints.revolute import Revolute
-from kinetree.model.joints.screw import Screw
+from kinetree.model.rounding import snapped_transform
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform
-
-ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,26 @@ class Wrapped(Joint):
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         return self.joint.sample(rng, batch, lower, upper)
 
+    def coordinate_labels(self) -> tuple[Label, ...]:
+        return self.joint.coordinate_labels()
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        return self.joint.velocity_labels()
+
+    def singular_part(self) -> Joint:
+        return self.joint.singular_part()
+
+    def snapped(self) -> Joint:
+        return replace(self, joint=self.joint.snapped())
+
+    def in_chart(self, chart: Chart) -> Joint | None:
+        inner = self.joint.in_chart(chart)
+        return inner and replace(self, joint=inner)
+
 
 @dataclass(frozen=True)
-class Moved(Wrapped):
-    """A joint whose own frame is `at` in the body's: X J(q) X^-1. Made by `moved`."""
+class Relocated(Wrapped):
+    """X J(q) X^-1: a joint whose own frame is at X in the body's. Made by `Joint.relocated`."""
 
     at: Transform
 
@@ -74,10 +87,42 @@ class Moved(Wrapped):
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
         return tuple(self.at.to_parent(rate) for rate in self.joint.subspace_rate(q, v))
 
+    @property
+    def has_constant_axes(self) -> bool:
+        return self.joint.has_constant_axes
+
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return 2.0 * math.hypot(*self.at.translation) + self.joint.travel(lower, upper)
+
+    def snapped(self) -> Joint:
+        return Relocated(self.joint.snapped(), snapped_transform(self.at))
+
+    def recentered(self) -> tuple[Transform, Joint]:
+        return self.at, self.joint
+
+    def _relocated(self, at: Transform) -> Joint:
+        return self.joint.relocated(at @ self.at)
+
+    def reversed(self) -> Joint:
+        return Relocated(self.joint.reversed(), self.at)
+
+    def factors(self) -> tuple[Joint | Transform, ...]:
+        return (self.at, self.joint, self.at.inverse())
+
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        return self.joint.coordinates_at(self.at.inverse() @ X @ self.at)
+
+    def mjcf(self) -> MjcfElement | None:
+        element = self.joint.mjcf()
+        only_shifted = self.at.rotation == Rotation.identity()
+        if element is None or element.type == "free" or not only_shifted:
+            return None
+        return element._replace(position=self.at.translation)
+
 
 @dataclass(frozen=True)
 class Reversed(Wrapped):
-    """A joint whose body is the other one: J(q)^-1. Made by `reversed_joint`."""
+    """J(q)^-1: a joint with its two bodies exchanged. Made by `Joint.reversed`."""
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.joint.transform(q).inverse()
@@ -97,35 +142,11 @@ class Reversed(Wrapped):
             -X.to_parent(V.cross(axis) + rate) for axis, rate in zip(axes, rates, strict=True)
         )
 
+    def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
+        return self.joint.travel(lower, upper)
 
-def moved(joint: Joint, at: Transform) -> Joint:
-    """The joint X J(q) X^-1, as simple as it can be said: axes are turned."""
-    if _stays(at):
-        return joint
-    if isinstance(joint, Composite):
-        return Composite(tuple(moved(part, at) for part in joint.parts))
-    if isinstance(joint, Moved):
-        return moved(joint.joint, at @ joint.at)
-    if isinstance(joint, Prismatic):
-        return Prismatic(at.rotation @ joint.axis)
-    if isinstance(joint, (Revolute, Screw)):
-        joint = replace(joint, axis=at.rotation @ joint.axis)
-        at = Transform(Rotation.identity(), at.translation)
-    return joint if _stays(at) else Moved(joint, at)
+    def reversed(self) -> Joint:
+        return self.joint
 
-
-def _stays(at: Transform) -> bool:
-    """Whether a transform is the identity, but for the rounding of going there and back."""
-    rows = zip(at.matrix(), Transform.identity().matrix(), strict=True)
-    return all(abs(a - b) <= ROUNDING for row in rows for a, b in zip(*row, strict=True))
-
-
-def reversed_joint(joint: Joint) -> Joint:
-    """The joint J(q)^-1, as simple as it can be said: axes point the other way."""
-    if isinstance(joint, Moved):
-        return replace(joint, joint=reversed_joint(joint.joint))
-    if isinstance(joint, Reversed):
-        return joint.joint
-    if isinstance(joint, (Prismatic, Revolute, Screw)):
-        return replace(joint, axis=-joint.axis)
-    return Reversed(joint)
+    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+        return self.joint.coordinates_at(X.inverse())
