@@ -32,6 +32,11 @@ class Point:
     frame: str
 
 
+def load_name(load: str | Point) -> str:
+    """The name of the argument that a load is."""
+    return f"external[{load!r}]"
+
+
 class Request(NamedTuple):
     """What a kernel is asked for.
 
@@ -133,7 +138,7 @@ class Tracer:
         model = prepared(self.model, preparation)
         shapes = {name: (kind.length(model),) for name, kind in row.arguments}
         count = len(shapes)
-        shapes |= {f"external[{load!r}]": (6,) for load in request.loads}
+        shapes |= {load_name(load): (6,) for load in request.loads}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
         shapes |= {"p": (numbers,)} if numbers else {}
 

@@ -53,6 +53,12 @@ TEMPLATES = {
     "atan2": "atan2{f}({0}, {1})",
 }
 """Operation -> its expression; {f} is f in the names of functions for floats."""
+KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while main"
+)
+"""What no function may be called."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
 CHUNK = 400
@@ -78,7 +84,14 @@ def style(kind: str) -> Style:
 def identifier(name: str) -> str:
     """A name as C takes it."""
     text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    return text if text and not text[0].isdigit() else f"_{text}"
+    return text if is_identifier(text) else f"x_{text}"
+
+
+def is_identifier(name: str) -> bool:
+    """Whether C takes a name for a function or a variable."""
+    return (
+        re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name not in KEYWORDS.split()
+    )
 
 
 def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) -> str:
@@ -94,10 +107,11 @@ def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) 
     lines = [comment, ""]
     for k, operand in enumerate(_operands(lowered)):
         axes = "".join(f"[{n}]" for n in operand.shape) or "[1]"
-        note = notes.get(operand.name, operand.name)
+        note = notes.get(operand.name, operand.name).replace("\n", "\n      ")
         lines.append(f"{'in ' if k < inputs else 'out'} {printer.names[k]}{axes}: {note}")
     lines += ["", "Matrices are stored row by row. No two arrays may overlap."]
     text = "\n".join(f" * {line}".rstrip() for line in "\n".join(lines).split("\n"))
+    text = text.replace("*/", "* /").replace("/*", "/ *")  # names of joints may hold anything
     return f"""#ifndef {name.upper()}_H
 #define {name.upper()}_H
 

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,19 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "double": np.dtype(np.float64),
     "float": np.dtype(np.float32),
 }
+
+
+def kind_of_dtype(dtype: Any) -> str:
+    """The kind of number of a dtype, "double" or "float".
+
+    Arguments:
+        dtype: "float64", "float32", or anything else that NumPy takes for one of them.
+    """
+    for kind, known in DTYPES.items():
+        with contextlib.suppress(TypeError):
+            if np.dtype(dtype) == known:
+                return kind
+    raise DtypeError(f"dtype={dtype!r}: float64 or float32 is expected")
 
 
 def kind_of_plain(arrays: Sequence[Any]) -> str | None:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.graph import Program, interpret
 from kinetree.graph.lower import lower
 from kinetree.runtime.arrays import DTYPES, Shapes, batch_shape, plain_arrays
+from kinetree.runtime.interface import Description
 
 FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=fast")
 LARGE = 20_000
@@ -50,19 +51,27 @@ class CCode:
     inputs: Shapes
     outputs: Shapes
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the files into a folder, which is made if need be; the paths of the files."""
-        where = Path(folder)
-        where.mkdir(parents=True, exist_ok=True)
-        files = {
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file, by its name."""
+        return {
             f"{self.name}.h": self.header,
             f"{self.name}.c": self.source,
             f"{self.name}_test.c": self.test,
             "CMakeLists.txt": self.cmake,
         }
-        for file, text in files.items():
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the files into a folder, which is made if need be.
+
+        Returns:
+            Their paths.
+        """
+        where = Path(folder)
+        where.mkdir(parents=True, exist_ok=True)
+        for file, text in self.files.items():
             (where / file).write_text(text, encoding="utf-8")
-        return [where / file for file in files]
+        return [where / file for file in self.files]
 
     def build(
         self,
@@ -140,10 +149,21 @@ def _loaded(library: Path) -> ctypes.CDLL:
         return ctypes.CDLL(shutil.copy(library, folder))
 
 
-def c_code(program: Program, name: str, kind: str, comment: str, notes: Mapping[str, str]) -> CCode:
-    """The C code of a program; see `kinetree.emit.c.header` for the comment and the notes."""
+def c_code(program: Program, name: str, kind: str, description: Description) -> CCode:
+    """The C code of a program.
+
+    Arguments:
+        name: of the function; by default the program's.
+        kind: "double" or "float".
+        description: for the comment of the header.
+    """
+    function = name or c.identifier(program.name)
+    if not c.is_identifier(function):
+        raise KinetreeError(
+            f"name={name!r} cannot name a C function: letters, digits and _ are expected, no digit "
+            f"first and no word of C, such as {c.identifier(f'{name}_{program.name}')!r}"
+        )
     lowered = lower(program, c.style(kind))
-    function = c.identifier(name)
     level = 1 if sum(program.operations.values()) > LARGE else 2
     rng = np.random.default_rng(0)
     states = [
@@ -156,7 +176,7 @@ def c_code(program: Program, name: str, kind: str, comment: str, notes: Mapping[
     return CCode(
         name=function,
         kind=kind,
-        header=c.header(lowered, function, comment, notes),
+        header=c.header(lowered, function, description.summary, description.operands),
         source=c.source(lowered, function),
         test=c_project.self_test(lowered, function, cases, _tolerance(program, states, kind)),
         cmake=c_project.cmake(function, level),

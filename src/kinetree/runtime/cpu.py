@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.emit.llvm import Target, declarations, emit_body, shared_declarations
 from kinetree.graph import Program
-from kinetree.graph.lower import Style, lower
+from kinetree.graph.lower import Lowered, Style, lower
 from kinetree.graph.program import size
 from kinetree.native.layout import MAX_AXES, Field
 from kinetree.runtime import cache as disk
@@ -90,15 +90,30 @@ def code(interface: Interface, program: Callable[[], Program], kind: str) -> tup
     return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))
 
 
+def source(program: Program, kind: str) -> str:
+    """The LLVM IR of a program's bodies, for one state and for a tile of them, on this processor.
+
+    Arguments:
+        kind: "double" or "float".
+    """
+    target = host().target(kind)
+    wide, one = (lower(program, style(target, lanes)) for lanes in (target.lanes, 1))
+    return _text(wide, one, target)
+
+
+def _text(wide: Lowered, one: Lowered, target: Target) -> str:
+    head = host().attributes + shared_declarations(target)
+    for lanes in (1, target.lanes):
+        head += declarations(target, lanes)
+    return head + emit_body(wide, "wide", target, target.lanes) + emit_body(one, "one", target, 1)
+
+
 def _generate(program: Program, kind: str) -> tuple[bytes, Counts]:
     h = host()
     target = h.target(kind)
     wide = lower(program, style(target, target.lanes))
     one = lower(program, style(target, 1))
-    head = h.attributes + shared_declarations(target)
-    for lanes in (1, target.lanes):
-        head += declarations(target, lanes)
-    text = head + emit_body(wide, "wide", target, target.lanes) + emit_body(one, "one", target, 1)
+    text = _text(wide, one, target)
     steps = len(wide.steps)
     late = steps if wide.late is None else wide.late
     return h.compile(text), Counts(

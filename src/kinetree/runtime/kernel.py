@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ShapeError, UnknownNameError, unknown
+from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
 from kinetree.lazy import cached_property
@@ -19,14 +19,20 @@ from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import (
     Shapes,
     batch_shape,
+    kind_of_dtype,
     kind_of_plain,
     plain_arrays,
     plain_results,
 )
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
-from kinetree.runtime.interface import Interface
+from kinetree.runtime.interface import Description, Interface
 from kinetree.runtime.pieces import in_pieces
 
+if TYPE_CHECKING:
+    from kinetree.runtime.c_code import CCode
+
+TARGETS = ("c", "llvm")
+"""The languages in which `Kernel.source` gives a kernel."""
 SMALL = 10_000
 """Elements of arguments: calls with fewer take no notable time even if they broadcast."""
 
@@ -43,6 +49,7 @@ class Kernel:
         origin: a function and its arguments that make this kernel again, for pickling; by default
             it is made from its program.
         on: the back end; by default that for NumPy's arrays.
+        describe: says what the kernel computes, for readers of exported code.
     """
 
     def __init__(
@@ -53,9 +60,11 @@ class Kernel:
         guard: Callable[[Any], None] | None = None,
         origin: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None,
         on: Backend | None = None,
+        describe: Callable[[], Description] | None = None,
     ) -> None:
         self._request, self._build, self._charts = request, build, dict(charts or {})
         self._guard, self._origin, self._backend = guard, origin, on
+        self._describe = describe
         self._derived: dict[tuple[str, ...], Kernel] = {}
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
@@ -156,7 +165,14 @@ class Kernel:
         if key not in self._derived:
             request = None if self._request is None else f"{self._request}|{key}"
             origin = (_derived, (self, what, names))
-            self._derived[key] = Kernel(request, build, self._charts, self._guard, origin)
+            self._derived[key] = Kernel(
+                request,
+                build,
+                self._charts,
+                self._guard,
+                origin,
+                describe=partial(self._describe_derivative, what),
+            )
         return self._derived[key]
 
     def _arguments(self, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -170,6 +186,72 @@ class Kernel:
             if name not in own:
                 raise unknown("argument", name, own, self.name)
         return names
+
+    # source
+
+    def c(self, dtype: Any = "float64", name: str = "") -> CCode:
+        """The kernel as a function in C99: its header, source, self-test and CMake file.
+
+        The function allocates nothing, has no globals and needs nothing but `math.h`.
+
+        Arguments:
+            dtype: of all its numbers, float64 (double) or float32 (float).
+            name: of the function and its files, a C identifier; by default the quantity's.
+
+        Returns:
+            The code: `save(folder)` writes its files, `build(folder)` compiles a shared library
+            and gives its function, to be called with arrays.
+        """
+        from kinetree.runtime.c_code import c_code  # not needed but here
+
+        return c_code(self.program, name, kind_of_dtype(dtype), self._described())
+
+    def source(self, target: str, dtype: Any = "float64") -> str:
+        """The text of the kernel in the language of a target.
+
+        Arguments:
+            target: "c" for the source file of `c()`; "llvm" for LLVM IR, as it is compiled for
+                this processor: one body for a single state and one for a vector of states.
+            dtype: of all its numbers, float64 or float32.
+        """
+        if target not in TARGETS:
+            raise unknown("target", target, TARGETS, "Kernel.source")
+        if target == "c":
+            return self.c(dtype).source
+        try:
+            from kinetree.runtime.cpu import source  # takes time to import
+        except ImportError as e:
+            if (e.name or "").partition(".")[0] != "llvmlite":
+                raise
+            raise MissingExtraError(
+                "LLVM IR is printed for this processor, which llvmlite must name: "
+                "pip install llvmlite"
+            ) from None
+        return source(self.program, kind_of_dtype(dtype))
+
+    def _described(self) -> Description:
+        return Description(f"{self.name}.", {}) if self._describe is None else self._describe()
+
+    def _describe_derivative(self, what: str) -> Description:
+        """What a derivative of this kernel computes, and what its operands hold."""
+        summary, notes = self._described()
+        inputs, outputs = (
+            [name for name, _ in x] for x in (self.interface.inputs, self.interface.outputs)
+        )
+        if what == "jvp":
+            added = {f"d{name}": f"rate of {name}" for name in (*inputs, *outputs)}
+            return Description(f"With its rate: {summary}", added | dict(notes))
+        along = "its last axis along {0} (+) delta if {0} is a configuration"
+        added = {f"weights_{name}": f"weights of {name}" for name in outputs}
+        added |= {f"d{name}": f"gradient by {name}; {along.format(name)}" for name in inputs}
+        added |= {
+            f"d{result}_d{name}": f"derivative of {result} by {name}; {along.format(name)}"
+            for result in outputs
+            for name in inputs
+        }
+        kept = {name: notes[name] for name in inputs if name in notes}
+        words = "Gradient of a weighted sum" if what == "vjp" else "Derivatives"
+        return Description(f"{words}: {summary}", added | kept)
 
     @cached_property
     def gufunc(self) -> Any:
