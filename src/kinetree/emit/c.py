@@ -89,9 +89,7 @@ def identifier(name: str) -> str:
 
 def is_identifier(name: str) -> bool:
     """Whether C takes a name for a function or a variable."""
-    return (
-        re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name not in KEYWORDS.split()
-    )
+    return name.isascii() and name.isidentifier() and name not in KEYWORDS.split()
 
 
 def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) -> str:
