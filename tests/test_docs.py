@@ -25,7 +25,7 @@ def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch)
 
 def test_these_pages_have_code():
     named = {page.stem for page in PAGES}
-    assert {"README", "coriolis", "dart", "derivatives", "pinocchio"} <= named
+    assert {"README", "coriolis", "dart", "derivatives", "firmware", "pinocchio"} <= named
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], ids=str)

@@ -100,7 +100,7 @@ def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) 
         comment: what it computes.
         notes: for arguments and results, what they hold, in which order and unit.
     """
-    printer = _Printer(lowered)
+    printer = _Printer(lowered, name)
     inputs = len(lowered.inputs)
     lines = [comment, ""]
     for k, operand in enumerate(_operands(lowered)):
@@ -134,8 +134,8 @@ void {name}({printer.parameters(range(len(printer.names)))});
 
 
 def source(lowered: Lowered, name: str) -> str:
-    """The source of the function."""
-    printer = _Printer(lowered)
+    """The source of the function; every name in it begins with the function's."""
+    printer = _Printer(lowered, name)
     operands = range(len(printer.names))
     routines = {step.call.routine for step in lowered.steps if step.call}
     scratch = [f"    {printer.type} s[{lowered.scratch}];"] if lowered.scratch else []
@@ -143,7 +143,7 @@ def source(lowered: Lowered, name: str) -> str:
         [
             f'#include <math.h>\n\n#include "{name}.h"\n',
             APART,
-            *(routine_text(routine, lowered.kind) for routine in sorted(routines)),
+            *(routine_text(routine, lowered.kind, name) for routine in sorted(routines)),
             *(printer.step(k, step) for k, step in enumerate(lowered.steps)),
             f"void {name}({printer.parameters(operands, 'restrict ')})\n{{",
             *scratch,
@@ -165,8 +165,8 @@ class _Printer:
     names: of the operands, arguments first. An *area* is the position of one, or SCRATCH.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
-        self.lowered, self.type = lowered, lowered.kind
+    def __init__(self, lowered: Lowered, function: str) -> None:
+        self.lowered, self.type, self.function = lowered, lowered.kind, function
         self.f = "f" if lowered.kind == "float" else ""
         self.names: list[str] = []
         for operand in _operands(lowered):
@@ -185,16 +185,18 @@ class _Printer:
 
     def step(self, k: int, step: Step) -> str:
         """The function of a step."""
-        head = f"APART static void step_{k}({self.parameters(self._areas(step), 'restrict ')})"
+        parameters = self.parameters(self._areas(step), "restrict ")
+        head = f"APART static void {self.function}_step_{k}({parameters})"
         lines = [f"    {self._statement(x)};" for x in step.code]
         if step.call is not None:
             c = step.call
-            lines.append(f"    {c.routine}_all(&s[{c.arguments}], &s[{c.results}], {c.length});")
+            operands = f"&s[{c.arguments}], &s[{c.results}], {c.length}"
+            lines.append(f"    {self.function}_{c.routine}({operands});")
         return "\n".join([head, "{", *lines, "}\n"])
 
     def call(self, k: int, step: Step) -> str:
         """The call of a step's function."""
-        return f"step_{k}({', '.join(map(self._name, self._areas(step)))})"
+        return f"{self.function}_step_{k}({', '.join(map(self._name, self._areas(step)))})"
 
     def constants(self) -> list[str]:
         """The statements that store results that are the same for every state."""
@@ -247,16 +249,20 @@ class _Printer:
         return f"({text})" if value < 0.0 else text
 
 
-def routine_text(routine: str, kind: str) -> str:
-    """A function that computes a function for n arguments: those of each kind in a row."""
+def routine_text(routine: str, kind: str, name: str) -> str:
+    """A C function that computes a routine for n arguments: those of each kind in a row.
+
+    Arguments:
+        name: of the function that uses it, with which its own begins.
+    """
     f = "f" if kind == "float" else ""
     if routine == "sincos" and kind == "double":
-        return _sincos()
+        return _sincos(name)
     body = {
         "sincos": f"y[i] = sin{f}(x[i]);\n        y[n + i] = cos{f}(x[i]);",
         "atan2": f"y[i] = atan2{f}(x[i], x[n + i]);",
     }.get(routine, f"y[i] = {routine}{f}(x[i]);")
-    return f"""static void {routine}_all(const {kind} *x, {kind} *y, int n)
+    return f"""static void {name}_{routine}(const {kind} *x, {kind} *y, int n)
 {{
     for (int i = 0; i < n; ++i) {{
         {body}
@@ -265,7 +271,7 @@ def routine_text(routine: str, kind: str) -> str:
 """
 
 
-def _sincos() -> str:
+def _sincos(name: str) -> str:
     """Sines, then cosines, of n doubles; a compiler makes vectors of the first loop.
 
     The reduction by multiples of pi/2 is Cody and Waite's, the polynomials are minimax, as in
@@ -279,7 +285,7 @@ def _sincos() -> str:
         return f"        const double {name} = {text};"
 
     first, second, third, fourth = map(repr, HALF_PI)
-    return f"""static void sincos_all(const double *x, double *y, int n)
+    return f"""static void {name}_sincos(const double *x, double *y, int n)
 {{
     for (int i = 0; i < n; ++i) {{
         const double a = fabs(x[i]) <= {SINE_LIMIT!r} ? fabs(x[i]) : 0.0;

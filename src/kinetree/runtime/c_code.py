@@ -166,19 +166,19 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
     lowered = lower(program, c.style(kind))
     level = 1 if sum(program.operations.values()) > LARGE else 2
     rng = np.random.default_rng(0)
-    states = [
-        [rng.uniform(-1.0, 1.0, i.shape).astype(np.float32) for i in program.inputs]
-        for _ in range(CASES)
+    states = [rng.uniform(-1.0, 1.0, (CASES, *i.shape)).astype(np.float32) for i in program.inputs]
+    exact = interpret(program, *(x.astype(float) for x in states))
+    results = [
+        np.broadcast_to(y, (CASES, *o.shape)) for y, o in zip(exact, program.outputs, strict=True)
     ]
-    expected = [interpret(program, *(x.astype(float) for x in state)) for state in states]
-    pairs = zip(states, expected, strict=True)
-    cases = [([_flat(x) for x in state], [_flat(y) for y in results]) for state, results in pairs]
+    cases = [([_flat(x[k]) for x in states], [_flat(y[k]) for y in results]) for k in range(CASES)]
+    tolerance = _tolerance(interpret(program, *states), exact, kind)
     return CCode(
         name=function,
         kind=kind,
         header=c.header(lowered, function, description.summary, description.operands),
         source=c.source(lowered, function),
-        test=c_project.self_test(lowered, function, cases, _tolerance(program, states, kind)),
+        test=c_project.self_test(lowered, function, cases, tolerance),
         cmake=c_project.cmake(function, level),
         level=level,
         inputs=tuple((i.name, i.shape) for i in program.inputs),
@@ -190,12 +190,15 @@ def _flat(x: np.ndarray) -> list[float]:
     return [float(value) for value in x.ravel()]
 
 
-def _tolerance(program: Program, states: Sequence[Sequence[np.ndarray]], kind: str) -> float:
-    """How far results may be off: ten times what single precision loses, scaled to the kind."""
+def _tolerance(rough: Sequence[np.ndarray], exact: Sequence[np.ndarray], kind: str) -> float:
+    """How far results may be off: ten times what single precision loses, scaled to the kind.
+
+    Arguments:
+        rough, exact: the results of several states, in single and in double precision.
+    """
     lost = np.finfo(np.float32).eps
-    for state in states:
-        exact = interpret(program, *(x.astype(float) for x in state))
-        for rough, fine in zip(interpret(program, *state), exact, strict=True):
-            scale = max(float(np.abs(fine).max(initial=0.0)), np.finfo(float).tiny)
-            lost = max(lost, float(np.abs(rough - fine).max(initial=0.0)) / scale)
+    for r, e in zip(rough, exact, strict=True):
+        axes = tuple(range(1, e.ndim))
+        scale = np.maximum(np.abs(e).max(axes, initial=0.0), np.finfo(float).tiny)
+        lost = max(lost, (np.abs(r - e).max(axes, initial=0.0) / scale).max(initial=0.0))
     return float(10.0 * lost * np.finfo(DTYPES[kind]).eps / np.finfo(np.float32).eps)
