@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from kinetree.runtime.interface import Description
 FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=fast")
 LARGE = 20_000
 """Operations from which on code is compiled at level 1: as fast, in a quarter of the time."""
-CASES = 3
-"""States in the test that comes with the code."""
+CASES, DRAWN = 3, 8
+"""States in the test that comes with the code, and how many are drawn to choose from."""
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,16 @@ class CFunction:
         """The results, as a kernel gives them."""
         plain = plain_arrays(self.name, self._inputs, arrays)
         batch = batch_shape(self.name, self._inputs, plain)
-        kind = DTYPES[self.kind]
+        kind, count = DTYPES[self.kind], prod(batch)
         given = [
-            np.ascontiguousarray(np.broadcast_to(x, batch + shape), kind).reshape(-1, *shape)
+            np.ascontiguousarray(np.broadcast_to(x, batch + shape), kind)
             for x, (_, shape) in zip(plain, self._inputs, strict=True)
         ]
         results = [np.empty(batch + shape, kind) for _, shape in self._outputs]
-        flat = [x.reshape(-1, *shape) for x, (_, shape) in zip(results, self._outputs, strict=True)]
-        for rows in zip(*given, *flat, strict=True):
+        # a row of numbers for each state, also where there is but one number
+        shapes = [shape for _, shape in (*self._inputs, *self._outputs)]
+        operands = zip((*given, *results), shapes, strict=True)
+        for rows in zip(*(x.reshape(count, prod(shape)) for x, shape in operands), strict=True):
             self._function(*(row.ctypes.data for row in rows))
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -165,14 +168,7 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
         )
     lowered = lower(program, c.style(kind))
     level = 1 if sum(program.operations.values()) > LARGE else 2
-    rng = np.random.default_rng(0)
-    states = [rng.uniform(-1.0, 1.0, (CASES, *i.shape)).astype(np.float32) for i in program.inputs]
-    exact = interpret(program, *(x.astype(float) for x in states))
-    results = [
-        np.broadcast_to(y, (CASES, *o.shape)) for y, o in zip(exact, program.outputs, strict=True)
-    ]
-    cases = [([_flat(x[k]) for x in states], [_flat(y[k]) for y in results]) for k in range(CASES)]
-    tolerance = _tolerance(interpret(program, *states), exact, kind)
+    cases, tolerance = _cases(program, kind)
     return CCode(
         name=function,
         kind=kind,
@@ -184,6 +180,33 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
         inputs=tuple((i.name, i.shape) for i in program.inputs),
         outputs=tuple((o.name, o.shape) for o in program.outputs),
     )
+
+
+def _cases(program: Program, kind: str) -> tuple[list[c_project.Case], float]:
+    """States with the results that are expected of them, and how far those may be off.
+
+    Only states whose results are finite: a square root may have no answer for negative numbers.
+    """
+    rng = np.random.default_rng(0)
+    lowest = np.repeat([[-1.0], [0.1]], DRAWN // 2, axis=0)  # some states have no negative number
+    states = [
+        rng.uniform(lowest, 1.0, (DRAWN, prod(i.shape))).astype(np.float32).reshape(DRAWN, *i.shape)
+        for i in program.inputs
+    ]
+    with np.errstate(all="ignore"):
+        exact, rough = (
+            [
+                np.broadcast_to(y, (DRAWN, *o.shape))
+                for y, o in zip(interpret(program, *given), program.outputs, strict=True)
+            ]
+            for given in ([x.astype(float) for x in states], states)
+        )
+    each = [np.isfinite(y.reshape(DRAWN, -1)).all(axis=1) for y in (*exact, *rough)]
+    usable = np.flatnonzero(np.all(each, axis=0))[:CASES]
+    cases: list[c_project.Case] = [
+        ([_flat(x[k]) for x in states], [_flat(y[k]) for y in exact]) for k in usable
+    ]
+    return cases, _tolerance([y[usable] for y in rough], [y[usable] for y in exact], kind)
 
 
 def _flat(x: np.ndarray) -> list[float]:
