@@ -119,6 +119,15 @@ def test_every_part_has_its_rule():
     assert parts - {"__init__", "__main__", "cli"} == set(ALLOWED)
 
 
+def test_the_tests_mirror_the_source():
+    tests = Path(__file__).parent
+    for folder in (p.parent for p in ROOT.glob("*/__init__.py")):
+        assert list((tests / folder.name).glob("test_*.py")), f"tests/{folder.name} is missing"
+    ours = {p.name for p in tests.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    mirrored = {p.parent.name for p in ROOT.glob("*/__init__.py")}
+    assert ours - mirrored == {"adversarial", "docs", "peers"}
+
+
 def test_an_algorithm_fits_on_two_pages():
     for path in modules("algorithms"):
         text = path.read_text()

@@ -8,10 +8,10 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from tests import pinocchio_oracle as oracle
+from tests.peers import pinocchio_oracle as oracle
 from tests.tolerances import PEER, relative_error
 
-PAGE = Path(__file__).parents[1] / "docs/pinocchio.md"
+PAGE = Path(__file__).parents[2] / "docs/pinocchio.md"
 SECTION = PAGE.read_text().split("## Names of calls")[1].split("\n## ")[0]
 CALLS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", SECTION, re.MULTILINE)
 SOLVED = 1e-8  # accelerations of feet that weigh grams

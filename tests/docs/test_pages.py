@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
