@@ -84,7 +84,7 @@ def casadi_printer(folder: Path) -> Path | None:
     if importlib.util.find_spec("casadi") is None:
         return None
     program, source = folder / "casadi_printer", str(HERE / "c_casadi.cpp")
-    options = ["-std=c++17", "-O1", "-w", *BOOST, *includes()]
+    options = ["-std=c++17", "-O0", "-w", *BOOST, *includes()]  # runs once
     run(["g++", *options, source, "-o", str(program), *libraries(casadi=True)], folder)
     return program
 
