@@ -23,12 +23,10 @@ from kinetree.native.deferred_rows import Rows
 from kinetree.native.ir import (
     I64,
     PTR,
+    Builder,
     Writer,
     integer,
-    load,
     loop,
-    offset,
-    store,
 )
 from kinetree.native.layout import ALL
 from kinetree.native.transpose import Tiles
@@ -61,75 +59,75 @@ class Streams:
         self.put = self._define_put()
         self.advance = self._define_advance()
 
-    def room(self, b: ir.IRBuilder, operands: Any) -> Any:
+    def room(self, b: Builder, operands: Any) -> Any:
         """The elements that some operands need."""
         item = self.w.item
-        return b.add(integer(self.head // item), b.mul(operands, integer(self.rows.size // item)))
+        return self.head // item + operands * (self.rows.size // item)
 
     def _define_clear(self) -> ir.Function:
-        f, b = self.w.internal("clear", [PTR])
-        (pending,) = f.args
-        first = offset(b, pending, integer(self.head))
+        b = self.w.internal("clear", [PTR])
+        (pending,) = b.arguments
+        first = pending + self.head
         for field, value in (
             (Pending.TOTAL, integer(0)),
             (Pending.DONE, integer(0)),
             (Pending.CURRENT, first),
             (Pending.END, first),
         ):
-            store(b, value, pending, field)
+            pending[field] = value
         b.ret_void()
-        return f
+        return b.function
 
     def _define_for_all(self, what: str, each: Callable[[ir.IRBuilder, Any], None]) -> ir.Function:
         """Do something with the records of some operands; then nothing is pending."""
-        f, b = self.w.internal(what, [PTR, I64])
-        pending, operands = f.args
+        b = self.w.internal(what, [PTR, I64])
+        pending, operands = b.arguments
         with loop(b, 0, operands) as k:
-            at = b.add(integer(self.head), b.mul(k, integer(self.rows.size)))
-            each(b, offset(b, pending, at))
+            at = self.head + k * self.rows.size
+            each(b, pending + at)
         b.call(self.clear, [pending])
         b.ret_void()
-        return f
+        return b.function
 
     def _define_put(self) -> ir.Function:
         """Add an operand of a tile."""
-        f, b = self.w.internal("put", [PTR, PTR, I64, PTR, PTR, I64])
-        pending, *operand = f.args
-        record = load(b, PTR, pending, Pending.END)
-        store(b, offset(b, record, integer(self.rows.size)), pending, Pending.END)
+        b = self.w.internal("put", [PTR, PTR, I64, PTR, PTR, I64])
+        pending, *operand = b.arguments
+        record = pending.of(PTR)[Pending.END]
+        pending[Pending.END] = record + self.rows.size
         b.call(self.rows.begin, [record, *operand])
-        total, blocks = load(b, I64, pending, Pending.TOTAL), load(b, I64, record, Record.BLOCKS)
-        store(b, b.add(total, blocks), pending, Pending.TOTAL)
+        total, blocks = pending[Pending.TOTAL], record[Record.BLOCKS]
+        pending[Pending.TOTAL] = total + blocks
         b.ret_void()
-        return f
+        return b.function
 
     def _define_advance(self) -> ir.Function:
         """Write what is pending up to some share of it."""
-        f, b = self.w.internal("advance", [PTR, I64])
-        pending, share = f.args
-        total = load(b, I64, pending, Pending.TOTAL)
-        target = b.udiv(b.mul(total, share), integer(ALL))
+        b = self.w.internal("advance", [PTR, I64])
+        pending, share = b.arguments
+        total = pending[Pending.TOTAL]
+        target = total * share // ALL
         test, body, after = (b.append_basic_block(n) for n in ("test", "body", "after"))
         b.branch(test)
         b.position_at_end(test)
-        done = load(b, I64, pending, Pending.DONE)
-        b.cbranch(b.icmp_signed("<", done, target), body, after)
+        done = pending[Pending.DONE]
+        b.cbranch(done < target, body, after)
         b.position_at_end(body)
-        record = load(b, PTR, pending, Pending.CURRENT)
-        start, blocks = load(b, I64, record, Record.NEXT), load(b, I64, record, Record.BLOCKS)
-        wanted = b.add(start, b.sub(target, done))
-        last = b.icmp_signed(">=", wanted, blocks)
+        record = pending.of(PTR)[Pending.CURRENT]
+        start, blocks = record[Record.NEXT], record[Record.BLOCKS]
+        wanted = start + (target - done)
+        last = wanted >= blocks
         stop = b.select(last, blocks, wanted)
-        store(b, stop, record, Record.NEXT)
-        store(b, b.add(done, b.sub(stop, start)), pending, Pending.DONE)
-        shifts = load(b, I64, record, Record.SHIFTS)
+        record[Record.NEXT] = stop
+        pending[Pending.DONE] = done + (stop - start)
+        shifts = record[Record.SHIFTS]
         for kind, move in self.rows.blocks.items():
-            with b.if_then(b.icmp_signed("==", shifts, integer(kind))):
+            with b.if_then(shifts == kind):
                 b.call(move, [record, start, stop])
         with b.if_then(last):
             b.call(self.rows.end, [record])
-            store(b, offset(b, record, integer(self.rows.size)), pending, Pending.CURRENT)
+            pending[Pending.CURRENT] = record + self.rows.size
         b.branch(test)
         b.position_at_end(after)
         b.ret_void()
-        return f
+        return b.function
