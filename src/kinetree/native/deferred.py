@@ -1,13 +1,13 @@
-"""Writing large results while the next tile is computed, as LLVM IR.
+"""Deferred non-temporal stores of large results, as LLVM IR.
 
-Large results would only flush the caches, so they are streamed, and memory takes much longer to
-accept a tile of them than it takes to hand it over. A tile's results are therefore left *pending*:
-between the steps of the next tile, the driver calls
+Large results would only flush the caches, so they are written by non-temporal stores. Memory takes
+longer to accept a tile of them than the processor to issue the stores. A tile's results are
+therefore left *pending*: between the steps of the next tile, the driver calls
 
     void kinetree_advance_T(ptr pending, i64 share)
 
-which writes them up to some share of all (`kinetree.native.deferred_rows`). A few vectors at a time
-then go out while the arithmetic goes on.
+which writes pending results up to a share of all (`kinetree.native.deferred_rows`): a few vectors
+at a time, while the arithmetic goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from llvmlite import ir
 
 from kinetree.native.deferred_record import Record
-from kinetree.native.deferred_rows import Rows
+from kinetree.native.deferred_rows import DeferredRows
 from kinetree.native.ir import (
     I64,
     PTR,
@@ -29,7 +29,7 @@ from kinetree.native.ir import (
     loop,
 )
 from kinetree.native.layout import ALL
-from kinetree.native.transpose import Tiles
+from kinetree.native.transpose import Transposes
 
 
 class Pending(IntEnum):
@@ -41,8 +41,8 @@ class Pending(IntEnum):
     END = 3  # address behind the last record
 
 
-class Streams:
-    """The functions that stream tiles of one type.
+class DeferredStores:
+    """The functions that write tiles of one type by deferred stores.
 
     open(pending, operands) before the first tile; clear(pending) and, for each operand,
     put(pending, rows, step, tile, index, columns) when a tile is computed; advance(pending, share);
@@ -50,8 +50,8 @@ class Streams:
     needs, aligned.
     """
 
-    def __init__(self, writer: Writer, tiles: Tiles) -> None:
-        self.w, self.rows = writer, Rows(writer, tiles)
+    def __init__(self, writer: Writer, transposes: Transposes) -> None:
+        self.w, self.rows = writer, DeferredRows(writer, transposes)
         self.head = writer.vector_size * -(-8 * len(Pending) // writer.vector_size)
         self.clear = self._define_clear()
         self.open = self._define_for_all("open", self.rows.open)
@@ -60,7 +60,7 @@ class Streams:
         self.advance = self._define_advance()
 
     def room(self, b: Builder, operands: Any) -> Any:
-        """The elements that some operands need."""
+        """How many elements the pending results of so many operands need."""
         item = self.w.item
         return self.head // item + operands * (self.rows.size // item)
 
@@ -79,7 +79,7 @@ class Streams:
         return b.function
 
     def _define_for_all(self, what: str, each: Callable[[ir.IRBuilder, Any], None]) -> ir.Function:
-        """Do something with the records of some operands; then nothing is pending."""
+        """Do something with the record of each operand; then nothing is pending."""
         b = self.w.internal(what, [PTR, I64])
         pending, operands = b.arguments
         with loop(b, 0, operands) as k:
@@ -102,7 +102,7 @@ class Streams:
         return b.function
 
     def _define_advance(self) -> ir.Function:
-        """Write what is pending up to some share of it."""
+        """Write pending results up to a share of all, in parts of ALL."""
         b = self.w.internal("advance", [PTR, I64])
         pending, share = b.arguments
         total = pending[Pending.TOTAL]

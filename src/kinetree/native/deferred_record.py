@@ -1,4 +1,4 @@
-"""What is kept of an operand while its rows are streamed, as LLVM IR.
+"""What is kept of an operand while its stores are deferred, as LLVM IR.
 
 A record has 64-bit fields, then vectors of each row, then the vector that the tile before began.
 """
@@ -19,7 +19,7 @@ from kinetree.native.ir import (
     entry_alloca,
     external,
 )
-from kinetree.native.transpose import Tiles
+from kinetree.native.transpose import Transposes
 
 
 class Record(IntEnum):
@@ -56,11 +56,11 @@ class Group(IntEnum):
     PLACES = 2  # where its first whole vector goes: these are addresses
 
 
-class Records:
+class RecordMemory:
     """Reading and writing the records of one type; `size` is that of a record, in bytes."""
 
-    def __init__(self, writer: Writer, tiles: Tiles) -> None:
-        self.w, self.tiles = writer, tiles
+    def __init__(self, writer: Writer, transposes: Transposes) -> None:
+        self.w, self.transposes = writer, transposes
         vector = writer.vector_size
         self.vectors = -(-8 * len(Record) // vector)  # where a record's vectors begin
         self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
@@ -107,8 +107,8 @@ class Records:
         return tile, index.of(I32).at(column)
 
     def _block(self, b: Builder, record: Any, block: Any) -> list[Any]:
-        """A block of columns of all rows, see `Tiles.block`."""
-        return self.tiles.block(b, *self._columns(b, record, block), self.w.lanes)
+        """A block of columns of all rows, see `Transposes.block`."""
+        return self.transposes.block(b, *self._columns(b, record, block), self.w.lanes)
 
     def _join(self, b: Builder, record: Any, lane: int, x: Any, y: Any) -> Any:
         """The vector that begins, a row's shift behind its start, in x and ends in y."""
@@ -126,5 +126,6 @@ class Records:
         return b.load(at, typ=self.w.vector, align=self.w.item)
 
     def _stream(self, b: Builder, values: Any, place: Any) -> None:
+        """A non-temporal store of an aligned vector."""
         written = b.store(values, place, align=self.w.vector_size)
         written.set_metadata("nontemporal", self.w.module.add_metadata([I32(1)]))

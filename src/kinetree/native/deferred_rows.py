@@ -1,11 +1,15 @@
-"""Writing the rows of one operand past the caches, a few blocks at a time, as LLVM IR.
+"""Non-temporal stores of the rows of one operand, a few blocks at a time, as LLVM IR.
 
-Streaming wants whole aligned vectors. Rows are cut into blocks of columns from an *origin* on, and
-each row has a *shift*, the columns from there to its first aligned one. If rows lie whole vectors
-apart, the origin is chosen such that there is no shift. If they lie half vectors apart, every other
-row is shifted by half a block. Else a vector is made of two blocks, the one before and the one at
-hand. If rows follow one another, the vector across the end of one and the start of the next is made
-of both, also if that is the next tile's; what belongs to no whole vector is written the usual way.
+Non-temporal stores need whole aligned vectors. Rows are cut into blocks of columns, counted from an
+*origin*. The *shift* of a row is the number of columns from there to its first aligned one.
+
+- Rows lie whole vectors apart: the origin is chosen such that no row has a shift.
+- They lie half vectors apart: every other row is shifted by half a block.
+- Otherwise a vector is joined from two blocks, the previous and the current one.
+
+If rows follow one another in memory, the vector across the end of one and the start of the next is
+joined from both, even if the next row belongs to the next tile. Columns that belong to no whole
+vector are written by ordinary stores.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.native.deferred_record import Group, Record, Records, Shifts
+from kinetree.native.deferred_record import Group, Record, RecordMemory, Shifts
 from kinetree.native.ir import (
     I32,
     I64,
@@ -25,19 +29,19 @@ from kinetree.native.ir import (
     integer,
     loop,
 )
-from kinetree.native.transpose import Tiles
+from kinetree.native.transpose import Transposes
 
 
-class Rows(Records):
-    """The functions that stream an operand of one type.
+class DeferredRows(RecordMemory):
+    """The functions that write an operand of one type by deferred stores.
 
     open(record) before the first tile; begin(record, rows, step, tile, index, columns) when a tile
     is computed; blocks[its shifts](record, start, stop) until all its blocks are written, then
     end(record); close(record) behind the last tile.
     """
 
-    def __init__(self, writer: Writer, tiles: Tiles) -> None:
-        super().__init__(writer, tiles)
+    def __init__(self, writer: Writer, transposes: Transposes) -> None:
+        super().__init__(writer, transposes)
         self.halving = writer.lanes >= 4  # half a vector is then whole pairs of columns
         self.start = self._define_start()
         self.begin = self._define_begin()
@@ -64,11 +68,11 @@ class Rows(Records):
         record, rows, step, tile, index, columns = b.arguments
         size, lanes, item = self.w.vector_size, self.w.lanes, self.w.item
         apart = step & size - 1
-        own = self._beyond(b, rows) // item
-        in_half = own & lanes // 2 - 1
+        aligned = self._beyond(b, rows) // item
+        in_half = aligned & lanes // 2 - 1
         none = apart == 0
         halves = apart == (size // 2 if self.halving else size)
-        odd = own == in_half
+        odd = aligned == in_half
         shifts, origin = (
             b.select(none, if_none, b.select(halves, if_halves, if_any))
             for if_none, if_halves, if_any in (
@@ -77,7 +81,7 @@ class Rows(Records):
                     b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN)),
                     integer(Shifts.ANY),
                 ),
-                (own, in_half, integer(0)),
+                (aligned, in_half, integer(0)),
             )
         )
         left = columns - origin
@@ -108,10 +112,10 @@ class Rows(Records):
         tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
         before = -record[Record.ORIGIN]
         first = index.of(I32).at(before)
-        for lane, values in enumerate(self.tiles.block(b, tile, first, self.w.lanes)):
+        for lane, values in enumerate(self.transposes.block(b, tile, first, self.w.lanes)):
             self._keep(b, values, record, Group.FIRST, lane)
-        some = record[Record.SHIFTS] == Shifts.ANY
-        with b.if_then(some):
+        shifted = record[Record.SHIFTS] == Shifts.ANY
+        with b.if_then(shifted):
             self._find_places(b, record)
         size, lanes = integer(self.w.vector_size), integer(self.w.lanes)
         dense = record[Record.DENSE] != 0
@@ -130,7 +134,7 @@ class Rows(Records):
                 row = rows + step * k
                 shift = self._beyond(b, row) // self.w.item
                 with loop(b, before, shift) as column:
-                    values = self.tiles.place(b, tile, index, column)
+                    values = self.transposes.place(b, tile, index, column)
                     row[column] = values.of(self.w.scalar)[k]
         b.ret_void()
         return b.function
@@ -159,26 +163,26 @@ class Rows(Records):
                 place.set(values)
 
         def write(place: Any, first: int, pairs: list[Any]) -> None:
-            for row, values in enumerate(self.tiles.rows(b, pairs)):
+            for row, values in enumerate(self.transposes.rows(b, pairs)):
                 self._stream(b, values, place + step * (first + 2 * row))
 
         if shifts != Shifts.NONE:  # before the first block there is nothing
             block = b.select(start > 0, start, integer(1))
             columns = self._columns(b, record, block, -half)
-            keep(self.tiles.pairs(b, *columns, half, odd))
+            keep(self.transposes.pairs(b, *columns, half, odd))
         with loop(b, start, stop) as block:
             at, columns = rows.of(self.w.vector).at(block), self._columns(b, record, block)
             even_pairs, odd_pairs = (
-                self.tiles.pairs(b, *columns, lanes, parity) for parity in (False, True)
+                self.transposes.pairs(b, *columns, lanes, parity) for parity in (False, True)
             )
             if shifts != Shifts.EVEN:
                 write(at, 0, even_pairs)
             if shifts != Shifts.ODD:
                 write(at, 1, odd_pairs)
             if shifts != Shifts.NONE:
-                own = odd_pairs if odd else even_pairs
-                pairs = [place.get(self.w.vector) for place in before] + own[: half // 2]
-                keep(own[half // 2 :])
+                current = odd_pairs if odd else even_pairs
+                pairs = [place.get(self.w.vector) for place in before] + current[: half // 2]
+                keep(current[half // 2 :])
                 with b.if_then(block > 0):
                     write(at.of(self.w.scalar).at(-half), int(odd), pairs)
         b.ret_void()
@@ -214,9 +218,9 @@ class Rows(Records):
         (record,) = b.arguments
         lanes, item = self.w.lanes, self.w.item
         shifts = record[Record.SHIFTS]
-        some = shifts != Shifts.ANY
+        regular = shifts != Shifts.ANY
         dense = record[Record.DENSE] != 0
-        with b.if_then(some & dense):
+        with b.if_then(regular & dense):
             self._end_dense(b, record, shifts)
             b.ret_void()
         blocks = record[Record.BLOCKS]
@@ -243,7 +247,7 @@ class Rows(Records):
                 shift = self._beyond(b, row + step) // item
                 after.set(before + shift)
             shift = self._beyond(b, row) // item
-            none = some & (shift == 0)
+            none = regular & (shift == 0)
             begin = b.select(none, integer(lanes), shift)
             complete = end + after.get() - begin
             stop = begin + (complete & -lanes)
@@ -260,9 +264,9 @@ class Rows(Records):
                     values = b.load(place, typ=self.w.vector, align=item)
                     b.store(values, self._left(b, record), align=self.w.vector_size)
                     count = end - stop
-                    some = count > 0
+                    begun = count > 0
                     place = origin.of(self.w.scalar).at(stop).address
-                    record[Record.LEFT] = b.select(some, place, integer(0))
+                    record[Record.LEFT] = b.select(begun, place, integer(0))
                     record[Record.COUNT] = count
                 with write, loop(b, stop, end) as at:
                     origin[at] = room.of(self.w.scalar)[at]
@@ -280,7 +284,7 @@ class Rows(Records):
         rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
         tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
         begin = columns - lanes
-        ends = self.tiles.block(b, tile, index.of(I32).at(begin), lanes)
+        ends = self.transposes.block(b, tile, index.of(I32).at(begin), lanes)
         used = []  # columns of the last block that are written, of even and of odd rows
         for parity, other in enumerate((Shifts.ODD, Shifts.EVEN)):
             beyond = b.select(shifts == other, half, integer(0))

@@ -213,8 +213,8 @@ def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     high = b.select(infinite, one, high)
     high = b.select(b.fcmp_ordered("==", high, zero), one, high)
     # away from overflow and underflow
-    tiny, up = TINY[target.type]
-    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(up), one)
+    tiny, scale = TINY[target.type]
+    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(scale), one)
     factor = b.select(
         b.fcmp_ordered(">", high, v.number(HUGE[target.type])), v.number(0.25), factor
     )

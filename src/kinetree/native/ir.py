@@ -195,10 +195,10 @@ def external(
     module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]
 ) -> ir.Function:
     """The declaration of a symbol that the runtime provides."""
-    found = module.globals.get(name)
-    if found is None:
-        found = ir.Function(module, ir.FunctionType(result, arguments), name)
-    return found
+    declared = module.globals.get(name)
+    if declared is None:
+        declared = ir.Function(module, ir.FunctionType(result, arguments), name)
+    return declared
 
 
 @contextmanager

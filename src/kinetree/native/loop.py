@@ -26,7 +26,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.native.deferred import Streams
+from kinetree.native.deferred import DeferredStores
 from kinetree.native.ir import (
     I8,
     I32,
@@ -41,18 +41,18 @@ from kinetree.native.ir import (
     loop,
 )
 from kinetree.native.layout import ALL, MAX_AXES, OPERAND_FIELDS, Field
-from kinetree.native.packing import Strided
+from kinetree.native.packing import Packing
 from kinetree.native.thread_pool import share
-from kinetree.native.transpose import Tiles
+from kinetree.native.transpose import Transposes
 
 STACK_BYTES = 32768
-STREAM_BYTES = 1 << 23  # results larger than this are streamed,
-STREAM_COLUMNS = 128  # if a state has so many elements
+STREAM_BYTES = 1 << 23  # results larger than this are written by deferred stores,
+STREAM_COLUMNS = 128  # if a state has at least so many elements
 FLOAT_EXCEPTIONS = 0x1F  # invalid, zero divide, overflow and underflow of every platform's fenv.h
 
 
 # how an operand is moved
-DIRECT, PACKED, STREAMED = 0, 1, 2
+DIRECT, PACKED, DEFERRED = 0, 1, 2
 
 
 class Driver:
@@ -60,9 +60,9 @@ class Driver:
 
     def __init__(self, writer: Writer) -> None:
         self.w = writer
-        self.tiles = Tiles(writer)
-        self.streams = Streams(writer, self.tiles)
-        self.strided = Strided(writer)
+        self.transposes = Transposes(writer)
+        self.deferred = DeferredStores(writer, self.transposes)
+        self.packing = Packing(writer)
         self.run_one = self._define_run_one()
         self.run_tiles = self._define_run_tiles()
         self._define_loop()
@@ -93,7 +93,7 @@ class Driver:
                     row.set(buffer.of(self.w.scalar).at(operand[0]))
                     with b.if_then(k < inputs):
                         b.call(
-                            self.strided.pack, [place, buffer, operand, strides_at(b, strides, k)]
+                            self.packing.pack, [place, buffer, operand, strides_at(b, strides, k)]
                         )
             self._call(b, description, Field.ONE_CONSTANTS, [pointers])
             table = description.of(PTR)[Field.ONE]
@@ -102,7 +102,7 @@ class Driver:
             with loop(b, inputs, operands) as k, self._if_packed(b, modes, k):
                 place, buffer = args.of(PTR)[k], pointers.of(PTR)[k]
                 operand = operand_at(b, description, k)
-                b.call(self.strided.unpack, [place, buffer, operand, strides_at(b, strides, k)])
+                b.call(self.packing.unpack, [place, buffer, operand, strides_at(b, strides, k)])
         return b.function
 
     def _define_run_tiles(self) -> ir.Function:
@@ -129,8 +129,8 @@ class Driver:
         next_tile, first = entry_alloca(b, PTR), entry_alloca(b, I64)
         total = scratch_size + elements + (results * tiles + largest)
         count = operands - inputs
-        streams = self.streams.room(b, count)
-        with self._memory(b, total * lanes + streams) as scratch:
+        pending_size = self.deferred.room(b, count)
+        with self._memory(b, total * lanes + pending_size) as scratch:
             # scratch, tiles of the inputs, of the results, packed rows, what is pending
             next_tile.set(scratch.of(self.w.scalar).at(scratch_size * lanes))
             with loop(b, 0, inputs) as k:
@@ -142,11 +142,11 @@ class Driver:
             spare.set(next_tile.get())
             tile_size = results * lanes
             beyond = tile_size * (tiles - 1)  # nothing, if there is but one
-            own = spare.get().of(self.w.scalar).at(beyond)
-            buffer = own.of(self.w.scalar).at(tile_size)
+            second = spare.get().of(self.w.scalar).at(beyond)
+            buffer = second.of(self.w.scalar).at(tile_size)
             pending = buffer.of(self.w.scalar).at(largest * lanes)
-            b.call(self.streams.open, [pending, count])
-            for tile in (spare.get(), own):
+            b.call(self.deferred.open, [pending, count])
+            for tile in (spare.get(), second):
                 pointers[inputs] = tile
                 self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
             index = description.of(PTR)[Field.INDEX]
@@ -157,9 +157,9 @@ class Driver:
 
             def each(start: Any, stop: Any, i: Any, packing: bool, move: Any) -> None:
                 """Move operands start..stop of the tile at state i, by copies where need be."""
-                rest = n - i
-                full = rest >= lanes
-                states = b.select(full, lanes, rest)
+                left = n - i
+                full = left >= lanes
+                states = b.select(full, lanes, left)
                 with loop(b, start, stop) as k:
                     operand = operand_at(b, description, k)
                     size, step = operand[0], steps[k]
@@ -169,30 +169,29 @@ class Driver:
                         with direct:
                             move(k, size, base, step)
                         with by_copy:
-                            own = strides_at(b, strides, k)
-                            copy = [base, step, buffer, operand, own, states]
+                            copy = [base, step, buffer, operand, strides_at(b, strides, k), states]
                             if packing:
-                                b.call(self.strided.pack_tile, copy)
+                                b.call(self.packing.pack_tile, copy)
                             move(k, size, buffer, size * self.w.item)
                             if not packing:
-                                b.call(self.strided.unpack_tile, copy)
+                                b.call(self.packing.unpack_tile, copy)
                     first.set(first.get() + size)
 
             def read(k: Any, size: Any, rows: Any, step: Any) -> None:
-                b.call(self.tiles.read_tile, [rows, step, pointers.of(PTR)[k], size])
+                b.call(self.transposes.read_tile, [rows, step, pointers.of(PTR)[k], size])
                 # the next tile is asked for while this one is worked on
-                b.call(self.tiles.fetch, [rows + step * lanes, step, size])
+                b.call(self.transposes.fetch, [rows + step * lanes, step, size])
 
             def write(k: Any, size: Any, rows: Any, step: Any) -> None:
-                own_index = index.of(I32).at(first.get())
-                arguments = [rows, step, pointers.of(PTR)[inputs], own_index, size]
-                streamed = modes.of(I8)[k] == I8(STREAMED)
+                result_index = index.of(I32).at(first.get())
+                arguments = [rows, step, pointers.of(PTR)[inputs], result_index, size]
+                deferred = modes.of(I8)[k] == I8(DEFERRED)
                 elsewhere = rows != buffer
-                with b.if_else(streamed & elsewhere) as (later, now):
+                with b.if_else(deferred & elsewhere) as (later, now):
                     with later:
-                        b.call(self.streams.put, [pending, *arguments])
+                        b.call(self.deferred.put, [pending, *arguments])
                     with now:
-                        b.call(self.tiles.write_tile, arguments)
+                        b.call(self.transposes.write_tile, arguments)
 
             with loop(b, begin, end, self.w.lanes) as i:
                 each(integer(0), inputs, i, True, read)
@@ -201,23 +200,23 @@ class Driver:
                     size = operand_at(b, description, k)[0]
                     with b.if_then(modes.of(I8)[k] == I8(DIRECT)):
                         base = args.of(PTR)[k] + i * step
-                        b.call(self.tiles.fetch_to_write, [base, step, size])
+                        b.call(self.transposes.fetch_to_write, [base, step, size])
                 with loop(b, 0, count_of_steps) as step:
                     self._step(b, table, step, pointers, scratch)
                     # results of the tile before go out while this one is computed
                     due = (step + 1) * share_of_a_step
                     due = b.select(due < ALL, due, integer(ALL))
-                    b.call(self.streams.advance, [pending, due])
-                b.call(self.streams.advance, [pending, integer(ALL)])
-                b.call(self.streams.clear, [pending])
+                    b.call(self.deferred.advance, [pending, due])
+                b.call(self.deferred.advance, [pending, integer(ALL)])
+                b.call(self.deferred.clear, [pending])
                 first.set(0)
                 each(inputs, operands, i, False, write)
                 written = pointers.of(PTR)[inputs]
                 pointers[inputs] = spare.get()
                 spare.set(written)
-            b.call(self.streams.advance, [pending, integer(ALL)])
-            b.call(self.streams.close, [pending, count])
-            b.fence("seq_cst")  # streamed results are there before anybody is told
+            b.call(self.deferred.advance, [pending, integer(ALL)])
+            b.call(self.deferred.close, [pending, count])
+            b.fence("seq_cst")  # non-temporal stores are visible before anybody is told
         return b.function
 
     @contextmanager
@@ -237,7 +236,7 @@ class Driver:
 
     @contextmanager
     def _memory(self, b: Builder, count: Any) -> Iterator[Any]:
-        """Aligned room for some elements, from the stack if it is little; then return 0.
+        """Aligned memory for a number of elements, on the stack if it is little; then return 0.
 
         Returns 1 from the function if there is no memory.
         """
@@ -297,13 +296,13 @@ class Driver:
     def _find_modes(
         self, b: Builder, description: Any, core_steps: Any, n: Any, modes: Any, strides: Any
     ) -> None:
-        """Lay out each operand's strides, zeros in front, and see how it is to be moved."""
+        """Lay out each operand's strides, zeros in front, and decide how it is moved."""
         operands = description[Field.OPERANDS]
         cursor = entry_alloca(b, PTR)
         expected = entry_alloca(b, I64)
         cursor.set(core_steps)
         with loop(b, 0, operands) as k:
-            operand, own = operand_at(b, description, k), strides_at(b, strides, k)
+            operand, laid_out = operand_at(b, description, k), strides_at(b, strides, k)
             axes = operand[1]
             given = cursor.get()
             cursor.set(given.of(I64).at(axes))
@@ -312,14 +311,14 @@ class Driver:
             in_all = n * size * self.w.item
             large = in_all >= STREAM_BYTES
             large = large & (size >= STREAM_COLUMNS)
-            modes[k] = b.select(large, I8(STREAMED), I8(DIRECT))
+            modes[k] = b.select(large, I8(DEFERRED), I8(DIRECT))
             for axis in reversed(range(MAX_AXES)):
                 length = operand[2 + axis]
-                own[axis] = 0
+                laid_out[axis] = 0
                 position = axes - MAX_AXES + axis
                 with b.if_then(position >= 0):
                     stride = given[position]
-                    own[axis] = stride
+                    laid_out[axis] = stride
                     wanted = expected.get()
                     odd = stride != wanted
                     several = length != 1

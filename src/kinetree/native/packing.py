@@ -1,4 +1,4 @@
-"""Copying states whose elements do not lie in C order to packed rows and back, as LLVM IR."""
+"""Packing: states whose elements do not lie in C order copied to contiguous rows, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinetree.native.ir import (
 from kinetree.native.layout import MAX_AXES
 
 
-class Strided:
+class Packing:
     """The functions that pack and unpack operands of one type.
 
     pack, unpack(place, row, operand, strides): one state. pack_tile, unpack_tile(place, step,

@@ -98,13 +98,13 @@ def _define_take_blocks(module: ir.Module) -> None:
     arguments = [_at(b, pool, Pool.ARGUMENTS + k).get(PTR) for k in range(ARGUMENT_COUNT)]
     n, block = pool[Pool.STATES], pool[Pool.BLOCK]
     threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    again, some, work, done = (b.append_basic_block(x) for x in ("again", "some", "work", "done"))
+    again, take, work, done = (b.append_basic_block(x) for x in ("again", "take", "work", "done"))
     b.branch(again)
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
-    b.cbranch(begin < n, some, done)
+    b.cbranch(begin < n, take, done)
     # a share of what is left, in whole blocks: long stretches first, short ones to end together
-    b.position_at_end(some)
+    b.position_at_end(take)
     part = (n - begin) // (threads * SHARES)
     part = part - part % block
     part = b.select(part > block, part, block)
@@ -213,7 +213,8 @@ def _define_worker(module: ir.Module, architecture: str) -> None:
     spins.set(count)
     b.cbranch(count < SPINS, look, nap)
 
-    # say that we sleep, then look once more: whoever published since has seen it or is seen
+    # set the flag, then look once more: either this sees a job published meanwhile, or its caller
+    # sees the flag
     b.position_at_end(nap)
     spins.set(0)
     b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(1), "seq_cst")
@@ -224,7 +225,7 @@ def _define_worker(module: ir.Module, architecture: str) -> None:
     b.cbranch(awake, back, sleep)
     b.position_at_end(back)
     still = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
-    # if somebody has taken the flag, he releases the lock: take that up
+    # whoever cleared the flag releases the lock: acquire it
     b.cbranch(still != 0, look, sleep)
 
     b.position_at_end(sleep)

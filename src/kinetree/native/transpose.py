@@ -24,17 +24,17 @@ from kinetree.native.ir import (
     loop,
 )
 
-CACHE_LINE = 64  # bytes; where it is another number, only the fetching is less apt
+CACHE_LINE = 64  # bytes; where lines are longer, only prefetches are wasted
 
 
-class Tiles:
-    """The functions that move tiles of one type.
+class Transposes:
+    """The functions that read and write tiles of one type, transposing them.
 
     read_tile(rows, step, tile, columns), write_tile(rows, step, tile, index, columns), fetch and
     fetch_to_write(rows, step, columns): `rows` is the first row, `step` the bytes to the next,
-    `index` where each column's vector lies in the tile, in bytes. It has 32 bits a column: with 64
-    it would be read as fast as rows are written, and processors that compare only the lowest bits
-    of addresses would take the one for the other.
+    `index` where each column's vector lies in the tile, in bytes. 32-bit on purpose: a 64-bit index
+    advances in step with the output rows, and processors that match only the low bits of addresses
+    (4 KiB aliasing) then stall its loads on those stores.
     """
 
     def __init__(self, writer: Writer) -> None:

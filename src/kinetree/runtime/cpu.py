@@ -52,8 +52,8 @@ class Cpu:
         self, interface: Interface, program: Callable[[], Program], kind: str
     ) -> MachineCode:
         shared = support(kind)
-        found, counts = code(interface, program, kind)
-        loaded = host().load(found)
+        machine_code, counts = code(interface, program, kind)
+        loaded = host().load(machine_code)
         description = _describe(interface, kind, loaded, counts)
         gufunc = make_gufunc(
             shared.address(f"kinetree_loop_{kind}"),
@@ -83,8 +83,8 @@ def code(interface: Interface, program: Callable[[], Program], kind: str) -> tup
     name = disk.key("code", interface.digest, kind, host().fingerprint)
     kept = disk.load(name)
     if kept is None:
-        found, counts = _generate(program(), kind)
-        kept = struct.pack(_COUNTS, *counts) + found
+        machine_code, counts = _generate(program(), kind)
+        kept = struct.pack(_COUNTS, *counts) + machine_code
         disk.save(name, kept)
     head = struct.calcsize(_COUNTS)
     return kept[head:], Counts(*struct.unpack(_COUNTS, kept[:head]))

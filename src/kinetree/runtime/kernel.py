@@ -176,15 +176,15 @@ class Kernel:
         return self._derived[key]
 
     def _arguments(self, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-        own = [name for name, _ in self.interface.inputs]
+        valid = [name for name, _ in self.interface.inputs]
         if wrt is None:
-            return tuple(own)
+            return tuple(valid)
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         if not names:
-            raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {own}")
+            raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {valid}")
         for name in names:
-            if name not in own:
-                raise unknown("argument", name, own, self.name)
+            if name not in valid:
+                raise unknown("argument", name, valid, self.name)
         return names
 
     # source
@@ -281,9 +281,9 @@ class Kernel:
             self._guard(arrays[0])
         if out is None:
             for one in self._ones:
-                found = one(*arrays)
-                if found is not NotImplemented:
-                    return found
+                result = one(*arrays)
+                if result is not NotImplemented:
+                    return result
         return self._call(arrays, out)
 
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
@@ -299,11 +299,11 @@ class Kernel:
         results = None
         if out is not None:
             results = plain_results(self.name, interface.outputs, out, batch)
-        elif (found := compiled.one(*arrays)) is not NotImplemented:
-            return found
+        elif (result := compiled.one(*arrays)) is not NotImplemented:
+            return result
         inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
-        found = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
-        return _arrays(found) if out is None else out
+        result = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
+        return _arrays(result) if out is None else out
 
 
 class _ByKind(dict[str, Compiled]):
@@ -324,11 +324,11 @@ class _ByKind(dict[str, Compiled]):
             return self[kind]
 
 
-def _arrays(found: Any) -> Any:
+def _arrays(results: Any) -> Any:
     """NumPy's results, its scalars as arrays without axes."""
-    if isinstance(found, np.ndarray):
-        return found
-    return tuple(map(np.asarray, found)) if isinstance(found, tuple) else np.asarray(found)
+    if isinstance(results, np.ndarray):
+        return results
+    return tuple(map(np.asarray, results)) if isinstance(results, tuple) else np.asarray(results)
 
 
 def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:
