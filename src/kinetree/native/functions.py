@@ -21,6 +21,7 @@ from llvmlite import ir
 from kinetree.emit.llvm import Target
 from kinetree.emit.sine import COS, HALF_PI, SIN
 from kinetree.emit.sine import SINE_LIMIT as LIMIT
+from kinetree.graph.schedule import RESULTS
 from kinetree.native.ir import (
     I64,
     PTR,
@@ -31,6 +32,7 @@ from kinetree.native.ir import (
     loop,
     splat,
 )
+from kinetree.native.layout import WRITTEN_ROUTINES
 
 ATAN = {
     "double": (
@@ -109,7 +111,7 @@ def define_routines(module: ir.Module, target: Target) -> None:
     """Add the routines for one type to a module."""
     _define_sincos(module, target)
     _define_atan2(module, target)
-    for name in ("exp", "log", "tanh"):
+    for name in sorted(RESULTS.keys() - WRITTEN_ROUTINES):
         _define_by_libm(module, target, name)
 
 
