@@ -75,25 +75,25 @@ APART = """/* Steps stay functions of their own: one long function would take mi
 def style(kind: str) -> Style:
     """How programs are lowered for C.
 
-    Functions are computed for many arguments at once, so that compilers make vectors of them. They
-    also fuse products with sums, where the processor can.
+    Functions are computed for many arguments at once, so that compilers can vectorise them.
+    Products and sums are left for compilers to fuse.
     """
     return Style(kind, routines=True, chunk=CHUNK)
 
 
 def identifier(name: str) -> str:
-    """A name as C takes it."""
+    """A valid C identifier made from any name."""
     text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
     return text if is_identifier(text) else f"x_{text}"
 
 
 def is_identifier(name: str) -> bool:
-    """Whether C takes a name for a function or a variable."""
+    """Whether a name is a valid C identifier and no keyword."""
     return name.isascii() and name.isidentifier() and name not in KEYWORDS.split()
 
 
 def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) -> str:
-    """The header: what the function takes and gives.
+    """The header: the prototype, and what each argument and result holds.
 
     Arguments:
         name: of the function.
@@ -176,7 +176,7 @@ class _Printer:
             self.names.append(name)
 
     def parameters(self, areas: Iterable[int], qualifier: str = "") -> str:
-        """The parameters of a function that uses some areas; arguments are constant."""
+        """The parameters of a function for the areas that it uses; arguments are constant."""
         constant = range(len(self.lowered.inputs))
         return ", ".join(
             f"{'const ' if k in constant else ''}{self.type} *{qualifier}{self._name(k)}"
@@ -272,7 +272,7 @@ def routine_text(routine: str, kind: str, name: str) -> str:
 
 
 def _sincos(name: str) -> str:
-    """Sines, then cosines, of n doubles; a compiler makes vectors of the first loop.
+    """Sines, then cosines, of n doubles; compilers vectorise the first loop.
 
     The reduction by multiples of pi/2 is Cody and Waite's, the polynomials are minimax, as in
     `kinetree.native.functions`. Beyond its range the C library takes over.

@@ -1,4 +1,4 @@
-"""What comes with a function in C: a test of its own, with its own numbers, and a CMake file."""
+"""What accompanies a function in C: a self-test with expected results, and a CMake file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Case = tuple[Values, Values]
 
 
 def self_test(lowered: Lowered, name: str, cases: Sequence[Case], tolerance: float) -> str:
-    """A program that calls the function and compares: it prints what differs, and fails then.
+    """A program that compares results with expected ones; it prints differences and then fails.
 
     Arguments:
         cases: the states to be tested; without any, the test fails and says so.

@@ -33,7 +33,7 @@ from kinetree.native.transpose import Transposes
 
 
 class Pending(IntEnum):
-    """The head of what is pending; records follow it."""
+    """The head of the pending results; their records follow it."""
 
     TOTAL = 0  # blocks of all records
     DONE = 1  # of these, written
@@ -46,7 +46,7 @@ class DeferredStores:
 
     open(pending, operands) before the first tile; clear(pending) and, for each operand,
     put(pending, rows, step, tile, index, columns) when a tile is computed; advance(pending, share);
-    close(pending, operands) behind the last tile. `room(operands)` is how many elements `pending`
+    close(pending, operands) after the last tile. `room(operands)` is how many elements `pending`
     needs, aligned.
     """
 

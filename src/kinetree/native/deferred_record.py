@@ -1,6 +1,6 @@
 """What is kept of an operand while its stores are deferred, as LLVM IR.
 
-A record has 64-bit fields, then vectors of each row, then the vector that the tile before began.
+A record has 64-bit fields, then vectors of each row, then the vector that the previous tile began.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kinetree.native.transpose import Transposes
 
 
 class Record(IntEnum):
-    """The fields: one operand of a tile."""
+    """The fields of a record: one operand of a tile."""
 
     ROWS = 0  # the first row, at the origin
     STEP = 1  # bytes from row to row
@@ -35,8 +35,8 @@ class Record(IntEnum):
     DENSE = 7  # whether rows follow one another
     NEXT = 8  # the block to be written next
     BLOCKS = 9  # blocks until the last one, which is written by itself
-    LEFT = 10  # where the vector goes that the tile before began, or zero
-    COUNT = 11  # the elements that it has
+    LEFT = 10  # the address of the vector that the previous tile began, or zero
+    COUNT = 11  # how many of its elements are known
 
 
 class Shifts(IntEnum):
@@ -79,7 +79,7 @@ class RecordMemory:
         b.store(value, self._at(b, record, group, lane), align=self.w.vector_size)
 
     def _left(self, b: Builder, record: Any) -> Any:
-        """Where the vector is kept that the tile before began."""
+        """Where the vector is kept that the previous tile began."""
         return record + self.w.vector_size * self.left
 
     def _keep_shift(self, b: Builder, shift: Any, record: Any, lane: int) -> None:
@@ -111,7 +111,7 @@ class RecordMemory:
         return self.transposes.block(b, *self._columns(b, record, block), self.w.lanes)
 
     def _join(self, b: Builder, record: Any, lane: int, x: Any, y: Any) -> Any:
-        """The vector that begins, a row's shift behind its start, in x and ends in y."""
+        """The vector of the last columns of x, from the row's shift on, and the first of y."""
         counts = self._counts()
         indices = self._at(b, record, Group.INDICES, lane)
         if self.w.vector_size == 64:  # AVX-512 has an instruction for it

@@ -37,7 +37,7 @@ class DeferredRows(RecordMemory):
 
     open(record) before the first tile; begin(record, rows, step, tile, index, columns) when a tile
     is computed; blocks[its shifts](record, start, stop) until all its blocks are written, then
-    end(record); close(record) behind the last tile.
+    end(record); close(record) after the last tile.
     """
 
     def __init__(self, writer: Writer, transposes: Transposes) -> None:
@@ -54,7 +54,7 @@ class DeferredRows(RecordMemory):
         record[Record.LEFT] = 0
 
     def close(self, b: Builder, record: Any) -> None:
-        """Write what the last tile left."""
+        """Write the elements that the last tile left."""
         place, count = record.of(PTR)[Record.LEFT], record[Record.COUNT]
         with b.if_then(place.address != 0):
             left = self._left(b, record)
@@ -62,7 +62,7 @@ class DeferredRows(RecordMemory):
                 place[at] = left.of(self.w.scalar)[at]
 
     def _define_begin(self) -> ir.Function:
-        """Make a record; what is to be written at the start of rows is written."""
+        """Fill a record, and write the unaligned starts of its rows."""
         b = self.w.internal("begin", [PTR, PTR, I64, PTR, PTR, I64])
         b.function.attributes.add("noinline")
         record, rows, step, tile, index, columns = b.arguments
@@ -212,7 +212,7 @@ class DeferredRows(RecordMemory):
         return b.function
 
     def _define_end(self) -> ir.Function:
-        """Write what is left of the rows: the last blocks, and joints between rows."""
+        """Write the ends of the rows: the last blocks, and the vectors across two rows."""
         b = self.w.internal("end", [PTR])
         b.function.attributes.add("noinline")
         (record,) = b.arguments

@@ -25,8 +25,8 @@ def integer(value: int) -> ir.Constant:
 class Value:
     """A number, a vector or an address of the code that is being written, with operators.
 
-    Arithmetic is that of signed 64-bit integers, but // and %, which are unsigned. A Python integer
-    beside a value is a constant of its type. Adding to an address counts bytes.
+    Comparisons are signed; // and % are unsigned. A Python integer next to a value is a constant of
+    its type. Adding to an address counts bytes.
 
     An address is also an array: p[k] is its k-th 64-bit integer, p.of(kind)[k] its k-th element of
     another type. In p[k] = value the type is the value's.
@@ -109,11 +109,11 @@ class Value:
         self.of(kept.type)[index] = kept
 
     def get(self, kind: ir.Type | None = None) -> Value:
-        """What lies at this address; of a variable on the stack the type is known."""
+        """The value at this address; the type may be omitted for a variable on the stack."""
         return self.b.load(self, typ=kind or self.raw.allocated_type)
 
     def set(self, value: Any) -> None:
-        """Put a value at this address; a Python integer has 64 bits."""
+        """Store a value at this address; a Python integer has 64 bits."""
         self.b.store(_constant(I64, value), self)
 
     @property
@@ -163,7 +163,7 @@ def _with_values(method: Any) -> Any:
 
 
 def _raw(x: Any) -> Any:
-    """LLVM's own value of a value, also within a list of arguments."""
+    """The llvmlite value inside a value, also within a list of arguments."""
     if isinstance(x, (list, tuple)):
         return [_raw(item) for item in x]
     return x.raw if isinstance(x, Value) else x
@@ -219,7 +219,7 @@ def loop(b: Builder, start: Any, stop: Any, step: Any = 1) -> Iterator[Value]:
 
 
 def entry_alloca(b: Builder, kind: ir.Type, count: int | None = None) -> Value:
-    """Room on the stack, taken once when the function is entered."""
+    """A variable on the stack (or an array), allocated when the function is entered."""
     with b.goto_entry_block():
         return b.alloca(kind, count)
 

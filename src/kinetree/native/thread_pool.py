@@ -70,7 +70,7 @@ def pool_size(workers: int) -> int:
 
 
 def define_pool(module: ir.Module, architecture: str) -> None:
-    """Add what the callers and the workers run."""
+    """Add the functions that callers and workers run."""
     pool = ir.GlobalVariable(module, PTR, "kinetree_pool")
     pool.initializer = ir.Constant(PTR, None)
     b = function(module, "kinetree_set_pool", VOID, [PTR])
@@ -82,7 +82,7 @@ def define_pool(module: ir.Module, architecture: str) -> None:
 
 
 def share(module: ir.Module, b: Builder, run: Any, arguments: list[Any], n: Any, block: Any) -> Any:
-    """Call the pool with a job: its status, or -1 if the caller had better work alone."""
+    """Give the pool a job: its status, or -1 if the caller should work alone."""
     return b.call(external(module, SHARE, I32, _SHARE_TYPES), [run, *arguments, n, block])
 
 
@@ -243,7 +243,7 @@ def _worker(b: Builder, pool: Any, number: Any) -> Any:
 
 
 def _pause(module: ir.Module, b: Builder, architecture: str) -> None:
-    """Tell the processor that this is a waiting loop, where it can be told."""
+    """Hint to the processor that this is a spin loop, where there is such a hint."""
     if architecture.startswith(("x86_64", "i686", "amd64")):
         pause = external(module, "llvm.x86.sse2.pause", VOID, [])
         b.call(pause, [])

@@ -89,7 +89,7 @@ class Transposes:
         return tile + b.zext(index.of(I32)[column], I64)
 
     def block(self, b: Builder, tile: Any, index: Any, width: int) -> list[Any]:
-        """Some columns of a tile, transposed: of row p, p + width, ... in vector p."""
+        """`width` columns of a tile, transposed: vector p holds rows p, p + width, ..."""
         parts = []
         for j in range(width):
             place = self.place(b, tile, index, j)
@@ -97,7 +97,7 @@ class Transposes:
         return self._transpose(b, parts, width)
 
     def pairs(self, b: Builder, tile: Any, index: Any, count: int, odd: bool) -> list[Any]:
-        """Some columns of a tile, two and two: of every other row, what it has in both."""
+        """`count` columns of a tile in pairs: of every other row, its elements in both columns."""
         kind, align = self.w.vector, self.w.vector_size
         places = [self.place(b, tile, index, j) for j in range(count)]
         columns = [b.load(place, typ=kind, align=align) for place in places]
@@ -149,12 +149,12 @@ class Transposes:
         return self._pick(b, x, y, mask)
 
     def _every_other(self, b: Builder, x: Any, y: Any, stretch: int, upper: bool) -> Any:
-        """Of x and then y, every other stretch of lanes."""
+        """Every other stretch of lanes of x followed by y."""
         mask = [k for k in range(2 * self.w.lanes) if bool(k & stretch) == upper]
         return self._pick(b, x, y, mask)
 
     def _join(self, b: Builder, vectors: list[Any]) -> Any:
-        """Vectors one after the other."""
+        """Several vectors concatenated."""
         while len(vectors) > 1:
             mask = list(range(2 * vectors[0].type.count))
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
@@ -230,7 +230,7 @@ class Transposes:
         return b.function
 
     def _define_fetch(self, what: str, writing: bool) -> ir.Function:
-        """Ask for the rows of a tile before they are needed, if they follow one another."""
+        """Prefetch the rows of a tile, if they follow one another."""
         b = self.w.internal(what, [PTR, I64, I64])
         rows, step, columns = b.arguments
         fetch = external(self.w.module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32])

@@ -42,9 +42,9 @@ def kind_of_dtype(dtype: Any) -> str:
 
 
 def kind_of_plain(arrays: Sequence[Any]) -> str | None:
-    """The kind of a kernel for plain arrays: "float" if all are of float32, else "double".
+    """The kind of number for plain arrays: "float" if all are float32, else "double".
 
-    None if some are not plain.
+    None if one of them is not a plain array.
     """
     double, single = DTYPES["double"], DTYPES["float"]
     kind = "float"
@@ -95,7 +95,7 @@ def _refuse_masked(what: str, given: Any) -> None:
 
 
 def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """The shape of the batch that some arrays make together."""
+    """The broadcast batch shape of the arguments."""
     batches = []
     for (name, shape), array in zip(inputs, arrays, strict=True):
         axes = array.ndim - len(shape)
@@ -118,7 +118,7 @@ def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tu
 def plain_results(
     kernel: str, outputs: Shapes, out: Any, batch: tuple[int, ...]
 ) -> tuple[np.ndarray, ...]:
-    """What a caller gave to write into, as plain arrays that share its memory."""
+    """The arrays given as `out`, as plain arrays that share their memory."""
     given = out if isinstance(out, tuple) else (out,)
     if len(given) != len(outputs):
         raise ShapeError(f"{kernel}: out has {len(given)} arrays; {len(outputs)} expected")

@@ -37,7 +37,7 @@ class CCode:
     name: of the function, and of the files without their endings.
     kind: "double" or "float".
     header, source: the function.
-    test: a program that tests it with numbers of its own.
+    test: a program that compares the function with expected results.
     cmake: a CMakeLists.txt for all of it.
     level: at which compilers optimise it.
     """
@@ -63,7 +63,7 @@ class CCode:
         }
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the files into a folder, which is made if need be.
+        """Write the files into a folder, which is created if it does not exist.
 
         Returns:
             Their paths.
@@ -84,8 +84,8 @@ class CCode:
 
         Arguments:
             folder: where the files are written and the library is made.
-            compiler: its command; by default $CC, cc, gcc or clang, whichever there is.
-            flags: more of its options. The default makes code for this processor alone.
+            compiler: its command; by default $CC, or the first of cc, gcc and clang there is.
+            flags: further options. The default generates code for this processor only.
         """
         command = compiler or _compiler()
         files = self.save(folder)
@@ -129,7 +129,7 @@ class CFunction:
         return f"<CFunction {self.name} of {self.library}>"
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results, as a kernel gives them."""
+        """The results for one state or any batch, as a kernel gives them."""
         plain = plain_arrays(self.name, self._inputs, arrays)
         batch = batch_shape(self.name, self._inputs, plain)
         kind, count = DTYPES[self.kind], prod(batch)
@@ -147,7 +147,7 @@ class CFunction:
 
 
 def _loaded(library: Path) -> ctypes.CDLL:
-    """The library as it is now: by its own name, one loaded before would be given again."""
+    """The library, loaded from a copy: of a path loaded before, the loader gives the old one."""
     with tempfile.TemporaryDirectory(prefix="kinetree-") as folder:
         return ctypes.CDLL(shutil.copy(library, folder))
 
@@ -183,9 +183,9 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
 
 
 def _cases(program: Program, kind: str) -> tuple[list[c_project.Case], float]:
-    """States with the results that are expected of them, and how far those may be off.
+    """The states of the self-test with their expected results, and its tolerance.
 
-    Only states whose results are finite: a square root may have no answer for negative numbers.
+    States whose results are not finite are left out: a square root has no negative argument.
     """
     rng = np.random.default_rng(0)
     lowest = np.repeat([[-1.0], [0.1]], DRAWN // 2, axis=0)  # some states have no negative number
@@ -214,7 +214,7 @@ def _flat(x: np.ndarray) -> list[float]:
 
 
 def _tolerance(rough: Sequence[np.ndarray], exact: Sequence[np.ndarray], kind: str) -> float:
-    """How far results may be off: ten times what single precision loses, scaled to the kind.
+    """The tolerance: ten times the error of single precision, scaled to the kind.
 
     Arguments:
         rough, exact: the results of several states, in single and in double precision.

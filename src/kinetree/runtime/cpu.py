@@ -27,10 +27,10 @@ _BLOCK_TILES = 4  # at least, because a tile is written while the next is comput
 
 
 class Counts(NamedTuple):
-    """The steps of a kernel's bodies, and the room they need, in elements (of a tile: in vectors).
+    """The number of steps of a kernel's bodies, and their memory, in elements (of a tile: vectors).
 
-    late: the steps of the wide body before the first that stores results; all, if each tile's
-        results have a place of their own.
+    late: the number of steps of the wide body before the first that stores results; all steps, if
+        results are double-buffered.
     """
 
     wide_steps: int
@@ -79,7 +79,7 @@ class MachineCode(NamedTuple):
 
 
 def code(interface: Interface, program: Callable[[], Program], kind: str) -> tuple[bytes, Counts]:
-    """The object code of a kernel's bodies for a type, and the room they need."""
+    """The object code of a kernel's bodies for a type, and their counts."""
     name = disk.key("code", interface.digest, kind, host().fingerprint)
     kept = disk.load(name)
     if kept is None:

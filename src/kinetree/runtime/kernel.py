@@ -41,8 +41,8 @@ class Kernel:
     """A program as machine code. Calling it broadcasts over batch axes, in float64 or float32.
 
     Arguments:
-        request: a text that identifies what `build` gives; the cache is asked for it first, so
-            that a program known from an earlier run is not even traced. None if nothing does.
+        request: a text that identifies what `build` returns. It is looked up in the cache first, so
+            that a program known from an earlier run is not even traced. None: not cached.
         build: makes the program.
         charts: of arguments that are points of a manifold, the directions they can move in.
         guard: called with the first argument before each call; raises where there is no answer.
@@ -95,30 +95,30 @@ class Kernel:
 
     @cached_property
     def program(self) -> Program:
-        """The program, traced when somebody asks for it."""
+        """The program, traced at the first access."""
         return verify(self._build())
 
     @property
     def operations(self) -> dict[str, int]:
-        """How often each operation is done for one state."""
+        """How often each operation is executed for one state."""
         return dict(self.interface.operations)
 
     @property
     def method(self) -> str:
-        """Which of several algorithms it is; empty if there is but one."""
+        """The name of the algorithm; empty if the quantity has only one."""
         return self.interface.method
 
     # derivatives
 
     def jvp(self) -> Kernel:
-        """The kernel of results and their rates: it takes also the rates of all arguments.
+        """The kernel of results and their rates; it also takes the rates of all arguments.
 
         Those of a configuration are velocities, of length nv: along q (+) dq.
         """
         return self._derivative("jvp", (), lambda: jvp(self.program, self._charts))
 
     def vjp(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of gradients of weighted sums of results: it takes also their weights.
+        """The kernel of gradients of a weighted sum of results; it also takes the weights.
 
         Arguments:
             wrt: the names of arguments, all by default; gradients by a configuration have length
@@ -128,7 +128,7 @@ class Kernel:
         return self._derivative("vjp", names, lambda: vjp(self.program, self._charts, names))
 
     def jacobian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of derivatives: of each result by each argument, a last axis for the latter.
+        """The kernel of derivatives of each result by each argument, the argument's axis last.
 
         Arguments:
             wrt: as in `vjp`.
@@ -138,7 +138,7 @@ class Kernel:
         return self._derivative("jacobian", names, lambda: build(self.program, self._charts))
 
     def hessian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of second derivatives: a last axis more than the `jacobian` has.
+        """The kernel of second derivatives: the `jacobian` of the `jacobian`, with one axis more.
 
         Arguments:
             wrt: as in `vjp`.
@@ -147,7 +147,7 @@ class Kernel:
 
     @cached_property
     def sparsity(self) -> dict[str, np.ndarray]:
-        """Of each result, which entries are not zero by structure, for every state."""
+        """For each result, which entries can be other than zero."""
         nodes = self.program.nodes
         return {
             output.name: np.array(
@@ -264,7 +264,7 @@ class Kernel:
         return self._compiled["float"].gufunc
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        """The results for one state or any batch; `kinetree.runtime.arrays` says what is taken.
+        """The results for one state or any batch; `kinetree.runtime.arrays` says what is accepted.
 
         Arguments:
             arrays: one per argument, its last axes those of one state, the others broadcast.
@@ -287,7 +287,7 @@ class Kernel:
         return self._call(arrays, out)
 
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
-        """Any call but the simplest: what is given is checked and made plain first."""
+        """Any call but the simplest: arguments are checked and converted to plain arrays first."""
         kind = kind_of_plain(given)
         if out is None and kind and sum(array.size for array in given) < SMALL:
             with contextlib.suppress(ValueError, TypeError):  # what is wrong is found out below
