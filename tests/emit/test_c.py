@@ -83,6 +83,12 @@ def test_a_header_names_every_element_with_its_unit_in_its_order():
     assert "The acceleration that joint forces give (robot rider, method aba)." in lines
 
 
+def test_a_long_prototype_has_a_parameter_a_line():
+    header = rider().kernel("inverse_dynamics", external=("hand", "base")).c().header
+    assert "void inverse_dynamics(\n    const double *q,\n    const double *v,\n" in header
+    assert "    double *tau);\n" in header
+
+
 def test_a_header_tells_a_slide_from_a_turn():
     header = kt.robots.cart_pole().kernel("inverse_dynamics").c().header
     assert "rad/s^2" in header

@@ -61,6 +61,8 @@ KEYWORDS = (
 """What no function may be called."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
+LINE = 100
+"""Characters of a line of the prototype."""
 CHUNK = 400
 """Operations of a step: compilers take more than twice the time for twice the length."""
 APART = """/* Steps stay functions of their own: one long function would take minutes to compile. */
@@ -120,7 +122,7 @@ extern "C" {{
 /*
 {text}
  */
-void {name}({printer.parameters(range(len(printer.names)))});
+{_prototype(name, printer.parameters(range(len(printer.names))))};
 
 /* How many numbers of scratch memory the function keeps on the stack. */
 #define {name.upper()}_SCRATCH {lowered.scratch}
@@ -131,6 +133,12 @@ void {name}({printer.parameters(range(len(printer.names)))});
 
 #endif
 """
+
+
+def _prototype(name: str, parameters: str) -> str:
+    """The declaration of a function, one parameter a line if they do not fit on one."""
+    line = f"void {name}({parameters})"
+    return line if len(line) < LINE else line.replace("(", "(\n    ").replace(", ", ",\n    ")
 
 
 def source(lowered: Lowered, name: str) -> str:
