@@ -213,7 +213,7 @@ def test_the_core_imports_no_optional_package_and_little_beyond_numpy():
     )
     ratios = []
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # its idle threads are no time of ours
-    for _ in range(5):
+    for _ in range(3):
         out = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=alone
         )

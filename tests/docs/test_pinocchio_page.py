@@ -80,7 +80,13 @@ def numbers(value):
     return np.asarray(value)
 
 
-@pytest.mark.parametrize(("theirs", "ours"), CALLS, ids=[theirs[:60] for theirs, _ in CALLS])
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        pytest.param(*call, id=call[0][:60], marks=[pytest.mark.slow] * ("Derivatives" in call[0]))
+        for call in CALLS
+    ],
+)
 def test_a_call_and_its_counterpart_agree(names, theirs, ours):
     model, data, (q, v, a) = names["model"], names["data"], (names[x] for x in "qva")
     pin.computeAllTerms(model, data, q, v)
