@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import slow_if
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     page
@@ -13,7 +15,9 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", slow_if(lambda page: page.stem == "derivatives", PAGES), ids=lambda page: page.stem
+)
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     known: dict = {}
