@@ -1,5 +1,6 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
+# make test-fast      the tests that are not marked slow
 # make test-pythons   the tiny suite on the other Python versions that are installed
 # make paper   the tables and figures of a paper again, into docs/paper
 # make test-memory    a part of the suite with freed memory overwritten
@@ -10,13 +11,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-pythons test-memory bench paper lint types format clean
+.PHONY: demo test test-fast test-pythons test-memory bench paper lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
 
 test: lint types
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+test-fast: $(VENV)/.test
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
 test-pythons:
 	tools/test_pythons.sh 3.10 3.12 3.13

@@ -4,6 +4,8 @@ import ast
 import os
 import subprocess
 import sys
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,46 @@ PHYSICS_MAY_IMPORT = {
 }
 
 
+# what a first call runs besides the modules that its data passes through
+BESIDE = {
+    "the words in which everything is written": {"scalar", "lazy", "spatial.*", "model.joints.*"},
+    "checks of what users give": {
+        "settings",
+        "posedness",
+        "model.arguments",
+        "model.files",
+        "model.lint",
+        "model.bounds",
+        "runtime.arrays",
+    },
+    "parts of one station, which nobody else needs here": {
+        "algorithms.tree",
+        "algorithms.drives",
+        "quantities.row",
+        "runtime.interface",
+        "runtime.backend",
+    },
+    "what is compiled once for all kernels": {"native.*", "runtime.support"},
+    "what is kept on disk": {"runtime.cache"},
+}
+STATIONS = 30
+FIRST_CALL = """
+import sys
+import numpy as np
+import kinetree
+path = sys.argv[1]
+kinetree.robots.arm().save(path)
+called = set()
+def note(frame, event, argument):
+    if event == "call" and frame.f_code.co_name != "<module>":
+        called.add(frame.f_globals.get("__name__", ""))
+sys.setprofile(note)
+kinetree.load(path).inverse_dynamics(*np.zeros((3, 7)))
+sys.setprofile(None)
+print(*(name for name in called if name.startswith("kinetree.")))
+"""
+
+
 def modules(part: str) -> list[Path]:
     single = ROOT / f"{part}.py"
     return [single] if single.exists() else sorted((ROOT / part).rglob("*.py"))
@@ -131,6 +173,40 @@ def test_every_part_has_its_rule():
     assert parts - {"__init__", "__main__", "cli"} == set(ALLOWED)
 
 
+def stations(folder: Path) -> set[str]:
+    """The modules that the data of a first call passes through, from a file to its result.
+
+    Counted are modules of which a function runs between `kinetree.load(file)` and the result of
+    `inverse_dynamics`, with an empty cache, but for those in BESIDE.
+    """
+    env = {**os.environ, "KINETREE_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-c", FIRST_CALL, str(folder / "arm.urdf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    called = {name.removeprefix("kinetree.") for name in done.stdout.split()}
+    patterns = [pattern for group in BESIDE.values() for pattern in group]
+    return {m for m in called if not any(fnmatch(m, pattern) for pattern in patterns)}
+
+
+def test_a_first_call_passes_at_most_thirty_modules_in_one_direction(tmp_path):
+    way = stations(tmp_path)
+    assert {"load", "model.urdf", "tracing", "graph.lower", "emit.llvm", "runtime.kernel"} <= way
+    assert len(way) <= STATIONS, sorted(way)
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for name in way:
+        path = ROOT / f"{name.replace('.', '/')}.py"
+        order.add(name, *({x.removeprefix("kinetree.") for x in imports(path)} & way))
+    assert len(list(order.static_order())) == len(way)  # fails where two import each other
+
+
+def test_the_tests_mirror_the_source():
+    tests = Path(__file__).parent
+    for folder in (p.parent for p in ROOT.glob("*/__init__.py")):
+        assert list((tests / folder.name).glob("test_*.py")), f"tests/{folder.name} is missing"
+    ours = {p.name for p in tests.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    mirrored = {p.parent.name for p in ROOT.glob("*/__init__.py")}
+    assert ours - mirrored == {"adversarial", "docs", "peers"}
+
+
 def test_an_algorithm_fits_on_two_pages():
     for path in modules("algorithms"):
         text = path.read_text()
@@ -138,19 +214,23 @@ def test_an_algorithm_fits_on_two_pages():
         assert len(text.splitlines()) - len(words.splitlines()) <= 140, path
 
 
-def test_the_core_imports_no_optional_package_and_is_quick():
+def test_the_core_imports_no_optional_package_and_little_beyond_numpy():
     code = (
-        "import time, sys; t = time.process_time(); import kinetree; t = time.process_time() - t\n"
-        "print(t); print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy')"
+        "import time, sys; t = [time.process_time()]\n"
+        "import numpy; t.append(time.process_time())\n"
+        "import kinetree; t.append(time.process_time())\n"
+        "print(t[1] - t[0], t[2] - t[1])\n"
+        "print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy', 'llvmlite')"
         " if m in sys.modules))"
     )
-    times = []
+    ratios = []
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # its idle threads are no time of ours
-    for _ in range(5):
+    for _ in range(3):
         out = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=alone
         )
-        seconds, optional = out.stdout.split("\n")[:2]
+        times, optional = out.stdout.split("\n")[:2]
         assert optional == ""
-        times.append(float(seconds))
-    assert min(times) < 0.3
+        numpys, ours = map(float, times.split())
+        ratios.append(ours / numpys)
+    assert min(ratios) < 5.0

@@ -30,6 +30,7 @@ HUMAN = kt.robots.human().rechart("exponential")
 ARM = kt.robots.arm()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", [ARM, HUMAN], ids=lambda robot: robot.name)
 @pytest.mark.parametrize("make", [spline, cubic])
 def test_the_gradient_is_the_slope_in_every_direction(robot, make):
@@ -80,6 +81,7 @@ def test_many_trajectories_at_once():
     assert P.value(many)[2] == pytest.approx(P.value(many[2]), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_weights_leave_out_a_free_base():
     robot = kt.robots.quadruped().rechart("exponential")
     weights = np.r_[np.zeros(6), np.ones(robot.nv - 6)]

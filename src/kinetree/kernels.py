@@ -13,10 +13,12 @@ from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter
 from kinetree.quantities import PUBLIC, QUANTITIES, Quantity
+from kinetree.quantities.labels import notes
+from kinetree.runtime.interface import Description
 from kinetree.runtime.interpreter import Interpreter
 from kinetree.runtime.kernel import Kernel
 from kinetree.settings import checked, ordered
-from kinetree.tracing import Point, Request, Tracer
+from kinetree.tracing import Point, Request, Tracer, load_name
 
 Loads = tuple[str | Point, ...]
 SINGULAR = 1e-13
@@ -156,7 +158,21 @@ class Kernels(dict[str, Kernel]):
             origin=(_made_again, (self.model, self.parameters, request)),
             # without moving joints every result is a number
             on=Interpreter() if self.model.nv == 0 else None,
+            describe=lambda: self._describe(request),
         )
+
+    def _describe(self, request: Request) -> Description:
+        """What the kernel of a request computes, and what its operands hold."""
+        row = QUANTITIES[request.quantity]
+        chosen = dict(zip(row.settings, request.settings, strict=True))
+        chosen |= {"method": request.method} if request.method else {}
+        words = "".join(f", {name} {value}" for name, value in chosen.items())
+        operands = notes(self.model, row, [load_name(load) for load in request.loads])
+        parts = [f"{x.name}.{label}" for x in self.parameters for label in x.labels]
+        if parts:
+            lines = (f"[{k}] {part}" for k, part in enumerate(parts))
+            operands["p"] = "\n".join(["parameters, SI units", *lines])
+        return Description(f"{row.summary} (robot {self.model.name}{words}).", operands)
 
     def _check_charts(self, q: Any) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""

@@ -33,6 +33,11 @@ class Point:
     frame: str
 
 
+def load_name(load: str | Point) -> str:
+    """The name of the argument that a load is."""
+    return f"external[{load!r}]"
+
+
 class Request(NamedTuple):
     """A request for a kernel.
 
@@ -164,7 +169,7 @@ class Tracer:
         model = prepared(self.model, preparation)
         shapes = {name: (kind.length(model),) for name, kind in row.arguments}
         count = len(shapes)
-        shapes |= {f"external[{load!r}]": (6,) for load in request.loads}
+        shapes |= {load_name(load): (6,) for load in request.loads}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
         shapes |= {"p": (numbers,)} if numbers else {}
 

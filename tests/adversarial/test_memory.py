@@ -76,6 +76,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_kernel_without_memory_to_work_in_raises_memory_error(threads):

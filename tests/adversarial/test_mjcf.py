@@ -454,6 +454,7 @@ def test_a_tendon_from_far_away_is_refused_at_once():
     )
 
 
+@pytest.mark.slow
 def test_a_muscle_whose_length_range_no_simulation_finds_is_loaded():
     # MuJoCo starts a simulation again that diverges, and never comes to its end
     far = """<body><joint pos="0 -0.5 -0.5"/><geom size="1"/><site name="s"/><body pos="2 1e8 0">
@@ -585,6 +586,7 @@ def test_what_mujoco_would_make_too_large_is_refused(tag):
     assert given(mjcf(COUNTS[tag].format("100")))
 
 
+@pytest.mark.slow
 def test_a_mesh_whose_hull_is_a_circle_of_many_points_is_loaded(tmp_path):
     # to find the hull takes time that grows with the square of their number
     turns = [2.0 * math.pi * i / 40_000 for i in range(40_000)]

@@ -59,6 +59,10 @@ states = np.broadcast_to(one, (40_000_000, robot.nq))  # takes no memory but tha
 rows = np.broadcast_to(v, (states.shape[0], robot.nv))
 out = np.broadcast_to(np.empty(robot.nv), rows.shape)
 out.flags.writeable = True  # every result goes to one row
+few = slice(len(states) // 200)
+started = time.perf_counter()
+robot.forward_dynamics(states[few], rows[few], v, out=out[few])
+whole = 200 * (time.perf_counter() - started)  # what all of it would take on this machine
 told = []
 
 def interrupt():
@@ -74,7 +78,7 @@ except KeyboardInterrupt:
     small = robot.random(1, 500)
     again = robot.forward_dynamics(small, v, v)
     assert (again[7] == robot.forward_dynamics(small[7], v, v)).all()
-    print("stopped", late)
+    print("stopped", late / whole)
 """
 
 
@@ -84,4 +88,4 @@ def test_a_long_batch_stops_soon_after_an_interrupt(threads):
     run = subprocess.run(command, capture_output=True, text=True)
     word, late = run.stdout.split() or (run.stderr[-2000:], "nan")
     assert word == "stopped"
-    assert float(late) < 0.2
+    assert float(late) < 0.05  # of the time of the whole batch

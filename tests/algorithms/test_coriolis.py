@@ -11,9 +11,9 @@ from kinetree import algorithms
 from kinetree.model.edit import without
 from kinetree.model.load import load_model
 from kinetree.spatial import Matrix3, Operator, Vector3, christoffel_factor, spatial_factor
-from tests import pinocchio_oracle as oracle
 from tests.algorithms.test_identities import SEEDS, state
 from tests.algorithms.test_kinematics import along, imaginary
+from tests.peers import pinocchio_oracle as oracle
 from tests.random_models import inertias, models, numbers
 from tests.tolerances import EXACT, PEER, relative_error
 

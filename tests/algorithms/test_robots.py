@@ -6,11 +6,11 @@ import pytest
 from kinetree import algorithms
 from kinetree.model.load import load_model
 from kinetree.spatial import Force, Vector3
-from tests import pinocchio_oracle as oracle
 from tests.algorithms.test_identities import forward, state
 from tests.algorithms.test_kinematics import along, imaginary
 from tests.algorithms.test_ways import BUILT_IN
-from tests.test_pinocchio import DEFECTIVE, SINGULAR
+from tests.peers import pinocchio_oracle as oracle
+from tests.peers.test_pinocchio import DEFECTIVE, SINGULAR
 from tests.tolerances import EXACT, relative_error, solved
 
 # joints there mimic a fixed one

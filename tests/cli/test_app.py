@@ -12,6 +12,10 @@ from kinetree.cli.app import BUILT_IN, app
 typer_testing = pytest.importorskip("typer.testing")
 
 
+NEEDED = {"export": ("mass_matrix",)}
+"""What a command needs besides a robot."""
+
+
 def invoke(*arguments):
     return typer_testing.CliRunner().invoke(app, list(arguments))
 
@@ -68,10 +72,10 @@ def test_check_takes_built_in_robots(name):
     assert result.output == f"{name}: nothing to say\n"
 
 
-@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check"])
+@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check", "export"])
 @pytest.mark.parametrize("robot", ["armm", "no/such.urdf", "/"])
 def test_an_unknown_robot_lists_those_built_in_and_says_that_a_path_is_expected(command, robot):
-    result = invoke(command, robot)
+    result = invoke(command, robot, *NEEDED.get(command, ()))
     assert result.exit_code == (2 if command == "check" else 1)
     assert "The path of a URDF or MJCF file is expected" in result.output
     assert all(name in result.output for name in BUILT_IN)
@@ -82,11 +86,11 @@ def test_an_unknown_robot_lists_those_built_in_and_says_that_a_path_is_expected(
     "text",
     ["", "<robot", "<robot name='r'/>", "<mujoco><worldbody><body><joint type='x'/>", "\x00"],
 )
-@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check"])
+@pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check", "export"])
 def test_a_bad_file_is_a_message(command, text, tmp_path):
     path = tmp_path / "r.urdf"
     path.write_text(text)
-    result = invoke(command, str(path))
+    result = invoke(command, str(path), *NEEDED.get(command, ()))
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
 

@@ -37,7 +37,10 @@ from kinetree.model.plane import plane_axes
 from kinetree.model.write_mjcf import write_mjcf
 from kinetree.model.write_urdf import write_urdf
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
-from tests import pinocchio_oracle
+from tests.peers import pinocchio_oracle
+from tests.peers.test_mujoco import FILES as MJCF_FILES
+from tests.peers.test_mujoco import PYBULLET
+from tests.peers.test_pinocchio import DEFECTIVE, MIMICS_NOBODY
 from tests.random_models import (
     AXES,
     directions,
@@ -50,10 +53,7 @@ from tests.random_models import (
     universals,
 )
 from tests.random_models import numbers as floats
-from tests.test_mujoco import FILES as MJCF_FILES
-from tests.test_mujoco import PYBULLET
-from tests.test_pinocchio import DEFECTIVE, MIMICS_NOBODY
-from tests.test_robots import ROBOTS
+from tests.robots.test_robots import ROBOTS
 from tests.tolerances import EPS, relative_error
 
 ULPS = 16 * EPS

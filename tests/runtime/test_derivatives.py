@@ -17,7 +17,7 @@ from kinetree.tracing import Tracer
 from tests.algorithms.test_identities import SEEDS, state
 from tests.algorithms.test_kinematics import STEP, along, imaginary
 from tests.random_models import models
-from tests.test_robots import ROBOTS
+from tests.robots.test_robots import ROBOTS
 from tests.tolerances import EXACT, SINGLE, relative_error
 
 

@@ -266,6 +266,7 @@ print("survived")
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
 @pytest.mark.parametrize("bits", ["widest", "256", "128"])
 def test_streamed_results_land_where_they_belong_whatever_the_alignment(bits):

@@ -13,6 +13,16 @@ import kinetree
 from kinetree.cli import operations
 from kinetree.cli.closed_form import closed_form_of
 from kinetree.cli.demo import report
+from kinetree.cli.export import TARGETS, Export, write_export
+from kinetree.cli.options import (
+    AboutOption,
+    AcceleratedOption,
+    AxesOption,
+    FrameOption,
+    KindOption,
+    MethodOption,
+    given_settings,
+)
 from kinetree.cli.paper import reproduce
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
@@ -92,28 +102,55 @@ def ops(
 
 
 @command()
+def export(
+    robot: RobotArgument,
+    quantity: Annotated[
+        str,
+        typer.Argument(help="What to export: inverse_dynamics, mass_matrix, jacobian, ..."),
+    ],
+    target: Annotated[str, typer.Option(help=f"The language: {', '.join(TARGETS)}.")] = "c",
+    output: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option("--output", "-o", help="Folder of the files; by default the quantity's name."),
+    ] = None,
+    dtype: Annotated[str, typer.Option(help="float64 (double) or float32 (float).")] = "float64",
+    name: Annotated[
+        str, typer.Option(help="Of the function and its files; by default the quantity's.")
+    ] = "",
+    floating: Floating = False,
+    method: MethodOption = "",
+    frame: FrameOption = "",
+    axes: AxesOption = "",
+    kind: KindOption = "",
+    about: AboutOption = "",
+    accelerated: AcceleratedOption = "",
+    lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
+) -> None:
+    """Write a quantity as source code: C99 with a header, a self-test and a CMake file."""
+    settings = given_settings(frame, axes, kind, about, accelerated)
+    request = Export(quantity, target, output or Path(quantity), dtype, name, lib, method, settings)
+    for path in write_export(_robot(robot, floating), request):
+        typer.echo(path)
+
+
+@command()
 def symbolic(
     robot: RobotArgument,
     quantity: Annotated[
         str,
         typer.Argument(help="What to print: christoffel, coriolis, mass, jacobian, ..."),
     ] = "christoffel",
-    method: Annotated[str, typer.Option(help="By which algorithm.")] = "",
-    frame: Annotated[str, typer.Option(help="Of which frame, for motions of frames.")] = "",
-    axes: Annotated[str, typer.Option(help="In which axes: origin, body or world.")] = "",
-    kind: Annotated[str, typer.Option(help="Which acceleration: classical or spatial.")] = "",
-    about: Annotated[str, typer.Option(help="Momentum about which point: center, origin.")] = "",
-    accelerated: Annotated[
-        str, typer.Option(help="Joints whose acceleration is given, with commas between them.")
-    ] = "",
+    method: MethodOption = "",
+    frame: FrameOption = "",
+    axes: AxesOption = "",
+    kind: KindOption = "",
+    about: AboutOption = "",
+    accelerated: AcceleratedOption = "",
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
     """Print a quantity in closed form, entry by entry, for a small mechanism."""
-    given = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    settings: dict[str, Any] = {name: value for name, value in given.items() if value}
-    if accelerated:
-        settings["accelerated"] = tuple(name.strip() for name in accelerated.split(","))
+    settings = given_settings(frame, axes, kind, about, accelerated)
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 

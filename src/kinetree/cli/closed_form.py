@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kinetree.cli.options import check_settings
 from kinetree.errors import KinetreeError, UnknownNameError, unknown
 from kinetree.model import Model
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS, Derived
+from kinetree.quantities import QUANTITIES, Derived
 from kinetree.settings import ordered
 from kinetree.symbolic import ClosedForm, closed_form, printed
 
@@ -59,9 +60,4 @@ def _check(model: Model, name: str, settings: Mapping[str, Any]) -> None:
         ]
         found = unknown("quantity", name, QUANTITIES, "kinetree")
         raise UnknownNameError(f"{found}. There are closed forms of {', '.join(direct)}")
-    for setting, valid in QUANTITIES[name].settings.items():
-        if setting not in settings and valid is ANY_FRAME:
-            frames = ", ".join(frame.name for frame in model.frames)
-            raise KinetreeError(f"{name} needs --frame, one of {frames}")
-        if setting not in settings and valid is SOME_JOINTS:
-            raise KinetreeError(f"{name} needs --{setting}, the names of some joints")
+    check_settings(model, name, settings)

@@ -53,8 +53,16 @@ TEMPLATES = {
     "atan2": "atan2{f}({0}, {1})",
 }
 """Operation -> its expression; {f} is f in the names of functions for floats."""
+KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while main"
+)
+"""What no function may be called."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
+LINE = 100
+"""Characters of a line of the prototype."""
 CHUNK = 400
 """Operations of a step: compilers take more than twice the time for twice the length."""
 APART = """/* Steps stay functions of their own: one long function would take minutes to compile. */
@@ -69,35 +77,41 @@ APART = """/* Steps stay functions of their own: one long function would take mi
 def style(kind: str) -> Style:
     """How programs are lowered for C.
 
-    Functions are computed for many arguments at once, so that compilers make vectors of them. They
-    also fuse products with sums, where the processor can.
+    Functions are computed for many arguments at once, so that compilers can vectorise them.
+    Products and sums are left for compilers to fuse.
     """
     return Style(kind, routines=True, chunk=CHUNK)
 
 
 def identifier(name: str) -> str:
-    """A name as C takes it."""
+    """A valid C identifier made from any name."""
     text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    return text if text and not text[0].isdigit() else f"_{text}"
+    return text if is_identifier(text) else f"x_{text}"
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a name is a valid C identifier and no keyword."""
+    return name.isascii() and name.isidentifier() and name not in KEYWORDS.split()
 
 
 def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) -> str:
-    """The header: what the function takes and gives.
+    """The header: the prototype, and what each argument and result holds.
 
     Arguments:
         name: of the function.
         comment: what it computes.
         notes: for arguments and results, what they hold, in which order and unit.
     """
-    printer = _Printer(lowered)
+    printer = _Printer(lowered, name)
     inputs = len(lowered.inputs)
     lines = [comment, ""]
     for k, operand in enumerate(_operands(lowered)):
         axes = "".join(f"[{n}]" for n in operand.shape) or "[1]"
-        note = notes.get(operand.name, operand.name)
+        note = notes.get(operand.name, operand.name).replace("\n", "\n      ")
         lines.append(f"{'in ' if k < inputs else 'out'} {printer.names[k]}{axes}: {note}")
     lines += ["", "Matrices are stored row by row. No two arrays may overlap."]
     text = "\n".join(f" * {line}".rstrip() for line in "\n".join(lines).split("\n"))
+    text = text.replace("*/", "* /").replace("/*", "/ *")  # names of joints may hold anything
     return f"""#ifndef {name.upper()}_H
 #define {name.upper()}_H
 
@@ -108,7 +122,7 @@ extern "C" {{
 /*
 {text}
  */
-void {name}({printer.parameters(range(len(printer.names)))});
+{_prototype(name, printer.parameters(range(len(printer.names))))};
 
 /* How many numbers of scratch memory the function keeps on the stack. */
 #define {name.upper()}_SCRATCH {lowered.scratch}
@@ -121,9 +135,15 @@ void {name}({printer.parameters(range(len(printer.names)))});
 """
 
 
+def _prototype(name: str, parameters: str) -> str:
+    """The declaration of a function, one parameter a line if they do not fit on one."""
+    line = f"void {name}({parameters})"
+    return line if len(line) < LINE else line.replace("(", "(\n    ").replace(", ", ",\n    ")
+
+
 def source(lowered: Lowered, name: str) -> str:
-    """The source of the function."""
-    printer = _Printer(lowered)
+    """The source of the function; every name in it begins with the function's."""
+    printer = _Printer(lowered, name)
     operands = range(len(printer.names))
     routines = {step.call.routine for step in lowered.steps if step.call}
     scratch = [f"    {printer.type} s[{lowered.scratch}];"] if lowered.scratch else []
@@ -131,7 +151,7 @@ def source(lowered: Lowered, name: str) -> str:
         [
             f'#include <math.h>\n\n#include "{name}.h"\n',
             APART,
-            *(routine_text(routine, lowered.kind) for routine in sorted(routines)),
+            *(routine_text(routine, lowered.kind, name) for routine in sorted(routines)),
             *(printer.step(k, step) for k, step in enumerate(lowered.steps)),
             f"void {name}({printer.parameters(operands, 'restrict ')})\n{{",
             *scratch,
@@ -153,8 +173,8 @@ class _Printer:
     names: of the operands, arguments first. An *area* is the position of one, or SCRATCH.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
-        self.lowered, self.type = lowered, lowered.kind
+    def __init__(self, lowered: Lowered, function: str) -> None:
+        self.lowered, self.type, self.function = lowered, lowered.kind, function
         self.f = "f" if lowered.kind == "float" else ""
         self.names: list[str] = []
         for operand in _operands(lowered):
@@ -164,7 +184,7 @@ class _Printer:
             self.names.append(name)
 
     def parameters(self, areas: Iterable[int], qualifier: str = "") -> str:
-        """The parameters of a function that uses some areas; arguments are constant."""
+        """The parameters of a function for the areas that it uses; arguments are constant."""
         constant = range(len(self.lowered.inputs))
         return ", ".join(
             f"{'const ' if k in constant else ''}{self.type} *{qualifier}{self._name(k)}"
@@ -173,16 +193,18 @@ class _Printer:
 
     def step(self, k: int, step: Step) -> str:
         """The function of a step."""
-        head = f"APART static void step_{k}({self.parameters(self._areas(step), 'restrict ')})"
+        parameters = self.parameters(self._areas(step), "restrict ")
+        head = f"APART static void {self.function}_step_{k}({parameters})"
         lines = [f"    {self._statement(x)};" for x in step.code]
         if step.call is not None:
             c = step.call
-            lines.append(f"    {c.routine}_all(&s[{c.arguments}], &s[{c.results}], {c.length});")
+            operands = f"&s[{c.arguments}], &s[{c.results}], {c.length}"
+            lines.append(f"    {self.function}_{c.routine}({operands});")
         return "\n".join([head, "{", *lines, "}\n"])
 
     def call(self, k: int, step: Step) -> str:
         """The call of a step's function."""
-        return f"step_{k}({', '.join(map(self._name, self._areas(step)))})"
+        return f"{self.function}_step_{k}({', '.join(map(self._name, self._areas(step)))})"
 
     def constants(self) -> list[str]:
         """The statements that store results that are the same for every state."""
@@ -235,16 +257,20 @@ class _Printer:
         return f"({text})" if value < 0.0 else text
 
 
-def routine_text(routine: str, kind: str) -> str:
-    """A function that computes a function for n arguments: those of each kind in a row."""
+def routine_text(routine: str, kind: str, name: str) -> str:
+    """A C function that computes a routine for n arguments: those of each kind in a row.
+
+    Arguments:
+        name: of the function that uses it, with which its own begins.
+    """
     f = "f" if kind == "float" else ""
     if routine == "sincos" and kind == "double":
-        return _sincos()
+        return _sincos(name)
     body = {
         "sincos": f"y[i] = sin{f}(x[i]);\n        y[n + i] = cos{f}(x[i]);",
         "atan2": f"y[i] = atan2{f}(x[i], x[n + i]);",
     }.get(routine, f"y[i] = {routine}{f}(x[i]);")
-    return f"""static void {routine}_all(const {kind} *x, {kind} *y, int n)
+    return f"""static void {name}_{routine}(const {kind} *x, {kind} *y, int n)
 {{
     for (int i = 0; i < n; ++i) {{
         {body}
@@ -253,8 +279,8 @@ def routine_text(routine: str, kind: str) -> str:
 """
 
 
-def _sincos() -> str:
-    """Sines, then cosines, of n doubles; a compiler makes vectors of the first loop.
+def _sincos(name: str) -> str:
+    """Sines, then cosines, of n doubles; compilers vectorise the first loop.
 
     The reduction by multiples of pi/2 is Cody and Waite's, the polynomials are minimax, as in
     `kinetree.native.functions`. Beyond its range the C library takes over.
@@ -267,7 +293,7 @@ def _sincos() -> str:
         return f"        const double {name} = {text};"
 
     first, second, third, fourth = map(repr, HALF_PI)
-    return f"""static void sincos_all(const double *x, double *y, int n)
+    return f"""static void {name}_sincos(const double *x, double *y, int n)
 {{
     for (int i = 0; i < n; ++i) {{
         const double a = fabs(x[i]) <= {SINE_LIMIT!r} ? fabs(x[i]) : 0.0;

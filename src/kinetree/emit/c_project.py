@@ -1,4 +1,4 @@
-"""What comes with a function in C: a test of its own, with its own numbers, and a CMake file."""
+"""What accompanies a function in C: a self-test with expected results, and a CMake file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from kinetree.graph.lower import Lowered
 
 Values = Sequence[Sequence[float]]
 """For each operand, the numbers of one state."""
+Case = tuple[Values, Values]
+"""Arguments, and the results that are expected of them."""
 
 
-def self_test(
-    lowered: Lowered, name: str, cases: Sequence[tuple[Values, Values]], tolerance: float
-) -> str:
-    """A program that calls the function and compares: it prints what differs, and fails then.
+def self_test(lowered: Lowered, name: str, cases: Sequence[Case], tolerance: float) -> str:
+    """A program that compares results with expected ones; it prints differences and then fails.
 
     Arguments:
-        cases: arguments and the results that are expected, of some states.
+        cases: the states to be tested; without any, the test fails and says so.
         tolerance: how far a result may be from what is expected, relative to the largest.
     """
+    if not cases:
+        return _untested(name)
     kind = lowered.kind
     blocks = [_case(lowered, name, k, *case) for k, case in enumerate(cases)]
     return f"""#include <math.h>
@@ -49,6 +51,17 @@ static int wrong(const char *result, const {kind} *found, const double *expected
     const int count = {" + ".join(f"case_{k}()" for k in range(len(cases)))};
     printf("{name}: %s\\n", count == 0 ? "passed" : "FAILED");
     return count != 0;
+}}
+"""
+
+
+def _untested(name: str) -> str:
+    return f"""#include <stdio.h>
+
+int main(void)
+{{
+    printf("{name}: not tested, because no state with finite results was found\\n");
+    return 1;
 }}
 """
 

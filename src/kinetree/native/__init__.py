@@ -3,9 +3,9 @@
 loop.py             the loop over tiles of states, which NumPy calls
 transpose.py        rows of states to lanes side by side, and back
 packing.py          states whose elements do not lie in C order
-deferred.py         large results, written past the caches while the next tile is computed
+deferred.py         non-temporal stores of large results, while the next tile is computed
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
 functions.py        sines and the like for many arguments at once
-ir.py               helpers for writing IR;  layout.py  what generated code and its callers share
+ir.py               IR values with operators;  layout.py  what generated code and its callers share
 """

@@ -1,13 +1,13 @@
-"""Writing large results while the next tile is computed, as LLVM IR.
+"""Deferred non-temporal stores of large results, as LLVM IR.
 
-Large results would only flush the caches, so they are streamed, and memory takes much longer to
-accept a tile of them than it takes to hand it over. A tile's results are therefore left *pending*:
-between the steps of the next tile, the driver calls
+Large results would only flush the caches, so they are written by non-temporal stores. Memory takes
+longer to accept a tile of them than the processor to issue the stores. A tile's results are
+therefore left *pending*: between the steps of the next tile, the driver calls
 
     void kinetree_advance_T(ptr pending, i64 share)
 
-which writes them up to some share of all (`kinetree.native.deferred_rows`). A few vectors at a time
-then go out while the arithmetic goes on.
+which writes pending results up to a share of all (`kinetree.native.deferred_rows`): a few vectors
+at a time, while the arithmetic goes on.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ from typing import Any
 from llvmlite import ir
 
 from kinetree.native.deferred_record import Record
-from kinetree.native.deferred_rows import Rows
+from kinetree.native.deferred_rows import DeferredRows
 from kinetree.native.ir import (
     I64,
     PTR,
+    Builder,
     Writer,
     integer,
-    load,
     loop,
-    offset,
-    store,
 )
 from kinetree.native.layout import ALL
-from kinetree.native.transpose import Tiles
+from kinetree.native.transpose import Transposes
 
 
 class Pending(IntEnum):
-    """The head of what is pending; records follow it."""
+    """The head of the pending results; their records follow it."""
 
     TOTAL = 0  # blocks of all records
     DONE = 1  # of these, written
@@ -43,17 +41,17 @@ class Pending(IntEnum):
     END = 3  # address behind the last record
 
 
-class Streams:
-    """The functions that stream tiles of one type.
+class DeferredStores:
+    """The functions that write tiles of one type by deferred stores.
 
     open(pending, operands) before the first tile; clear(pending) and, for each operand,
     put(pending, rows, step, tile, index, columns) when a tile is computed; advance(pending, share);
-    close(pending, operands) behind the last tile. `room(operands)` is how many elements `pending`
+    close(pending, operands) after the last tile. `room(operands)` is how many elements `pending`
     needs, aligned.
     """
 
-    def __init__(self, writer: Writer, tiles: Tiles) -> None:
-        self.w, self.rows = writer, Rows(writer, tiles)
+    def __init__(self, writer: Writer, transposes: Transposes) -> None:
+        self.w, self.rows = writer, DeferredRows(writer, transposes)
         self.head = writer.vector_size * -(-8 * len(Pending) // writer.vector_size)
         self.clear = self._define_clear()
         self.open = self._define_for_all("open", self.rows.open)
@@ -61,75 +59,75 @@ class Streams:
         self.put = self._define_put()
         self.advance = self._define_advance()
 
-    def room(self, b: ir.IRBuilder, operands: Any) -> Any:
-        """The elements that some operands need."""
+    def room(self, b: Builder, operands: Any) -> Any:
+        """How many elements the pending results of so many operands need."""
         item = self.w.item
-        return b.add(integer(self.head // item), b.mul(operands, integer(self.rows.size // item)))
+        return self.head // item + operands * (self.rows.size // item)
 
     def _define_clear(self) -> ir.Function:
-        f, b = self.w.internal("clear", [PTR])
-        (pending,) = f.args
-        first = offset(b, pending, integer(self.head))
+        b = self.w.internal("clear", [PTR])
+        (pending,) = b.arguments
+        first = pending + self.head
         for field, value in (
             (Pending.TOTAL, integer(0)),
             (Pending.DONE, integer(0)),
             (Pending.CURRENT, first),
             (Pending.END, first),
         ):
-            store(b, value, pending, field)
+            pending[field] = value
         b.ret_void()
-        return f
+        return b.function
 
     def _define_for_all(self, what: str, each: Callable[[ir.IRBuilder, Any], None]) -> ir.Function:
-        """Do something with the records of some operands; then nothing is pending."""
-        f, b = self.w.internal(what, [PTR, I64])
-        pending, operands = f.args
+        """Do something with the record of each operand; then nothing is pending."""
+        b = self.w.internal(what, [PTR, I64])
+        pending, operands = b.arguments
         with loop(b, 0, operands) as k:
-            at = b.add(integer(self.head), b.mul(k, integer(self.rows.size)))
-            each(b, offset(b, pending, at))
+            at = self.head + k * self.rows.size
+            each(b, pending + at)
         b.call(self.clear, [pending])
         b.ret_void()
-        return f
+        return b.function
 
     def _define_put(self) -> ir.Function:
         """Add an operand of a tile."""
-        f, b = self.w.internal("put", [PTR, PTR, I64, PTR, PTR, I64])
-        pending, *operand = f.args
-        record = load(b, PTR, pending, Pending.END)
-        store(b, offset(b, record, integer(self.rows.size)), pending, Pending.END)
+        b = self.w.internal("put", [PTR, PTR, I64, PTR, PTR, I64])
+        pending, *operand = b.arguments
+        record = pending.of(PTR)[Pending.END]
+        pending[Pending.END] = record + self.rows.size
         b.call(self.rows.begin, [record, *operand])
-        total, blocks = load(b, I64, pending, Pending.TOTAL), load(b, I64, record, Record.BLOCKS)
-        store(b, b.add(total, blocks), pending, Pending.TOTAL)
+        total, blocks = pending[Pending.TOTAL], record[Record.BLOCKS]
+        pending[Pending.TOTAL] = total + blocks
         b.ret_void()
-        return f
+        return b.function
 
     def _define_advance(self) -> ir.Function:
-        """Write what is pending up to some share of it."""
-        f, b = self.w.internal("advance", [PTR, I64])
-        pending, share = f.args
-        total = load(b, I64, pending, Pending.TOTAL)
-        target = b.udiv(b.mul(total, share), integer(ALL))
+        """Write pending results up to a share of all, in parts of ALL."""
+        b = self.w.internal("advance", [PTR, I64])
+        pending, share = b.arguments
+        total = pending[Pending.TOTAL]
+        target = total * share // ALL
         test, body, after = (b.append_basic_block(n) for n in ("test", "body", "after"))
         b.branch(test)
         b.position_at_end(test)
-        done = load(b, I64, pending, Pending.DONE)
-        b.cbranch(b.icmp_signed("<", done, target), body, after)
+        done = pending[Pending.DONE]
+        b.cbranch(done < target, body, after)
         b.position_at_end(body)
-        record = load(b, PTR, pending, Pending.CURRENT)
-        start, blocks = load(b, I64, record, Record.NEXT), load(b, I64, record, Record.BLOCKS)
-        wanted = b.add(start, b.sub(target, done))
-        last = b.icmp_signed(">=", wanted, blocks)
+        record = pending.of(PTR)[Pending.CURRENT]
+        start, blocks = record[Record.NEXT], record[Record.BLOCKS]
+        wanted = start + (target - done)
+        last = wanted >= blocks
         stop = b.select(last, blocks, wanted)
-        store(b, stop, record, Record.NEXT)
-        store(b, b.add(done, b.sub(stop, start)), pending, Pending.DONE)
-        shifts = load(b, I64, record, Record.SHIFTS)
+        record[Record.NEXT] = stop
+        pending[Pending.DONE] = done + (stop - start)
+        shifts = record[Record.SHIFTS]
         for kind, move in self.rows.blocks.items():
-            with b.if_then(b.icmp_signed("==", shifts, integer(kind))):
+            with b.if_then(shifts == kind):
                 b.call(move, [record, start, stop])
         with b.if_then(last):
             b.call(self.rows.end, [record])
-            store(b, offset(b, record, integer(self.rows.size)), pending, Pending.CURRENT)
+            pending[Pending.CURRENT] = record + self.rows.size
         b.branch(test)
         b.position_at_end(after)
         b.ret_void()
-        return f
+        return b.function

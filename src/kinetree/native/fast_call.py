@@ -19,15 +19,12 @@ from kinetree.native.ir import (
     I64,
     PTR,
     VOID,
+    Builder,
     Writer,
-    element,
     entry_alloca,
     external,
     integer,
-    load,
     loop,
-    offset,
-    store,
 )
 from kinetree.native.layout import MAX_AXES, Field
 from kinetree.native.loop import DIRECT, operand_at
@@ -42,11 +39,11 @@ PLAIN_FLAGS = 0x0101  # in C order, aligned
 
 def define_call(w: Writer, run_one: ir.Function) -> None:
     """Add the function to a module that has the driver."""
-    f, b = w.public("call", [PTR, PTR, I64], PTR)
-    capsule, arguments, count = f.args
+    b = w.public("call", [PTR, PTR, I64], PTR)
+    capsule, arguments, count = b.arguments
     get_pointer = external(w.module, "PyCapsule_GetPointer", PTR, [PTR, PTR])
     description = b.call(get_pointer, [capsule, ir.Constant(PTR, None)])
-    inputs, operands = (load(b, I64, description, k) for k in (Field.INPUTS, Field.OPERANDS))
+    inputs, operands = (description[k] for k in (Field.INPUTS, Field.OPERANDS))
     refuse = b.append_basic_block("refuse")
 
     def unless(condition: Any) -> None:
@@ -54,105 +51,105 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
         b.cbranch(condition, go_on, refuse)
         b.position_at_end(go_on)
 
-    unless(b.icmp_signed("==", count, inputs))
+    unless(count == inputs)
     pointers = b.alloca(PTR, operands)
     modes = b.alloca(I8, operands)
     batch_axes = entry_alloca(b, I64)  # of a batch of one: as many as the argument with most has
-    b.store(integer(0), batch_axes)
+    batch_axes.set(0)
     with loop(b, 0, inputs) as k:
-        array = load(b, PTR, arguments, k)
+        array = arguments.of(PTR)[k]
         operand = operand_at(b, description, k)
         unless(_is_plain(b, array, description))
-        axes = b.sext(b.load(offset(b, array, ARRAY_AXES), typ=I32), I64)
+        axes = b.sext((array + ARRAY_AXES).get(I32), I64)
         unless(_is_one_state(b, array, axes, operand))
-        more, most = b.sub(axes, load(b, I64, operand, 1)), b.load(batch_axes, typ=I64)
-        b.store(b.select(b.icmp_signed(">", more, most), more, most), batch_axes)
-        store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
-        store(b, I8(DIRECT), modes, k)
+        more, most = axes - operand[1], batch_axes.get()
+        batch_axes.set(b.select(more > most, more, most))
+        pointers[k] = (array + ARRAY_DATA).get(PTR)
+        modes[k] = I8(DIRECT)
     with loop(b, inputs, operands) as k:  # results with more axes than are described are rare
-        axes = b.add(load(b, I64, operand_at(b, description, k), 1), b.load(batch_axes, typ=I64))
-        unless(b.icmp_signed("<=", axes, integer(MAX_AXES)))
+        axes = operand_at(b, description, k)[1] + batch_axes.get()
+        unless(axes <= MAX_AXES)
     # one result is given as it is, several in a tuple
-    count = b.sub(operands, inputs)
-    several = b.icmp_signed(">", count, integer(1))
+    count = operands - inputs
+    several = count > 1
     answer = entry_alloca(b, PTR)
     with b.if_then(several):
-        b.store(b.call(external(w.module, "PyTuple_New", PTR, [I64]), [count]), answer)
-        _return_if_null(b, b.load(answer, typ=PTR))
+        answer.set(b.call(external(w.module, "PyTuple_New", PTR, [I64]), [count]))
+        _return_if_null(b, answer.get())
     release = external(w.module, "Py_DecRef", VOID, [PTR])
-    leading = b.load(batch_axes, typ=I64)
+    leading = batch_axes.get()
     with loop(b, inputs, operands) as k:
         array = _new_array(w, b, description, operand_at(b, description, k), leading)
-        with b.if_then(b.and_(several, _is_null(b, array)), likely=False):
-            b.call(release, [b.load(answer, typ=PTR)])
+        with b.if_then(several & _is_null(b, array), likely=False):
+            b.call(release, [answer.get()])
         _return_if_null(b, array)
-        store(b, b.load(offset(b, array, ARRAY_DATA), typ=PTR), pointers, k)
-        store(b, I8(DIRECT), modes, k)
+        pointers[k] = (array + ARRAY_DATA).get(PTR)
+        modes[k] = I8(DIRECT)
         with b.if_else(several) as (put, keep):
             with put:
                 enter = external(w.module, "PyTuple_SetItem", I32, [PTR, I64, PTR])
-                b.call(enter, [b.load(answer, typ=PTR), b.sub(k, inputs), array])
+                b.call(enter, [answer.get(), k - inputs, array])
             with keep:
-                b.store(array, answer)
+                answer.set(array)
     status = b.call(run_one, [description, pointers, modes, description])
-    with b.if_then(b.icmp_signed("!=", status, I32(0)), likely=False):
-        b.call(release, [b.load(answer, typ=PTR)])
+    with b.if_then(status != I32(0), likely=False):
+        b.call(release, [answer.get()])
         b.ret(b.call(external(w.module, "PyErr_NoMemory", PTR, []), []))
-    b.ret(b.load(answer, typ=PTR))
+    b.ret(answer.get())
     b.position_at_end(refuse)
-    refusal = b.load(element(b, I64, description, Field.NOT_IMPLEMENTED), typ=PTR)
+    refusal = description.of(PTR)[Field.NOT_IMPLEMENTED]
     b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [refusal])
     b.ret(refusal)
 
 
-def _is_null(b: ir.IRBuilder, pointer: Any) -> Any:
-    return b.icmp_unsigned("==", b.ptrtoint(pointer, I64), integer(0))
+def _is_null(b: Builder, pointer: Any) -> Any:
+    return pointer.address == 0
 
 
-def _return_if_null(b: ir.IRBuilder, pointer: Any) -> None:
+def _return_if_null(b: Builder, pointer: Any) -> None:
     with b.if_then(_is_null(b, pointer), likely=False):
         b.ret(pointer)
 
 
-def _is_plain(b: ir.IRBuilder, array: Any, description: Any) -> Any:
+def _is_plain(b: Builder, array: Any, description: Any) -> Any:
     """Whether an object is an aligned array in C order of this type."""
     verdict = entry_alloca(b, I1)
-    b.store(I1(0), verdict)
-    kind = b.load(offset(b, array, OBJECT_TYPE), typ=I64)
-    with b.if_then(b.icmp_signed("==", kind, load(b, I64, description, Field.ARRAY_TYPE))):
-        dtype = b.load(offset(b, array, ARRAY_DTYPE), typ=I64)
-        flags = b.load(offset(b, array, ARRAY_FLAGS), typ=I32)
-        good = b.icmp_signed("==", dtype, load(b, I64, description, Field.DTYPE))
-        wanted = b.and_(flags, I32(PLAIN_FLAGS))
-        b.store(b.and_(good, b.icmp_signed("==", wanted, I32(PLAIN_FLAGS))), verdict)
-    return b.load(verdict, typ=I1)
+    verdict.set(I1(0))
+    kind = (array + OBJECT_TYPE).get(I64)
+    with b.if_then(kind == description[Field.ARRAY_TYPE]):
+        dtype = (array + ARRAY_DTYPE).get(I64)
+        flags = (array + ARRAY_FLAGS).get(I32)
+        good = dtype == description[Field.DTYPE]
+        wanted = flags & I32(PLAIN_FLAGS)
+        verdict.set(good & (wanted == I32(PLAIN_FLAGS)))
+    return verdict.get()
 
 
-def _is_one_state(b: ir.IRBuilder, array: Any, axes: Any, operand: Any) -> Any:
+def _is_one_state(b: Builder, array: Any, axes: Any, operand: Any) -> Any:
     """Whether an array has one state's shape, axes of length one before it allowed.
 
     An operand's lengths have ones in front, up to MAX_AXES in all.
     """
     verdict = entry_alloca(b, I1)
-    enough = b.icmp_signed(">=", axes, load(b, I64, operand, 1))
-    b.store(b.and_(enough, b.icmp_signed("<=", axes, integer(MAX_AXES))), verdict)
-    with b.if_then(b.load(verdict, typ=I1)):
-        lengths = b.load(offset(b, array, ARRAY_LENGTHS), typ=PTR)
-        wanted_lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
+    enough = axes >= operand[1]
+    verdict.set(enough & (axes <= MAX_AXES))
+    with b.if_then(verdict.get()):
+        lengths = (array + ARRAY_LENGTHS).get(PTR)
+        wanted_lengths = operand.of(I64).at(2 + MAX_AXES - axes)
         with loop(b, 0, axes) as axis:
-            length, expected = load(b, I64, lengths, axis), load(b, I64, wanted_lengths, axis)
-            with b.if_then(b.icmp_signed("!=", length, expected)):
-                b.store(I1(0), verdict)
-    return b.load(verdict, typ=I1)
+            length, expected = lengths[axis], wanted_lengths[axis]
+            with b.if_then(length != expected):
+                verdict.set(I1(0))
+    return verdict.get()
 
 
-def _new_array(w: Writer, b: ir.IRBuilder, description: Any, operand: Any, leading: Any) -> Any:
+def _new_array(w: Writer, b: Builder, description: Any, operand: Any, leading: Any) -> Any:
     """A new array for one state of an operand, so many axes of length one before its own."""
-    dtype = b.load(element(b, I64, description, Field.DTYPE), typ=PTR)
+    dtype = description.of(PTR)[Field.DTYPE]
     b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
-    kind = b.load(element(b, I64, description, Field.ARRAY_TYPE), typ=PTR)
-    axes = b.add(load(b, I64, operand, 1), leading)
-    lengths = element(b, I64, operand, b.sub(integer(2 + MAX_AXES), axes))
+    kind = description.of(PTR)[Field.ARRAY_TYPE]
+    axes = operand[1] + leading
+    lengths = operand.of(I64).at(2 + MAX_AXES - axes)
     nothing = ir.Constant(PTR, None)
     arguments = [kind, dtype, b.trunc(axes, I32), lengths, nothing, nothing, I32(0), nothing]
     types = [PTR, PTR, I32, PTR, PTR, PTR, I32, PTR]

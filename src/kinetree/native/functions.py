@@ -21,7 +21,18 @@ from llvmlite import ir
 from kinetree.emit.llvm import Target
 from kinetree.emit.sine import COS, HALF_PI, SIN
 from kinetree.emit.sine import SINE_LIMIT as LIMIT
-from kinetree.native.ir import I64, PTR, VOID, external, function, load, loop, splat, store
+from kinetree.graph.schedule import RESULTS
+from kinetree.native.ir import (
+    I64,
+    PTR,
+    VOID,
+    Builder,
+    external,
+    function,
+    loop,
+    splat,
+)
+from kinetree.native.layout import WRITTEN_ROUTINES
 
 ATAN = {
     "double": (
@@ -60,7 +71,7 @@ MAGIC = 1.5 * 2.0**52  # added to a double, it leaves the rounded integer in the
 class _Vectors:
     """The arithmetic of vectors of one type, with or without fused instructions."""
 
-    def __init__(self, b: ir.IRBuilder, target: Target, kind: str, lanes: int) -> None:
+    def __init__(self, b: Builder, target: Target, kind: str, lanes: int) -> None:
         scalar = ir.DoubleType() if kind == "double" else ir.FloatType()
         self.b, self.target = b, target
         self.type = ir.VectorType(scalar, lanes)
@@ -100,22 +111,22 @@ def define_routines(module: ir.Module, target: Target) -> None:
     """Add the routines for one type to a module."""
     _define_sincos(module, target)
     _define_atan2(module, target)
-    for name in ("exp", "log", "tanh"):
+    for name in sorted(RESULTS.keys() - WRITTEN_ROUTINES):
         _define_by_libm(module, target, name)
 
 
 def _define_by_libm(module: ir.Module, target: Target, name: str) -> None:
     """A routine that calls the C library's double function for each argument."""
-    f, b = function(module, target.routine(name), VOID, [PTR, PTR, I64])
-    xs, results, n = f.args
+    b = function(module, target.routine(name), VOID, [PTR, PTR, I64])
+    xs, results, n = b.arguments
     scalar = ir.DoubleType() if target.type == "double" else ir.FloatType()
     with loop(b, 0, n) as i:
-        x = load(b, scalar, xs, i)
-        store(b, _libm(b, module, name, x), results, i)
+        x = xs.of(scalar)[i]
+        results[i] = _libm(b, module, name, x)
     b.ret_void()
 
 
-def _libm(b: ir.IRBuilder, module: ir.Module, name: str, x: Any) -> Any:
+def _libm(b: Builder, module: ir.Module, name: str, x: Any) -> Any:
     """A function of the C library, for doubles or floats."""
     single = x.type == ir.FloatType()
     called = external(module, name, ir.DoubleType(), [ir.DoubleType()])
@@ -124,26 +135,26 @@ def _libm(b: ir.IRBuilder, module: ir.Module, name: str, x: Any) -> Any:
 
 
 def _define_sincos(module: ir.Module, target: Target) -> None:
-    f, b = function(module, target.routine("sincos"), VOID, [PTR, PTR, I64])
-    xs, results, n = f.args
+    b = function(module, target.routine("sincos"), VOID, [PTR, PTR, I64])
+    xs, results, n = b.arguments
     v = _Vectors(b, target, target.type, target.lanes)
     with loop(b, 0, n, target.lanes) as i:
         x = _load(b, v, xs, i)
         sine, cosine, exact = _sincos(b, target, v, x)
         _store(b, v, sine, results, i)
-        _store(b, v, cosine, results, b.add(i, n))
+        _store(b, v, cosine, results, i + n)
         inexact = b.not_(_all(b, exact))
         with b.if_then(inexact, likely=False), loop(b, 0, target.lanes) as lane:
-            at = b.add(i, lane)
-            x_lane = load(b, v.type.element, xs, at)
+            at = i + lane
+            x_lane = xs.of(v.type.element)[at]
             wide = b.fpext(x_lane, ir.DoubleType()) if target.type == "float" else x_lane
             with b.if_then(b.not_(_within(b, module, wide))):
-                for name, place in (("sin", at), ("cos", b.add(at, n))):
-                    store(b, _libm(b, module, name, x_lane), results, place)
+                for name, place in (("sin", at), ("cos", at + n)):
+                    results[place] = _libm(b, module, name, x_lane)
     b.ret_void()
 
 
-def _sincos(b: ir.IRBuilder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, Any]:
+def _sincos(b: Builder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, Any]:
     """(sin x, cos x, whether each lane is within LIMIT)."""
     wide = _Vectors(b, target, "double", target.lanes)
     y = b.fpext(x, wide.type) if target.type == "float" else x
@@ -173,26 +184,26 @@ def _sincos(b: ir.IRBuilder, target: Target, v: _Vectors, x: Any) -> tuple[Any, 
     c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), b.fneg(b.fmul(r, rest)))
     c = b.fadd(half, c)
     # odd quadrants swap the two; the second bit of k is sin's sign, that of k + 1 is cos's
-    odd = b.icmp_unsigned("!=", b.and_(quadrant, splat(v.bits, 1)), splat(v.bits, 0))
+    odd = quadrant & splat(v.bits, 1) != splat(v.bits, 0)
     sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
     top = splat(v.bits, v.bits.element.width - 2)
     two = splat(v.bits, 2)
-    sine = v.flip(sine, b.xor(sign, b.shl(b.and_(quadrant, two), top)))
-    cosine = v.flip(cosine, b.shl(b.and_(b.add(quadrant, splat(v.bits, 1)), two), top))
+    sine = v.flip(sine, b.xor(sign, b.shl(quadrant & two, top)))
+    cosine = v.flip(cosine, b.shl(quadrant + splat(v.bits, 1) & two, top))
     return sine, cosine, exact
 
 
 def _define_atan2(module: ir.Module, target: Target) -> None:
-    f, b = function(module, target.routine("atan2"), VOID, [PTR, PTR, I64])
-    yx, results, n = f.args
+    b = function(module, target.routine("atan2"), VOID, [PTR, PTR, I64])
+    yx, results, n = b.arguments
     v = _Vectors(b, target, target.type, target.lanes)
     with loop(b, 0, n, target.lanes) as i:
-        y, x = _load(b, v, yx, i), _load(b, v, yx, b.add(i, n))
+        y, x = _load(b, v, yx, i), _load(b, v, yx, i + n)
         _store(b, v, _atan2(b, target, v, y, x), results, i)
     b.ret_void()
 
 
-def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
+def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     """The angle of (x, y): reduced to the octant, then about its middle."""
     zero, one, two, four = (v.number(n) for n in (0.0, 1.0, 2.0, 4.0))
     ay, ax = v.absolute(y), v.absolute(x)
@@ -204,8 +215,8 @@ def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     high = b.select(infinite, one, high)
     high = b.select(b.fcmp_ordered("==", high, zero), one, high)
     # away from overflow and underflow
-    tiny, up = TINY[target.type]
-    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(up), one)
+    tiny, scale = TINY[target.type]
+    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(scale), one)
     factor = b.select(
         b.fcmp_ordered(">", high, v.number(HUGE[target.type])), v.number(0.25), factor
     )
@@ -227,7 +238,7 @@ def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     z = b.fmul(t, t)
     rest = v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), rest)
     # the angle is m pi/4 + t + rest, or less them
-    behind = b.icmp_unsigned("!=", v.sign(x), splat(v.bits, 0))
+    behind = v.sign(x) != splat(v.bits, 0)
     m = b.select(far, one, zero)
     m = b.select(steep, b.fsub(two, m), m)
     m = b.select(behind, b.fsub(four, m), m)
@@ -240,22 +251,22 @@ def _atan2(b: ir.IRBuilder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
     return b.select(b.fcmp_unordered("uno", y, x), b.fadd(y, x), angle)
 
 
-def _load(b: ir.IRBuilder, v: _Vectors, base: Any, index: Any) -> Any:
+def _load(b: Builder, v: _Vectors, base: Any, index: Any) -> Any:
     at = b.gep(base, [index], source_etype=v.type.element)
     return b.load(at, typ=v.type, align=v.bits.element.width // 8)
 
 
-def _store(b: ir.IRBuilder, v: _Vectors, value: Any, base: Any, index: Any) -> None:
+def _store(b: Builder, v: _Vectors, value: Any, base: Any, index: Any) -> None:
     at = b.gep(base, [index], source_etype=v.type.element)
     b.store(value, at, align=v.bits.element.width // 8)
 
 
-def _all(b: ir.IRBuilder, conditions: Any) -> Any:
+def _all(b: Builder, conditions: Any) -> Any:
     """Whether every lane holds."""
     packed = b.bitcast(conditions, ir.IntType(conditions.type.count))
-    return b.icmp_unsigned("==", packed, ir.Constant(packed.type, -1))
+    return packed == ir.Constant(packed.type, -1)
 
 
-def _within(b: ir.IRBuilder, module: ir.Module, x: Any) -> Any:
+def _within(b: Builder, module: ir.Module, x: Any) -> Any:
     fabs = module.declare_intrinsic("llvm.fabs", [x.type])
     return b.fcmp_ordered("<=", b.call(fabs, [x]), ir.Constant(x.type, LIMIT))

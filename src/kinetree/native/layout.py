@@ -6,6 +6,8 @@ from enum import IntEnum
 
 SHARE = "kinetree_share"
 """The function of the pool that runs a batch on several threads."""
+WRITTEN_ROUTINES = ("sincos", "atan2")
+"""Routines that `kinetree.native.functions` writes; all others call the C library's function."""
 ALL = 1 << 16
 """The share that is everything."""
 MAX_AXES = 6

@@ -1,4 +1,4 @@
-"""Copying states whose elements do not lie in C order to packed rows and back, as LLVM IR."""
+"""Packing: states whose elements do not lie in C order copied to contiguous rows, and back."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from llvmlite import ir
 from kinetree.native.ir import (
     I64,
     PTR,
+    Builder,
     Writer,
-    element,
     entry_alloca,
-    integer,
-    load,
     loop,
-    offset,
 )
 from kinetree.native.layout import MAX_AXES
 
 
-class Strided:
+class Packing:
     """The functions that pack and unpack operands of one type.
 
     pack, unpack(place, row, operand, strides): one state. pack_tile, unpack_tile(place, step,
@@ -36,40 +33,40 @@ class Strided:
 
     def _define_copy(self, what: str, packing: bool) -> ir.Function:
         """Copy one state of an operand between its strided place and a packed row."""
-        f, b = self.w.internal(what, [PTR, PTR, PTR, PTR])
-        f.attributes.add("noinline")
-        place, row, operand, strides = f.args
-        lengths = [load(b, I64, operand, 2 + k) for k in range(MAX_AXES)]
-        steps = [load(b, I64, strides, k) for k in range(MAX_AXES)]
+        b = self.w.internal(what, [PTR, PTR, PTR, PTR])
+        b.function.attributes.add("noinline")
+        place, row, operand, strides = b.arguments
+        lengths = [operand[2 + k] for k in range(MAX_AXES)]
+        steps = [strides[k] for k in range(MAX_AXES)]
         cursor = entry_alloca(b, PTR)
-        b.store(row, cursor)
+        cursor.set(row)
         self._copy_axes(b, place, cursor, lengths, steps, packing)
         b.ret_void()
-        return f
+        return b.function
 
     def _copy_axes(
-        self, b: ir.IRBuilder, place: Any, cursor: Any, lengths: Any, steps: Any, packing: bool
+        self, b: Builder, place: Any, cursor: Any, lengths: Any, steps: Any, packing: bool
     ) -> None:
         if not lengths:
-            at = b.load(cursor, typ=PTR)
+            at = cursor.get()
             source, sink = (place, at) if packing else (at, place)
-            b.store(b.load(source, typ=self.w.scalar), sink)
-            b.store(element(b, self.w.scalar, at, 1), cursor)
+            sink.set(source.get(self.w.scalar))
+            cursor.set(at.of(self.w.scalar).at(1))
             return
         with loop(b, 0, lengths[0]) as i:
-            inner = offset(b, place, b.mul(i, steps[0]))
+            inner = place + i * steps[0]
             self._copy_axes(b, inner, cursor, lengths[1:], steps[1:], packing)
 
     def _define_copy_tile(self, what: str, packing: bool) -> ir.Function:
         """Copy the states of a tile to packed rows, repeating the last, or back, each once."""
-        f, b = self.w.internal(f"{what}_tile", [PTR, I64, PTR, PTR, PTR, I64])
-        f.attributes.add("noinline")
-        base, step, buffer, operand, strides, states = f.args
-        size, last = load(b, I64, operand, 0), b.sub(states, integer(1))
+        b = self.w.internal(f"{what}_tile", [PTR, I64, PTR, PTR, PTR, I64])
+        b.function.attributes.add("noinline")
+        base, step, buffer, operand, strides, states = b.arguments
+        size, last = operand[0], states - 1
         with loop(b, 0, self.w.lanes if packing else states) as lane:
-            state = b.select(b.icmp_signed("<", lane, last), lane, last)
-            place = offset(b, base, b.mul(state, step))
-            row = element(b, self.w.scalar, buffer, b.mul(lane, size))
+            state = b.select(lane < last, lane, last)
+            place = base + state * step
+            row = buffer.of(self.w.scalar).at(lane * size)
             b.call(self.pack if packing else self.unpack, [place, row, operand, strides])
         b.ret_void()
-        return f
+        return b.function

@@ -25,14 +25,12 @@ from kinetree.native.ir import (
     I64,
     PTR,
     VOID,
-    element,
+    Builder,
     entry_alloca,
     external,
     function,
     integer,
-    load,
     loop,
-    store,
 )
 from kinetree.native.layout import SHARE
 
@@ -72,51 +70,49 @@ def pool_size(workers: int) -> int:
 
 
 def define_pool(module: ir.Module, architecture: str) -> None:
-    """Add what the callers and the workers run."""
+    """Add the functions that callers and workers run."""
     pool = ir.GlobalVariable(module, PTR, "kinetree_pool")
     pool.initializer = ir.Constant(PTR, None)
-    f, b = function(module, "kinetree_set_pool", VOID, [PTR])
-    b.store(f.args[0], pool)
+    b = function(module, "kinetree_set_pool", VOID, [PTR])
+    b.store(b.arguments[0], pool)
     b.ret_void()
     _define_take_blocks(module)
     _define_share(module, architecture)
     _define_worker(module, architecture)
 
 
-def share(
-    module: ir.Module, b: ir.IRBuilder, run: Any, arguments: list[Any], n: Any, block: Any
-) -> Any:
-    """Call the pool with a job: its status, or -1 if the caller had better work alone."""
+def share(module: ir.Module, b: Builder, run: Any, arguments: list[Any], n: Any, block: Any) -> Any:
+    """Give the pool a job: its status, or -1 if the caller should work alone."""
     return b.call(external(module, SHARE, I32, _SHARE_TYPES), [run, *arguments, n, block])
 
 
-def _at(b: ir.IRBuilder, pool: Any, field: int) -> Any:
-    return element(b, I64, pool, int(field))
+def _at(b: Builder, pool: Any, field: int) -> Any:
+    return pool.of(I64).at(int(field))
 
 
 def _define_take_blocks(module: ir.Module) -> None:
     """Take stretches of the current job until none are left."""
-    f, b = function(module, "kinetree_take_blocks", VOID, [PTR], internal=True)
-    (pool,) = f.args
-    run = b.load(_at(b, pool, Pool.RUN), typ=_RUN_TYPE.as_pointer())
-    arguments = [b.load(_at(b, pool, Pool.ARGUMENTS + k), typ=PTR) for k in range(ARGUMENT_COUNT)]
-    n, block = load(b, I64, pool, Pool.STATES), load(b, I64, pool, Pool.BLOCK)
+    b = function(module, "kinetree_take_blocks", VOID, [PTR], internal=True)
+    (pool,) = b.arguments
+    run = _at(b, pool, Pool.RUN).get(_RUN_TYPE.as_pointer())
+    arguments = [_at(b, pool, Pool.ARGUMENTS + k).get(PTR) for k in range(ARGUMENT_COUNT)]
+    n, block = pool[Pool.STATES], pool[Pool.BLOCK]
     threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    again, some, work, done = (b.append_basic_block(x) for x in ("again", "some", "work", "done"))
+    again, take, work, done = (b.append_basic_block(x) for x in ("again", "take", "work", "done"))
     b.branch(again)
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
-    b.cbranch(b.icmp_signed("<", begin, n), some, done)
+    b.cbranch(begin < n, take, done)
     # a share of what is left, in whole blocks: long stretches first, short ones to end together
-    b.position_at_end(some)
-    part = b.udiv(b.sub(n, begin), b.mul(threads, integer(SHARES)))
-    part = b.sub(part, b.urem(part, block))
-    part = b.select(b.icmp_signed(">", part, block), part, block)
-    end = b.add(begin, part)
+    b.position_at_end(take)
+    part = (n - begin) // (threads * SHARES)
+    part = part - part % block
+    part = b.select(part > block, part, block)
+    end = begin + part
     claim = b.cmpxchg(_at(b, pool, Pool.NEXT), begin, end, "monotonic", "monotonic")
     b.cbranch(b.extract_value(claim, 1), work, again)
     b.position_at_end(work)
-    end = b.select(b.icmp_signed("<", end, n), end, n)
+    end = b.select(end < n, end, n)
     status = b.call(run, [*arguments, begin, end, n])
     b.atomic_rmw("or", _at(b, pool, Pool.FAILED), b.zext(status, I64), "monotonic")
     b.branch(again)
@@ -125,8 +121,8 @@ def _define_take_blocks(module: ir.Module) -> None:
 
 
 def _define_share(module: ir.Module, architecture: str) -> None:
-    f, b = function(module, SHARE, I32, _SHARE_TYPES)
-    run, *arguments, n, block = f.args
+    b = function(module, SHARE, I32, _SHARE_TYPES)
+    run, *arguments, n, block = b.arguments
     alone = b.append_basic_block("alone")
 
     def unless(condition: Any) -> None:
@@ -136,27 +132,27 @@ def _define_share(module: ir.Module, architecture: str) -> None:
         b.position_at_end(go_on)
 
     pool = b.load(module.globals["kinetree_pool"], typ=PTR)
-    unless(b.icmp_unsigned("!=", b.ptrtoint(pool, I64), integer(0)))
+    unless(pool.address != 0)
     threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    unless(b.icmp_signed(">", threads, integer(1)))
-    unless(b.icmp_signed(">=", n, b.mul(block, integer(BLOCKS_WORTH_SHARING))))
+    unless(threads > 1)
+    unless(n >= block * BLOCKS_WORTH_SHARING)
     claim = b.cmpxchg(_at(b, pool, Pool.BUSY), integer(0), integer(1), "acquire", "monotonic")
     unless(b.extract_value(claim, 1))
 
-    b.store(run, _at(b, pool, Pool.RUN))
+    _at(b, pool, Pool.RUN).set(run)
     for k, argument in enumerate(arguments):
-        b.store(argument, _at(b, pool, Pool.ARGUMENTS + k))
-    store(b, n, pool, Pool.STATES)
-    store(b, block, pool, Pool.BLOCK)
-    store(b, integer(0), pool, Pool.FAILED)
+        _at(b, pool, Pool.ARGUMENTS + k).set(argument)
+    pool[Pool.STATES] = n
+    pool[Pool.BLOCK] = block
+    pool[Pool.FAILED] = 0
     b.atomic_rmw("xchg", _at(b, pool, Pool.NEXT), integer(0), "monotonic")
     b.atomic_rmw("and", _at(b, pool, Pool.PARTICIPANTS), integer(~CLOSED), "seq_cst")
     b.atomic_rmw("add", _at(b, pool, Pool.GENERATION), integer(1), "seq_cst")
-    with loop(b, 0, b.sub(threads, integer(1))) as w:
+    with loop(b, 0, threads - 1) as w:
         worker = _worker(b, pool, w)
         asleep = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
-        with b.if_then(b.icmp_signed("!=", asleep, integer(0))):
-            lock = b.load(_at(b, worker, LOCK), typ=PTR)
+        with b.if_then(asleep != 0):
+            lock = _at(b, worker, LOCK).get(PTR)
             b.call(external(module, "kinetree_release", VOID, [PTR]), [lock])
     b.call(module.globals["kinetree_take_blocks"], [pool])
 
@@ -166,9 +162,9 @@ def _define_share(module: ir.Module, architecture: str) -> None:
     b.position_at_end(wait)
     _pause(module, b, architecture)
     inside = b.load_atomic(_at(b, pool, Pool.PARTICIPANTS), "acquire", 8, typ=I64)
-    b.cbranch(b.icmp_signed("==", inside, integer(CLOSED)), left, wait)
+    b.cbranch(inside == CLOSED, left, wait)
     b.position_at_end(left)
-    failed = b.trunc(load(b, I64, pool, Pool.FAILED), I32)
+    failed = b.trunc(pool[Pool.FAILED], I32)
     b.atomic_rmw("xchg", _at(b, pool, Pool.BUSY), integer(0), "release")
     b.ret(failed)
     b.position_at_end(alone)
@@ -176,12 +172,12 @@ def _define_share(module: ir.Module, architecture: str) -> None:
 
 
 def _define_worker(module: ir.Module, architecture: str) -> None:
-    f, b = function(module, "kinetree_worker", VOID, [PTR, I64])
-    pool, number = f.args
+    b = function(module, "kinetree_worker", VOID, [PTR, I64])
+    pool, number = b.arguments
     worker = _worker(b, pool, number)
     seen, spins = entry_alloca(b, I64), entry_alloca(b, I64)
-    b.store(integer(0), seen)
-    b.store(integer(0), spins)
+    seen.set(0)
+    spins.set(0)
     look, stop, idle, enter, nap, sleep = (
         b.append_basic_block(x) for x in ("look", "stop", "idle", "enter", "nap", "sleep")
     )
@@ -189,50 +185,51 @@ def _define_worker(module: ir.Module, architecture: str) -> None:
     def is_news() -> tuple[Any, Any]:
         """The current job's number, and whether this worker has not seen it."""
         generation = b.load_atomic(_at(b, pool, Pool.GENERATION), "seq_cst", 8, typ=I64)
-        return generation, b.icmp_signed("!=", generation, b.load(seen, typ=I64))
+        return generation, generation != seen.get()
 
     b.branch(look)
     b.position_at_end(look)
     generation, news = is_news()
     told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
     go_on = b.append_basic_block("go_on")
-    b.cbranch(b.icmp_signed("!=", told, integer(0)), stop, go_on)
+    b.cbranch(told != 0, stop, go_on)
     b.position_at_end(go_on)
     b.cbranch(news, enter, idle)
 
     b.position_at_end(enter)
-    b.store(generation, seen)
-    b.store(integer(0), spins)
+    seen.set(generation)
+    spins.set(0)
     threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    with b.if_then(b.icmp_signed("<", b.add(number, integer(1)), threads)):
+    with b.if_then(number + 1 < threads):
         before = b.atomic_rmw("add", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
-        with b.if_then(b.icmp_signed("==", b.and_(before, integer(CLOSED)), integer(0))):
+        with b.if_then(before & CLOSED == 0):
             b.call(module.globals["kinetree_take_blocks"], [pool])
         b.atomic_rmw("sub", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
     b.branch(look)
 
     b.position_at_end(idle)
     _pause(module, b, architecture)
-    count = b.add(b.load(spins, typ=I64), integer(1))
-    b.store(count, spins)
-    b.cbranch(b.icmp_signed("<", count, integer(SPINS)), look, nap)
+    count = spins.get() + 1
+    spins.set(count)
+    b.cbranch(count < SPINS, look, nap)
 
-    # say that we sleep, then look once more: whoever published since has seen it or is seen
+    # set the flag, then look once more: either this sees a job published meanwhile, or its caller
+    # sees the flag
     b.position_at_end(nap)
-    b.store(integer(0), spins)
+    spins.set(0)
     b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(1), "seq_cst")
     _, news = is_news()
     told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
-    awake = b.or_(news, b.icmp_signed("!=", told, integer(0)))
+    awake = news | (told != 0)
     back = b.append_basic_block("back")
     b.cbranch(awake, back, sleep)
     b.position_at_end(back)
     still = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
-    # if somebody has taken the flag, he releases the lock: take that up
-    b.cbranch(b.icmp_signed("!=", still, integer(0)), look, sleep)
+    # whoever cleared the flag releases the lock: acquire it
+    b.cbranch(still != 0, look, sleep)
 
     b.position_at_end(sleep)
-    lock = b.load(_at(b, worker, LOCK), typ=PTR)
+    lock = _at(b, worker, LOCK).get(PTR)
     b.call(external(module, "kinetree_acquire", I32, [PTR, I32]), [lock, I32(1)])
     b.branch(look)
 
@@ -240,13 +237,13 @@ def _define_worker(module: ir.Module, architecture: str) -> None:
     b.ret_void()
 
 
-def _worker(b: ir.IRBuilder, pool: Any, number: Any) -> Any:
-    at = b.add(integer(Pool.WORKERS), b.mul(number, integer(Pool.WORKER_FIELDS)))
-    return element(b, I64, pool, at)
+def _worker(b: Builder, pool: Any, number: Any) -> Any:
+    at = Pool.WORKERS + number * Pool.WORKER_FIELDS
+    return pool.of(I64).at(at)
 
 
-def _pause(module: ir.Module, b: ir.IRBuilder, architecture: str) -> None:
-    """Tell the processor that this is a waiting loop, where it can be told."""
+def _pause(module: ir.Module, b: Builder, architecture: str) -> None:
+    """Hint to the processor that this is a spin loop, where there is such a hint."""
     if architecture.startswith(("x86_64", "i686", "amd64")):
         pause = external(module, "llvm.x86.sse2.pause", VOID, [])
         b.call(pause, [])

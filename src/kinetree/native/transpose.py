@@ -17,26 +17,24 @@ from kinetree.native.ir import (
     I64,
     PTR,
     VOID,
+    Builder,
     Writer,
-    element,
     external,
     integer,
-    load,
     loop,
-    offset,
 )
 
-CACHE_LINE = 64  # bytes; where it is another number, only the fetching is less apt
+CACHE_LINE = 64  # bytes; where lines are longer, only prefetches are wasted
 
 
-class Tiles:
-    """The functions that move tiles of one type.
+class Transposes:
+    """The functions that read and write tiles of one type, transposing them.
 
     read_tile(rows, step, tile, columns), write_tile(rows, step, tile, index, columns), fetch and
     fetch_to_write(rows, step, columns): `rows` is the first row, `step` the bytes to the next,
-    `index` where each column's vector lies in the tile, in bytes. It has 32 bits a column: with 64
-    it would be read as fast as rows are written, and processors that compare only the lowest bits
-    of addresses would take the one for the other.
+    `index` where each column's vector lies in the tile, in bytes. 32-bit on purpose: a 64-bit index
+    advances in step with the output rows, and processors that match only the low bits of addresses
+    (4 KiB aliasing) then stall its loads on those stores.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -56,57 +54,57 @@ class Tiles:
 
     def _define_read(self, width: int) -> ir.Function:
         """rows[lane][column : column + width] -> tile[column : column + width][lane]."""
-        f, b = self.w.internal(f"read_{width}", [PTR, I64, PTR, I64])
-        rows, step, tile, column = f.args
+        b = self.w.internal(f"read_{width}", [PTR, I64, PTR, I64])
+        rows, step, tile, column = b.arguments
         vector = ir.VectorType(self.w.scalar, width)
         parts = []
         for lane in range(self.w.lanes):
-            at = element(b, self.w.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
+            at = (rows + step * lane).of(self.w.scalar).at(column)
             parts.append(b.load(at, typ=vector, align=self.w.item))
         # side by side, as wide as the tile: rows p, p + width, p + 2 width, ...
         parts = [self._join(b, parts[p::width]) for p in range(width)]
         for j, lanes in enumerate(self._transpose(b, parts, width)):
-            self._store_lanes(b, lanes, tile, b.add(column, integer(j)))
+            self._store_lanes(b, lanes, tile, column + j)
         b.ret_void()
-        return f
+        return b.function
 
     def _define_write(self, width: int, aligned: bool = False) -> ir.Function:
         """tile[index[column : column + width]][lane] -> rows[lane][column : column + width]."""
         name = f"write_{'aligned' if aligned else width}"
-        f, b = self.w.internal(name, [PTR, I64, PTR, PTR, I64])
-        f.attributes.add("noinline")
-        rows, step, tile, index, column = f.args
-        parts = self.block(b, tile, element(b, I32, index, column), width)
+        b = self.w.internal(name, [PTR, I64, PTR, PTR, I64])
+        b.function.attributes.add("noinline")
+        rows, step, tile, index, column = b.arguments
+        parts = self.block(b, tile, index.of(I32).at(column), width)
         for lane in range(self.w.lanes):
             k, p = divmod(lane, width)
-            at = element(b, self.w.scalar, offset(b, rows, b.mul(step, integer(lane))), column)
+            at = (rows + step * lane).of(self.w.scalar).at(column)
             mask = list(range(k * width, (k + 1) * width))
             align = self.w.vector_size if aligned else self.w.item
             b.store(self._pick(b, parts[p], parts[p], mask), at, align=align)
         b.ret_void()
-        return f
+        return b.function
 
-    def place(self, b: ir.IRBuilder, tile: Any, index: Any, column: Any) -> Any:
+    def place(self, b: Builder, tile: Any, index: Any, column: Any) -> Any:
         """Where a column of a tile lies."""
-        return offset(b, tile, b.zext(load(b, I32, index, column), I64))
+        return tile + b.zext(index.of(I32)[column], I64)
 
-    def block(self, b: ir.IRBuilder, tile: Any, index: Any, width: int) -> list[Any]:
-        """Some columns of a tile, transposed: of row p, p + width, ... in vector p."""
+    def block(self, b: Builder, tile: Any, index: Any, width: int) -> list[Any]:
+        """`width` columns of a tile, transposed: vector p holds rows p, p + width, ..."""
         parts = []
         for j in range(width):
             place = self.place(b, tile, index, j)
             parts.append(b.load(place, typ=self.w.vector, align=self.w.vector_size))
         return self._transpose(b, parts, width)
 
-    def pairs(self, b: ir.IRBuilder, tile: Any, index: Any, count: int, odd: bool) -> list[Any]:
-        """Some columns of a tile, two and two: of every other row, what it has in both."""
+    def pairs(self, b: Builder, tile: Any, index: Any, count: int, odd: bool) -> list[Any]:
+        """`count` columns of a tile in pairs: of every other row, its elements in both columns."""
         kind, align = self.w.vector, self.w.vector_size
         places = [self.place(b, tile, index, j) for j in range(count)]
         columns = [b.load(place, typ=kind, align=align) for place in places]
         both = zip(columns[::2], columns[1::2], strict=True)
         return [self._shuffle(b, x, y, 1, upper=odd) for x, y in both]
 
-    def rows(self, b: ir.IRBuilder, pairs: list[Any]) -> list[Any]:
+    def rows(self, b: Builder, pairs: list[Any]) -> list[Any]:
         """Every other row, from its pairs of as many columns as a tile has lanes.
 
         Each step takes, of two vectors, every other stretch of lanes: the first half of both and
@@ -125,7 +123,7 @@ class Tiles:
             stretch //= 2
         return [row for (row,) in groups]
 
-    def _transpose(self, b: ir.IRBuilder, parts: list[Any], width: int) -> list[Any]:
+    def _transpose(self, b: Builder, parts: list[Any], width: int) -> list[Any]:
         """Transpose each width x width block of `width` vectors of all lanes."""
         distance = width // 2
         while distance:
@@ -139,7 +137,7 @@ class Tiles:
             distance //= 2
         return parts
 
-    def _shuffle(self, b: ir.IRBuilder, x: Any, y: Any, distance: int, upper: bool) -> Any:
+    def _shuffle(self, b: Builder, x: Any, y: Any, distance: int, upper: bool) -> Any:
         """Exchange the off-diagonal halves of 2 x 2 blocks of `distance` lanes."""
         n = x.type.count
         mask = []
@@ -150,96 +148,95 @@ class Tiles:
                 mask.append(n + k - distance if k & distance else k)
         return self._pick(b, x, y, mask)
 
-    def _every_other(self, b: ir.IRBuilder, x: Any, y: Any, stretch: int, upper: bool) -> Any:
-        """Of x and then y, every other stretch of lanes."""
+    def _every_other(self, b: Builder, x: Any, y: Any, stretch: int, upper: bool) -> Any:
+        """Every other stretch of lanes of x followed by y."""
         mask = [k for k in range(2 * self.w.lanes) if bool(k & stretch) == upper]
         return self._pick(b, x, y, mask)
 
-    def _join(self, b: ir.IRBuilder, vectors: list[Any]) -> Any:
-        """Vectors one after the other."""
+    def _join(self, b: Builder, vectors: list[Any]) -> Any:
+        """Several vectors concatenated."""
         while len(vectors) > 1:
             mask = list(range(2 * vectors[0].type.count))
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
             vectors = [self._pick(b, x, y, mask) for x, y in pairs]
         return vectors[0]
 
-    def _pick(self, b: ir.IRBuilder, x: Any, y: Any, mask: list[int]) -> Any:
+    def _pick(self, b: Builder, x: Any, y: Any, mask: list[int]) -> Any:
         return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(mask)), mask))
 
-    def _store_lanes(self, b: ir.IRBuilder, value: Any, tile: Any, index: Any) -> None:
-        at = element(b, self.w.scalar, tile, b.mul(index, integer(self.w.lanes)))
+    def _store_lanes(self, b: Builder, value: Any, tile: Any, index: Any) -> None:
+        at = tile.of(self.w.scalar).at(index * self.w.lanes)
         b.store(value, at, align=self.w.vector_size)
 
     def _define_read_tile(self) -> ir.Function:
         """Read a whole operand."""
-        f, b = self.w.internal("read_tile", [PTR, I64, PTR, I64])
-        *between, columns = f.args
-        return self._in_blocks(f, b, self.reads, between, columns)
+        b = self.w.internal("read_tile", [PTR, I64, PTR, I64])
+        *between, columns = b.arguments
+        return self._in_blocks(b, self.reads, between, columns)
 
     def _define_write_any(self) -> ir.Function:
         """Write a whole operand."""
-        f, b = self.w.internal("write_any", [PTR, I64, PTR, PTR, I64])
-        *between, columns = f.args
-        return self._in_blocks(f, b, self.writes, between, columns)
+        b = self.w.internal("write_any", [PTR, I64, PTR, PTR, I64])
+        *between, columns = b.arguments
+        return self._in_blocks(b, self.writes, between, columns)
 
     def _in_blocks(
         self,
-        f: ir.Function,
-        b: ir.IRBuilder,
+        b: Builder,
         moves: dict[int, ir.Function],
         between: list[Any],
         columns: Any,
     ) -> ir.Function:
         """Move blocks of columns as wide as fit, the last one overlapping."""
-        f.attributes.add("noinline")
+        b.function.attributes.add("noinline")
         done = b.append_basic_block("done")
         for width in reversed(self._widths()):
             fits, smaller = b.append_basic_block(f"fits{width}"), b.append_basic_block("smaller")
-            b.cbranch(b.icmp_signed(">=", columns, integer(width)), fits, smaller)
+            b.cbranch(columns >= width, fits, smaller)
             b.position_at_end(fits)
-            last = b.sub(columns, integer(width))
+            last = columns - width
             with loop(b, 0, columns, width) as column:
-                column = b.select(b.icmp_signed("<", column, last), column, last)
+                column = b.select(column < last, column, last)
                 b.call(moves[width], [*between, column])
             b.branch(done)
             b.position_at_end(smaller)
         b.branch(done)
         b.position_at_end(done)
         b.ret_void()
-        return f
+        return b.function
 
     def _define_write_tile(self) -> ir.Function:
         """Write a whole operand, in aligned vectors if its rows allow it."""
-        f, b = self.w.internal("write_tile", [PTR, I64, PTR, PTR, I64])
-        f.attributes.add("noinline")
-        *between, columns = f.args
+        b = self.w.internal("write_tile", [PTR, I64, PTR, PTR, I64])
+        b.function.attributes.add("noinline")
+        *between, columns = b.arguments
         rows, step = between[:2]
         vector = self.w.vector_size
-        last = b.sub(columns, integer(self.w.lanes))
-        wide = b.icmp_signed(">=", last, integer(0))
-        whole = b.icmp_signed("==", b.and_(step, integer(vector - 1)), integer(0))
-        with b.if_else(b.and_(wide, whole)) as (regular, otherwise):
+        last = columns - self.w.lanes
+        wide = last >= 0
+        whole = step & vector - 1 == 0
+        with b.if_else(wide & whole) as (regular, otherwise):
             with regular:
                 # to the first aligned column, along, and to the end, overlapping
-                beyond = b.and_(b.sub(integer(0), b.ptrtoint(rows, I64)), integer(vector - 1))
-                start = b.udiv(beyond, integer(self.w.item))
+                beyond = -rows.address & vector - 1
+                start = beyond // self.w.item
                 b.call(self.writes[self.w.lanes], [*between, integer(0)])
-                with loop(b, start, b.add(last, integer(1)), self.w.lanes) as column:
+                with loop(b, start, last + 1, self.w.lanes) as column:
                     b.call(self.aligned, [*between, column])
                 b.call(self.writes[self.w.lanes], [*between, last])
             with otherwise:
                 b.call(self.write_any, [*between, columns])
         b.ret_void()
-        return f
+        return b.function
 
     def _define_fetch(self, what: str, writing: bool) -> ir.Function:
-        """Ask for the rows of a tile before they are needed, if they follow one another."""
-        f, b = self.w.internal(what, [PTR, I64, I64])
-        rows, step, columns = f.args
+        """Prefetch the rows of a tile, if they follow one another."""
+        b = self.w.internal(what, [PTR, I64, I64])
+        rows, step, columns = b.arguments
         fetch = external(self.w.module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32])
-        dense = b.icmp_signed("==", step, b.mul(columns, integer(self.w.item)))
-        stop = b.mul(step, integer(self.w.lanes))
+        dense = step == columns * self.w.item
+        stop = step * self.w.lanes
         with b.if_then(dense), loop(b, 0, stop, CACHE_LINE) as at:
-            b.call(fetch, [offset(b, rows, at), I32(int(writing)), I32(3), I32(1)])
+            b.call(fetch, [rows + at, I32(int(writing)), I32(3), I32(1)])
         b.ret_void()
-        return f
+        return b.function

@@ -9,7 +9,7 @@ from kinetree.citations import CORIOLIS, TUTORIAL
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration
 from kinetree.model.prepare import Preparation
-from kinetree.quantities.row import TAU, Argument, Kind, Method, Q, Quantity, V, one
+from kinetree.quantities.row import SQUARE, TAU, Argument, Kind, Method, Q, Quantity, V, one
 
 INERTIAS = Preparation.INERTIAS
 MATRICES = {name: algorithms.coriolis_matrix(f) for name, f in algorithms.FACTORIZATIONS.items()}
@@ -40,19 +40,23 @@ CORIOLIS_QUANTITIES: dict[str, Quantity] = {
             "lagrange": Method(algorithms.lagrange_coriolis, sources=TUTORIAL),
         },
         (Q, V),
-        {"C": "its matrix"},
+        {"C": SQUARE},
     ),
     "mass_and_coriolis": Quantity(
         "The mass matrix, its rate and the Coriolis matrix from one pass",
         one(algorithms.coriolis, (*CORIOLIS, "niemeyer1991"), INERTIAS),
         (Q, V),
-        {"M": "mass matrix", "rate": "its time derivative", "C": "Coriolis matrix"},
+        {
+            "M": f"mass matrix; {SQUARE}",
+            "rate": f"its time derivative; {SQUARE}",
+            "C": f"Coriolis matrix; {SQUARE}",
+        },
     ),
     "christoffel_symbols": Quantity(
         "The Christoffel symbols of the first kind",
         one(algorithms.christoffel_symbols, CORIOLIS, INERTIAS),
         (Q,),
-        {"symbols": "[i, j, k] is Gamma_ijk"},
+        {"symbols": "[i][j][k] is Gamma_ijk, each axis in the order of v, SI units"},
     ),
     "christoffel_values": Quantity(
         "The Christoffel symbols that are not zero by structure nor equal by symmetry",
@@ -65,12 +69,12 @@ CORIOLIS_QUANTITIES: dict[str, Quantity] = {
         "M ar + C vr + g, the law of Slotine and Li",
         one(algorithms.passivity_forces, (*CORIOLIS, "niemeyer1991"), INERTIAS),
         (Q, V, Argument("vr", Kind.VELOCITY), Argument("ar", Kind.ACCELERATION)),
-        {"tau": "joint forces"},
+        {"tau": Kind.FORCE},
     ),
     "momentum_observer": Quantity(
         "A step of the generalised-momentum observer",
         one(algorithms.momentum_observer, (*CORIOLIS, "deluca2003"), INERTIAS),
         (Q, V, TAU, Argument("r", Kind.FORCE)),
-        {"p": "generalised momentum", "rate": "its estimated rate"},
+        {"p": Kind.MOMENTUM, "rate": Kind.FORCE},
     ),
 }

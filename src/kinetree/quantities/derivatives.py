@@ -64,15 +64,17 @@ def _all_second(quantity: str, linear: str) -> dict[str, Derived]:
     return {"graph": Derived(quantity, build, (*DIFFERENTIATED, *ANALYTIC))}
 
 
-BY_Q = {"dq": "by the configuration"}
-BY_Q_V = BY_Q | {"dv": "by the velocity"}
-BY_Q_V_A = BY_Q_V | {"da": "by the acceleration"}
-BY_Q_V_TAU = BY_Q_V | {"dtau": "by the joint forces"}
+LAST = "last axis in the order of v, SI units"
+BY_Q = {"dq": f"derivative along q (+) delta; {LAST}"}
+BY_Q_V = BY_Q | {"dv": f"derivative by the velocity; {LAST}"}
+BY_Q_V_A = BY_Q_V | {"da": f"derivative by the acceleration; {LAST}"}
+BY_Q_V_TAU = BY_Q_V | {"dtau": f"derivative by the joint forces; {LAST}"}
+LAST_TWO = "last two axes in the order of v, SI units"
 SECONDS = {
-    "qq": "by q and q",
-    "qv": "by q and v",
-    "vv": "by v and v",
-    "qu": "by q and what enters linearly",
+    "qq": f"derivative by q and q; {LAST_TWO}",
+    "qv": f"derivative by q and v; {LAST_TWO}",
+    "vv": f"derivative by v and v; {LAST_TWO}",
+    "qu": f"derivative by q and what enters linearly; {LAST_TWO}",
 }
 
 DERIVATIVES: dict[str, Quantity] = {

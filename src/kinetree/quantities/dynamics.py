@@ -21,7 +21,20 @@ from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.posedness import INVERTIBLE, POSITIVE
 from kinetree.quantities.kinematics import rate_of
-from kinetree.quantities.row import SOME_JOINTS, TAU, WEIGHTS, A, Method, Q, Quantity, V, one
+from kinetree.quantities.row import (
+    SIX_ROWS,
+    SOME_JOINTS,
+    SQUARE,
+    TAU,
+    WEIGHTS,
+    A,
+    Kind,
+    Method,
+    Q,
+    Quantity,
+    V,
+    one,
+)
 
 NOTHING, INERTIAS = Preparation.NOTHING, Preparation.INERTIAS
 WHOLE = Preparation.INERTIAS_IF_WHOLE
@@ -65,7 +78,8 @@ def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
     return hybrid_dynamics
 
 
-FORCES = {"tau": "joint forces"}
+FORCES = {"tau": Kind.FORCE}
+WRENCH = "force x y z in N, then moment x y z in N m"
 DYNAMICS: dict[str, Quantity] = {
     # inverse dynamics
     "inverse_dynamics": Quantity(
@@ -79,7 +93,7 @@ DYNAMICS: dict[str, Quantity] = {
         "All that each joint transmits onto its body",
         one(algorithms.joint_wrenches, NEWTON_EULER, NOTHING),
         (Q, V, A),
-        {"wrenches": "force, then moment, one row for each body"},
+        {"wrenches": f"for each body {WRENCH}"},
         loads=True,
     ),
     "gravity_forces": Quantity(
@@ -119,13 +133,13 @@ DYNAMICS: dict[str, Quantity] = {
             "lagrange": Method(algorithms.lagrange_mass, sources=TUTORIAL),
         },
         (Q,),
-        {"M": "symmetric"},
+        {"M": f"symmetric; {SQUARE}"},
     ),
     "mass_matrix_rate": Quantity(
         "The time derivative of the mass matrix",
         one(algorithms.mass_matrix_rate, CORIOLIS, INERTIAS),
         (Q, V),
-        {"rate": "symmetric"},
+        {"rate": f"symmetric; {SQUARE}"},
     ),
     "mass_matrix_inverse": Quantity(
         "The inverse of the mass matrix",
@@ -134,7 +148,7 @@ DYNAMICS: dict[str, Quantity] = {
             "aba": Method(algorithms.minverse, sources=("carpentier2018",), mimics=False),
         },
         (Q,),
-        {"inverse": "symmetric"},
+        {"inverse": f"symmetric; {SQUARE}"},
         regular=True,
         mass_matrix=INVERTIBLE,
     ),
@@ -142,7 +156,7 @@ DYNAMICS: dict[str, Quantity] = {
         "L with M = L^T L, sparse as the robot branches",
         one(algorithms.mass_matrix_factor, BOOK, INERTIAS),
         (Q,),
-        {"L": "lower triangular"},
+        {"L": f"lower triangular; {SQUARE}"},
         regular=True,
         mass_matrix=POSITIVE,
     ),
@@ -154,7 +168,7 @@ DYNAMICS: dict[str, Quantity] = {
             "crba": Method(algorithms.forward_crba, sources=(*LECTURE, *BOOK)),
         },
         (Q, V, TAU),
-        {"a": "acceleration"},
+        {"a": Kind.ACCELERATION},
         loads=True,
         regular=True,
         mass_matrix=INVERTIBLE,
@@ -166,7 +180,7 @@ DYNAMICS: dict[str, Quantity] = {
             "crba": Method(_hybrid(algorithms.hybrid_crba), sources=(*LECTURE, *BOOK)),
         },
         (Q, V, A, TAU),
-        {"a": "acceleration", "tau": "joint forces"},
+        {"a": Kind.ACCELERATION, "tau": Kind.FORCE},
         loads=True,
         settings={"accelerated": SOME_JOINTS},
         regular=True,
@@ -191,28 +205,28 @@ DYNAMICS: dict[str, Quantity] = {
         "Linear and angular momentum",
         one(algorithms.momentum, CENTROIDAL, WHOLE),
         (Q, V),
-        {"momentum": "linear, then angular"},
+        {"momentum": "linear x y z in N s, then angular x y z in N m s"},
         settings={"about": POINTS},
     ),
     "momentum_matrix": Quantity(
         "The matrix that gives the momentum from the velocity",
         one(algorithms.momentum_matrix, CENTROIDAL, WHOLE),
         (Q,),
-        {"matrix": "linear rows, then angular ones"},
+        {"matrix": SIX_ROWS},
         settings={"about": POINTS},
     ),
     "momentum_matrix_rate": Quantity(
         "The time derivative of the momentum matrix",
         one(rate_of(algorithms.momentum_matrix), CENTROIDAL, WHOLE),
         (Q, V),
-        {"rate": "linear rows, then angular ones"},
+        {"rate": SIX_ROWS},
         settings={"about": POINTS},
     ),
     "momentum_rate": Quantity(
         "How fast the momentum changes at an acceleration",
         one(algorithms.momentum_rate, CENTROIDAL, WHOLE),
         (Q, V, A),
-        {"rate": "linear, then angular"},
+        {"rate": WRENCH},
         settings={"about": POINTS},
     ),
     "effort": Quantity(

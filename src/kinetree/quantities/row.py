@@ -12,6 +12,9 @@ from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.spatial import Force, Motion, Transform
 
+SQUARE = "rows and columns in the order of v, SI units"
+SIX_ROWS = "a row each for linear x y z, then angular x y z; columns in the order of v, SI units"
+MOTION = "linear x y z in m/s, then angular x y z in rad/s"
 ANY_FRAME = ("a frame",)
 """Stands for the valid values of a setting that names a frame."""
 SOME_JOINTS = ("some joints",)
@@ -19,17 +22,27 @@ SOME_JOINTS = ("some joints",)
 
 
 class Kind(Enum):
-    """What an argument is: its length, nq or nv, and its units for what turns and what slides."""
+    """What an array with an element for each coordinate or velocity is.
 
-    CONFIGURATION = ("nq", "rad", "m")
-    DISPLACEMENT = ("nv", "rad", "m")
-    VELOCITY = ("nv", "rad/s", "m/s")
-    ACCELERATION = ("nv", "rad/s^2", "m/s^2")
-    FORCE = ("nv", "N m", "N")
-    WEIGHT = ("nv", "", "")
+    count: which number of the model is its length, nq or nv.
+    meaning: what it is, in words.
+    turning, sliding: the units of elements that turn and that slide.
+    """
+
+    CONFIGURATION = ("nq", "configuration", "rad", "m")
+    COORDINATE_RATE = ("nq", "rates of the coordinates", "rad/s", "m/s")
+    DISPLACEMENT = ("nv", "displacement", "rad", "m")
+    VELOCITY = ("nv", "velocity", "rad/s", "m/s")
+    ACCELERATION = ("nv", "acceleration", "rad/s^2", "m/s^2")
+    FORCE = ("nv", "joint forces", "N m", "N")
+    MOMENTUM = ("nv", "generalised momentum", "N m s", "N s")
+    WEIGHT = ("nv", "weights", "", "")
+
+    def __init__(self, count: str, meaning: str, turning: str, sliding: str) -> None:
+        self.count, self.meaning, self.turning, self.sliding = count, meaning, turning, sliding
 
     def length(self, model: Model) -> int:
-        return int(getattr(model, self.value[0]))
+        return int(getattr(model, self.count))
 
 
 class Argument(NamedTuple):
@@ -85,7 +98,8 @@ class Quantity:
     summary: what it is, in a few words.
     methods: by name, the default first; "" if there is only one.
     arguments: of one state.
-    results: name -> what it is, in the order in which an algorithm gives them.
+    results: name -> what it is, in the order in which an algorithm gives them: a Kind, or words
+        with the unit and the order of its elements.
     loads: whether it takes external loads.
     settings: arguments that are not arrays: maps a name to the valid values, the default first.
     cheapest: whether the default method is the one with the fewest operations.
@@ -99,7 +113,7 @@ class Quantity:
     summary: str
     methods: Mapping[str, Method | Derived]
     arguments: tuple[Argument, ...]
-    results: Mapping[str, str]
+    results: Mapping[str, Kind | str]
     loads: bool = False
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cheapest: bool = False

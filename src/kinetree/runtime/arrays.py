@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -27,10 +28,23 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 
 
-def kind_of_plain(arrays: Sequence[Any]) -> str | None:
-    """The kind of a kernel for plain arrays: "float" if all are of float32, else "double".
+def kind_of_dtype(dtype: Any) -> str:
+    """The kind of number of a dtype, "double" or "float".
 
-    None if some are not plain.
+    Arguments:
+        dtype: "float64", "float32", or anything else that NumPy takes for one of them.
+    """
+    for kind, known in DTYPES.items():
+        with contextlib.suppress(TypeError):
+            if np.dtype(dtype) == known:
+                return kind
+    raise DtypeError(f"dtype={dtype!r}: float64 or float32 is expected")
+
+
+def kind_of_plain(arrays: Sequence[Any]) -> str | None:
+    """The kind of number for plain arrays: "float" if all are float32, else "double".
+
+    None if one of them is not a plain array.
     """
     double, single = DTYPES["double"], DTYPES["float"]
     kind = "float"
@@ -81,7 +95,7 @@ def _refuse_masked(what: str, given: Any) -> None:
 
 
 def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """The shape of the batch that some arrays make together."""
+    """The broadcast batch shape of the arguments."""
     batches = []
     for (name, shape), array in zip(inputs, arrays, strict=True):
         axes = array.ndim - len(shape)
@@ -104,7 +118,7 @@ def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tu
 def plain_results(
     kernel: str, outputs: Shapes, out: Any, batch: tuple[int, ...]
 ) -> tuple[np.ndarray, ...]:
-    """What a caller gave to write into, as plain arrays that share its memory."""
+    """The arrays given as `out`, as plain arrays that share their memory."""
     given = out if isinstance(out, tuple) else (out,)
     if len(given) != len(outputs):
         raise ShapeError(f"{kernel}: out has {len(given)} arrays; {len(outputs)} expected")

@@ -32,8 +32,8 @@ class Compiled(Protocol):
     """A program compiled for one kind of number.
 
     gufunc: called with arrays, any batch axes first, and with `out=`, as NumPy's gufuncs are.
-    one: called with arrays of one state; gives NotImplemented if it does not take them.
-    longest: the states of a batch after which signals must be handled.
+    one: called with arrays of one state; returns NotImplemented for any others.
+    longest: how many states may be computed before signals must be handled.
     """
 
     @property
@@ -53,7 +53,7 @@ class Backend(Protocol):
         """A program for one kind of number.
 
         Arguments:
-            program: gives the program; called only if no compiled form of it is kept.
+            program: returns the program; called only if its compiled form is not in the cache.
             kind: "double" or "float".
         """
 

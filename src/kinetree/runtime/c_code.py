@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.graph import Program, interpret
 from kinetree.graph.lower import lower
 from kinetree.runtime.arrays import DTYPES, Shapes, batch_shape, plain_arrays
+from kinetree.runtime.interface import Description
 
 FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=fast")
 LARGE = 20_000
 """Operations from which on code is compiled at level 1: as fast, in a quarter of the time."""
-CASES = 3
-"""States in the test that comes with the code."""
+CASES, DRAWN = 3, 8
+"""States in the test that comes with the code, and how many are drawn to choose from."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class CCode:
     name: of the function, and of the files without their endings.
     kind: "double" or "float".
     header, source: the function.
-    test: a program that tests it with numbers of its own.
+    test: a program that compares the function with expected results.
     cmake: a CMakeLists.txt for all of it.
     level: at which compilers optimise it.
     """
@@ -50,19 +52,27 @@ class CCode:
     inputs: Shapes
     outputs: Shapes
 
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the files into a folder, which is made if need be; the paths of the files."""
-        where = Path(folder)
-        where.mkdir(parents=True, exist_ok=True)
-        files = {
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file, by its name."""
+        return {
             f"{self.name}.h": self.header,
             f"{self.name}.c": self.source,
             f"{self.name}_test.c": self.test,
             "CMakeLists.txt": self.cmake,
         }
-        for file, text in files.items():
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the files into a folder, which is created if it does not exist.
+
+        Returns:
+            Their paths.
+        """
+        where = Path(folder)
+        where.mkdir(parents=True, exist_ok=True)
+        for file, text in self.files.items():
             (where / file).write_text(text, encoding="utf-8")
-        return [where / file for file in files]
+        return [where / file for file in self.files]
 
     def build(
         self,
@@ -74,8 +84,8 @@ class CCode:
 
         Arguments:
             folder: where the files are written and the library is made.
-            compiler: its command; by default $CC, cc, gcc or clang, whichever there is.
-            flags: more of its options. The default makes code for this processor alone.
+            compiler: its command; by default $CC, or the first of cc, gcc and clang there is.
+            flags: further options. The default generates code for this processor only.
         """
         command = compiler or _compiler()
         files = self.save(folder)
@@ -119,46 +129,52 @@ class CFunction:
         return f"<CFunction {self.name} of {self.library}>"
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results, as a kernel gives them."""
+        """The results for one state or any batch, as a kernel gives them."""
         plain = plain_arrays(self.name, self._inputs, arrays)
         batch = batch_shape(self.name, self._inputs, plain)
-        kind = DTYPES[self.kind]
+        kind, count = DTYPES[self.kind], prod(batch)
         given = [
-            np.ascontiguousarray(np.broadcast_to(x, batch + shape), kind).reshape(-1, *shape)
+            np.ascontiguousarray(np.broadcast_to(x, batch + shape), kind)
             for x, (_, shape) in zip(plain, self._inputs, strict=True)
         ]
         results = [np.empty(batch + shape, kind) for _, shape in self._outputs]
-        flat = [x.reshape(-1, *shape) for x, (_, shape) in zip(results, self._outputs, strict=True)]
-        for rows in zip(*given, *flat, strict=True):
+        # a row of numbers for each state, also where there is but one number
+        shapes = [shape for _, shape in (*self._inputs, *self._outputs)]
+        operands = zip((*given, *results), shapes, strict=True)
+        for rows in zip(*(x.reshape(count, prod(shape)) for x, shape in operands), strict=True):
             self._function(*(row.ctypes.data for row in rows))
         return results[0] if len(results) == 1 else tuple(results)
 
 
 def _loaded(library: Path) -> ctypes.CDLL:
-    """The library as it is now: by its own name, one loaded before would be given again."""
+    """The library, loaded from a copy: of a path loaded before, the loader gives the old one."""
     with tempfile.TemporaryDirectory(prefix="kinetree-") as folder:
         return ctypes.CDLL(shutil.copy(library, folder))
 
 
-def c_code(program: Program, name: str, kind: str, comment: str, notes: Mapping[str, str]) -> CCode:
-    """The C code of a program; see `kinetree.emit.c.header` for the comment and the notes."""
+def c_code(program: Program, name: str, kind: str, description: Description) -> CCode:
+    """The C code of a program.
+
+    Arguments:
+        name: of the function; by default the program's.
+        kind: "double" or "float".
+        description: for the comment of the header.
+    """
+    function = name or c.identifier(program.name)
+    if not c.is_identifier(function):
+        raise KinetreeError(
+            f"name={name!r} cannot name a C function: letters, digits and _ are expected, no digit "
+            f"first and no word of C, such as {c.identifier(f'{name}_{program.name}')!r}"
+        )
     lowered = lower(program, c.style(kind))
-    function = c.identifier(name)
     level = 1 if sum(program.operations.values()) > LARGE else 2
-    rng = np.random.default_rng(0)
-    states = [
-        [rng.uniform(-1.0, 1.0, i.shape).astype(np.float32) for i in program.inputs]
-        for _ in range(CASES)
-    ]
-    expected = [interpret(program, *(x.astype(float) for x in state)) for state in states]
-    pairs = zip(states, expected, strict=True)
-    cases = [([_flat(x) for x in state], [_flat(y) for y in results]) for state, results in pairs]
+    cases, tolerance = _cases(program, kind)
     return CCode(
         name=function,
         kind=kind,
-        header=c.header(lowered, function, comment, notes),
+        header=c.header(lowered, function, description.summary, description.operands),
         source=c.source(lowered, function),
-        test=c_project.self_test(lowered, function, cases, _tolerance(program, states, kind)),
+        test=c_project.self_test(lowered, function, cases, tolerance),
         cmake=c_project.cmake(function, level),
         level=level,
         inputs=tuple((i.name, i.shape) for i in program.inputs),
@@ -166,16 +182,46 @@ def c_code(program: Program, name: str, kind: str, comment: str, notes: Mapping[
     )
 
 
+def _cases(program: Program, kind: str) -> tuple[list[c_project.Case], float]:
+    """The states of the self-test with their expected results, and its tolerance.
+
+    States whose results are not finite are left out: a square root has no negative argument.
+    """
+    rng = np.random.default_rng(0)
+    lowest = np.repeat([[-1.0], [0.1]], DRAWN // 2, axis=0)  # some states have no negative number
+    states = [
+        rng.uniform(lowest, 1.0, (DRAWN, prod(i.shape))).astype(np.float32).reshape(DRAWN, *i.shape)
+        for i in program.inputs
+    ]
+    with np.errstate(all="ignore"):
+        exact, rough = (
+            [
+                np.broadcast_to(y, (DRAWN, *o.shape))
+                for y, o in zip(interpret(program, *given), program.outputs, strict=True)
+            ]
+            for given in ([x.astype(float) for x in states], states)
+        )
+    each = [np.isfinite(y.reshape(DRAWN, -1)).all(axis=1) for y in (*exact, *rough)]
+    usable = np.flatnonzero(np.all(each, axis=0))[:CASES]
+    cases: list[c_project.Case] = [
+        ([_flat(x[k]) for x in states], [_flat(y[k]) for y in exact]) for k in usable
+    ]
+    return cases, _tolerance([y[usable] for y in rough], [y[usable] for y in exact], kind)
+
+
 def _flat(x: np.ndarray) -> list[float]:
     return [float(value) for value in x.ravel()]
 
 
-def _tolerance(program: Program, states: Sequence[Sequence[np.ndarray]], kind: str) -> float:
-    """How far results may be off: ten times what single precision loses, scaled to the kind."""
+def _tolerance(rough: Sequence[np.ndarray], exact: Sequence[np.ndarray], kind: str) -> float:
+    """The tolerance: ten times the error of single precision, scaled to the kind.
+
+    Arguments:
+        rough, exact: the results of several states, in single and in double precision.
+    """
     lost = np.finfo(np.float32).eps
-    for state in states:
-        exact = interpret(program, *(x.astype(float) for x in state))
-        for rough, fine in zip(interpret(program, *state), exact, strict=True):
-            scale = max(float(np.abs(fine).max(initial=0.0)), np.finfo(float).tiny)
-            lost = max(lost, float(np.abs(rough - fine).max(initial=0.0)) / scale)
+    for r, e in zip(rough, exact, strict=True):
+        axes = tuple(range(1, e.ndim))
+        scale = np.maximum(np.abs(e).max(axes, initial=0.0), np.finfo(float).tiny)
+        lost = max(lost, (np.abs(r - e).max(axes, initial=0.0) / scale).max(initial=0.0))
     return float(10.0 * lost * np.finfo(DTYPES[kind]).eps / np.finfo(np.float32).eps)

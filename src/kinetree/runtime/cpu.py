@@ -136,6 +136,20 @@ def _unpack(content: bytes) -> Body:
     return Body(steps, scratch, results, tiles, late, tuple(objects))
 
 
+def source(program: Program, kind: str) -> str:
+    """The LLVM IR of a program's bodies, for one state and for a tile of them, on this processor.
+
+    Arguments:
+        kind: "double" or "float".
+    """
+    target = host().target(kind)
+    texts = {
+        name: emit_body(lower(program, style(target, lanes)), name, target, lanes)
+        for name, lanes in (("one", 1), ("wide", target.lanes))
+    }
+    return "\n".join(f"; {name}\n{text}" for name, own in texts.items() for text in own)
+
+
 def _generate(program: Program, kind: str, names: Sequence[str]) -> dict[str, Body]:
     """New bodies: their modules are compiled side by side."""
     h = host()

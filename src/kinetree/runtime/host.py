@@ -63,8 +63,8 @@ class Host:
     def compile(self, text: str, optimise: bool = False) -> bytes:
         """Machine code, as an object file, of the text of a module.
 
-        The graph has done the optimising of programs, so they go straight to code generation;
-        IR written by hand is optimised first.
+        Programs are optimised as graphs, so they go straight to code generation. IR written by
+        hand is optimised first.
         """
         module = llvm.parse_assembly(text, llvm.create_context())
         module.triple = self.triple
@@ -154,5 +154,5 @@ def _vector_bits(architecture: str, features: dict[str, bool]) -> int:
 
 @cache
 def host() -> Host:
-    """The one host, found when first asked for."""
+    """The host of this process, detected at the first call."""
     return Host()

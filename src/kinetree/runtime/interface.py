@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinetree.graph import Program
+
+
+class Description(NamedTuple):
+    """What a kernel computes, for readers of exported code.
+
+    summary: what it is, in one sentence.
+    operands: for arguments and results, what they hold, in which unit and order.
+    """
+
+    summary: str
+    operands: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ShapeError, UnknownNameError, unknown
+from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
 from kinetree.lazy import cached_property
@@ -19,14 +19,20 @@ from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import (
     Shapes,
     batch_shape,
+    kind_of_dtype,
     kind_of_plain,
     plain_arrays,
     plain_results,
 )
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
-from kinetree.runtime.interface import Interface
+from kinetree.runtime.interface import Description, Interface
 from kinetree.runtime.pieces import in_pieces
 
+if TYPE_CHECKING:
+    from kinetree.runtime.c_code import CCode
+
+TARGETS = ("c", "llvm")
+"""The languages in which `Kernel.source` gives a kernel."""
 SMALL = 10_000
 """Elements of arguments: calls with fewer take no notable time even if they broadcast."""
 
@@ -35,14 +41,15 @@ class Kernel:
     """A program as machine code. Calling it broadcasts over batch axes, in float64 or float32.
 
     Arguments:
-        request: a text that identifies what `build` gives; the cache is asked for it first, so
-            that a program known from an earlier run is not even traced. None if nothing does.
+        request: a text that identifies what `build` returns. It is looked up in the cache first, so
+            that a program known from an earlier run is not even traced. None: not cached.
         build: makes the program.
         charts: of arguments that are points of a manifold, the directions they can move in.
         guard: called with the first argument before each call; raises where there is no answer.
         origin: a function and its arguments that make this kernel again, for pickling; by default
             it is made from its program.
         on: the back end; by default that for NumPy's arrays.
+        describe: says what the kernel computes, for readers of exported code.
     """
 
     def __init__(
@@ -53,9 +60,11 @@ class Kernel:
         guard: Callable[[Any], None] | None = None,
         origin: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None,
         on: Backend | None = None,
+        describe: Callable[[], Description] | None = None,
     ) -> None:
         self._request, self._build, self._charts = request, build, dict(charts or {})
         self._guard, self._origin, self._backend = guard, origin, on
+        self._describe = describe
         self._derived: dict[tuple[str, ...], Kernel] = {}
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
@@ -86,30 +95,30 @@ class Kernel:
 
     @cached_property
     def program(self) -> Program:
-        """The program, traced when somebody asks for it."""
+        """The program, traced at the first access."""
         return verify(self._build())
 
     @property
     def operations(self) -> dict[str, int]:
-        """How often each operation is done for one state."""
+        """How often each operation is executed for one state."""
         return dict(self.interface.operations)
 
     @property
     def method(self) -> str:
-        """Which of several algorithms it is; empty if there is but one."""
+        """The name of the algorithm; empty if the quantity has only one."""
         return self.interface.method
 
     # derivatives
 
     def jvp(self) -> Kernel:
-        """The kernel of results and their rates: it takes also the rates of all arguments.
+        """The kernel of results and their rates; it also takes the rates of all arguments.
 
         Those of a configuration are velocities, of length nv: along q (+) dq.
         """
         return self._derivative("jvp", (), lambda: jvp(self.program, self._charts))
 
     def vjp(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of gradients of weighted sums of results: it takes also their weights.
+        """The kernel of gradients of a weighted sum of results; it also takes the weights.
 
         Arguments:
             wrt: the names of arguments, all by default; gradients by a configuration have length
@@ -119,7 +128,7 @@ class Kernel:
         return self._derivative("vjp", names, lambda: vjp(self.program, self._charts, names))
 
     def jacobian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of derivatives: of each result by each argument, a last axis for the latter.
+        """The kernel of derivatives of each result by each argument, the argument's axis last.
 
         Arguments:
             wrt: as in `vjp`.
@@ -129,7 +138,7 @@ class Kernel:
         return self._derivative("jacobian", names, lambda: build(self.program, self._charts))
 
     def hessian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of second derivatives: a last axis more than the `jacobian` has.
+        """The kernel of second derivatives: the `jacobian` of the `jacobian`, with one axis more.
 
         Arguments:
             wrt: as in `vjp`.
@@ -138,7 +147,7 @@ class Kernel:
 
     @cached_property
     def sparsity(self) -> dict[str, np.ndarray]:
-        """Of each result, which entries are not zero by structure, for every state."""
+        """For each result, which entries can be other than zero."""
         nodes = self.program.nodes
         return {
             output.name: np.array(
@@ -156,20 +165,93 @@ class Kernel:
         if key not in self._derived:
             request = None if self._request is None else f"{self._request}|{key}"
             origin = (_derived, (self, what, names))
-            self._derived[key] = Kernel(request, build, self._charts, self._guard, origin)
+            self._derived[key] = Kernel(
+                request,
+                build,
+                self._charts,
+                self._guard,
+                origin,
+                describe=partial(self._describe_derivative, what),
+            )
         return self._derived[key]
 
     def _arguments(self, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-        own = [name for name, _ in self.interface.inputs]
+        valid = [name for name, _ in self.interface.inputs]
         if wrt is None:
-            return tuple(own)
+            return tuple(valid)
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         if not names:
-            raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {own}")
+            raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {valid}")
         for name in names:
-            if name not in own:
-                raise unknown("argument", name, own, self.name)
+            if name not in valid:
+                raise unknown("argument", name, valid, self.name)
         return names
+
+    # source
+
+    def c(self, dtype: Any = "float64", name: str = "") -> CCode:
+        """The kernel as a function in C99: its header, source, self-test and CMake file.
+
+        The function allocates nothing, has no globals and needs nothing but `math.h`.
+
+        Arguments:
+            dtype: of all its numbers, float64 (double) or float32 (float).
+            name: of the function and its files, a C identifier; by default the quantity's.
+
+        Returns:
+            The code: `save(folder)` writes its files, `build(folder)` compiles a shared library
+            and gives its function, to be called with arrays.
+        """
+        from kinetree.runtime.c_code import c_code  # not needed but here
+
+        return c_code(self.program, name, kind_of_dtype(dtype), self._described())
+
+    def source(self, target: str, dtype: Any = "float64") -> str:
+        """The text of the kernel in the language of a target.
+
+        Arguments:
+            target: "c" for the source file of `c()`; "llvm" for LLVM IR, as it is compiled for
+                this processor: one body for a single state and one for a vector of states.
+            dtype: of all its numbers, float64 or float32.
+        """
+        if target not in TARGETS:
+            raise unknown("target", target, TARGETS, "Kernel.source")
+        if target == "c":
+            return self.c(dtype).source
+        try:
+            from kinetree.runtime.cpu import source  # takes time to import
+        except ImportError as e:
+            if (e.name or "").partition(".")[0] != "llvmlite":
+                raise
+            raise MissingExtraError(
+                "LLVM IR is printed for this processor, which llvmlite must name: "
+                "pip install llvmlite"
+            ) from None
+        return source(self.program, kind_of_dtype(dtype))
+
+    def _described(self) -> Description:
+        return Description(f"{self.name}.", {}) if self._describe is None else self._describe()
+
+    def _describe_derivative(self, what: str) -> Description:
+        """What a derivative of this kernel computes, and what its operands hold."""
+        summary, notes = self._described()
+        inputs, outputs = (
+            [name for name, _ in x] for x in (self.interface.inputs, self.interface.outputs)
+        )
+        if what == "jvp":
+            added = {f"d{name}": f"rate of {name}" for name in (*inputs, *outputs)}
+            return Description(f"With its rate: {summary}", added | dict(notes))
+        along = "its last axis along {0} (+) delta if {0} is a configuration"
+        added = {f"weights_{name}": f"weights of {name}" for name in outputs}
+        added |= {f"d{name}": f"gradient by {name}; {along.format(name)}" for name in inputs}
+        added |= {
+            f"d{result}_d{name}": f"derivative of {result} by {name}; {along.format(name)}"
+            for result in outputs
+            for name in inputs
+        }
+        kept = {name: notes[name] for name in inputs if name in notes}
+        words = "Gradient of a weighted sum" if what == "vjp" else "Derivatives"
+        return Description(f"{words}: {summary}", added | kept)
 
     @cached_property
     def gufunc(self) -> Any:
@@ -182,7 +264,7 @@ class Kernel:
         return self._compiled["float"].gufunc
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        """The results for one state or any batch; `kinetree.runtime.arrays` says what is taken.
+        """The results for one state or any batch; `kinetree.runtime.arrays` says what is accepted.
 
         Arguments:
             arrays: one per argument, its last axes those of one state, the others broadcast.
@@ -199,13 +281,13 @@ class Kernel:
             self._guard(arrays[0])
         if out is None:
             for one in self._ones:
-                found = one(*arrays)
-                if found is not NotImplemented:
-                    return found
+                result = one(*arrays)
+                if result is not NotImplemented:
+                    return result
         return self._call(arrays, out)
 
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
-        """Any call but the simplest: what is given is checked and made plain first."""
+        """Any call but the simplest: arguments are checked and converted to plain arrays first."""
         kind = kind_of_plain(given)
         if out is None and kind and kind not in self._compiled:
             self._compiled[kind]  # from now on there is a function for one state
@@ -220,11 +302,11 @@ class Kernel:
         results = None
         if out is not None:
             results = plain_results(self.name, interface.outputs, out, batch)
-        elif prod(batch) == 1 and (found := compiled.one(*arrays)) is not NotImplemented:
-            return found
+        elif prod(batch) == 1 and (result := compiled.one(*arrays)) is not NotImplemented:
+            return result
         inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
-        found = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
-        return _arrays(found) if out is None else out
+        result = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
+        return _arrays(result) if out is None else out
 
 
 class _ByKind(dict[str, Compiled]):
@@ -263,11 +345,11 @@ class _FirstState:
         return one(*arrays)
 
 
-def _arrays(found: Any) -> Any:
+def _arrays(results: Any) -> Any:
     """NumPy's results, its scalars as arrays without axes."""
-    if isinstance(found, np.ndarray):
-        return found
-    return tuple(map(np.asarray, found)) if isinstance(found, tuple) else np.asarray(found)
+    if isinstance(results, np.ndarray):
+        return results
+    return tuple(map(np.asarray, results)) if isinstance(results, tuple) else np.asarray(results)
 
 
 def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:

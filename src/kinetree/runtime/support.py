@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kinetree.graph.schedule import RESULTS
-from kinetree.native.layout import SHARE
+from kinetree.native.layout import SHARE, WRITTEN_ROUTINES
 from kinetree.runtime import cache as disk
 from kinetree.runtime.binding import new_array_address
 from kinetree.runtime.host import Loaded, host, provide
@@ -96,5 +96,5 @@ def _provide_symbols() -> None:
         provide(name, getattr(python, name))
     library = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
     libm = ctypes.CDLL(library)
-    for name in ("sin", "cos", "exp", "log", "tanh", "feclearexcept"):
+    for name in ("sin", "cos", "feclearexcept", *(RESULTS.keys() - WRITTEN_ROUTINES)):
         provide(name, getattr(libm, name))

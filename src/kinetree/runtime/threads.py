@@ -16,7 +16,7 @@ MAX_THREADS = 1024
 
 
 class _Workers:
-    """The pool's memory and its threads, made when first more than one thread is asked for."""
+    """The memory and threads of the pool, created when more than one thread is requested."""
 
     def __init__(self) -> None:
         with COMPILING:

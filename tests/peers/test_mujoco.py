@@ -15,8 +15,8 @@ from kinetree.model.joints import Floating
 from kinetree.model.load import check_file
 from kinetree.model.mjcf_remarks import remarks
 from kinetree.model.model import Drive, Limits
-from tests import pinocchio_oracle
-from tests.mujoco_oracle import Peer, mjcf_of_urdf
+from tests.peers import pinocchio_oracle
+from tests.peers.mujoco_oracle import Peer, mjcf_of_urdf
 from tests.tolerances import PEER, relative_error
 
 STATES = 5

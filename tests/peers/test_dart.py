@@ -10,10 +10,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.write_urdf import write_urdf
-from tests import pinocchio_oracle as oracle
+from tests.peers import pinocchio_oracle as oracle
 from tests.tolerances import relative_error
 
-PAGE = Path(__file__).parents[1] / "docs/dart.md"
+PAGE = Path(__file__).parents[2] / "docs/dart.md"
 AGREEMENT = 1e-8
 
 

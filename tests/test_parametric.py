@@ -68,6 +68,7 @@ def test_one_state_goes_with_many_robots():
     assert relative_error(got[3], FAMILY.inverse_dynamics(q, v, a, many[3])) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [FAMILY.parameters, off_nominal()], ids=["nominal", "off"])
 def test_derivatives_by_parameters_are_those_of_complex_steps(p):
     q, v, a = (x.tolist() for x in motion())
@@ -91,6 +92,7 @@ WITHOUT_MASS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", WITHOUT_MASS.values(), ids=WITHOUT_MASS)
 def test_bodies_without_mass_are_the_same_by_every_method(numbers):
     family = ROBOT.with_parameters([kt.Inertial("link4")])
@@ -128,6 +130,7 @@ def test_derivatives_by_the_state_of_a_robot_with_parameters():
         assert relative_error(ours, robots) < EXACT
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(models(max_bodies=3), SEEDS)
 def test_parameters_of_every_joint_type(model, seed):

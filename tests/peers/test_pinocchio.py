@@ -6,7 +6,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelError, SingularModelError
-from tests import pinocchio_oracle as oracle
+from tests.peers import pinocchio_oracle as oracle
 from tests.tolerances import PEER, relative_error
 
 STATES = 100

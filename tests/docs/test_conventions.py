@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.model import Drive
 from tests.tolerances import EXACT, relative_error
 
-PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
+PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
 
 TREE = """
 <robot name="tree">

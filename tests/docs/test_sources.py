@@ -19,7 +19,7 @@ from tests.algorithms.test_kinematics import STEP
 from tests.spatial.dense import mat3, skew, vec
 from tests.tolerances import EXACT, relative_error
 
-PAGE = Path(__file__).parents[1] / "docs/sources.md"
+PAGE = Path(__file__).parents[2] / "docs/sources.md"
 
 
 def rows(heading: str) -> dict[str, str]:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.marks import slow_if
+
+ROOT = Path(__file__).parents[2]
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -13,7 +15,9 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", slow_if(lambda page: page.stem == "derivatives", PAGES), ids=lambda page: page.stem
+)
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     known: dict = {}
@@ -25,7 +29,7 @@ def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch)
 
 def test_these_pages_have_code():
     named = {page.stem for page in PAGES}
-    assert {"README", "coriolis", "dart", "derivatives", "pinocchio"} <= named
+    assert {"README", "coriolis", "dart", "derivatives", "firmware", "pinocchio"} <= named
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], ids=str)

@@ -14,6 +14,7 @@ from kinetree.quantities.row import Kind
 from kinetree.robots.building import box, rod
 from kinetree.spatial import Rotation, Transform, Vector3
 from tests.algorithms.test_identities import SEEDS, state
+from tests.marks import slow_if
 from tests.random_models import models
 from tests.spatial.dense import leaves
 from tests.tolerances import EXACT, relative_error
@@ -43,15 +44,15 @@ def stretched(q, lengths=LENGTHS):
     return other
 
 
-def arguments(declared, seed=0):
-    """Random ones, and the same with other quaternions."""
+def arguments(row, seed=0):
+    """Random arguments of a quantity, and the same with other quaternions."""
     rng = np.random.default_rng(seed)
     given, other = [], []
-    for _, kind in declared:
-        at_q = kind is Kind.CONFIGURATION
-        x = ROBOT.random(rng) if at_q else rng.standard_normal(ROBOT.nv)
+    for _, kind in row.arguments:
+        is_configuration = kind is Kind.CONFIGURATION
+        x = ROBOT.random(rng) if is_configuration else rng.standard_normal(ROBOT.nv)
         given.append(x)
-        other.append(stretched(x) if at_q else x)
+        other.append(stretched(x) if is_configuration else x)
     return given, other
 
 
@@ -65,25 +66,27 @@ def settings(row):
     return {name: known[name] for name in row.settings if name in known}
 
 
-@pytest.mark.parametrize(
-    "quantity", sorted(QUANTITIES.keys() - {"coordinate_rates", "chart_volumes"})
-)
+TESTED = sorted(QUANTITIES.keys() - {"coordinate_rates", "chart_volumes"})
+
+
+@pytest.mark.parametrize("quantity", slow_if(lambda name: "derivatives" in name, TESTED))
 def test_a_quantity_is_that_of_the_unit_quaternion(quantity):
     row = QUANTITIES[quantity]
-    given, other = arguments(row.arguments)
+    given, other = arguments(row)
     for method in row.methods:
         kernel = ROBOT.kernel(quantity, method, **settings(row))
         for a, b in zip(results(kernel, given), results(kernel, other), strict=True):
             assert relative_error(b, a) < 100 * EXACT, method
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrt", ["q", "v"])
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "velocities", "poses"])
 def test_derivatives_of_kernels_are_those_of_the_unit_quaternion(quantity, wrt):
-    kernel = ROBOT.kernel(quantity)
-    if wrt not in [name for name, _ in QUANTITIES[quantity].arguments]:
+    kernel, row = ROBOT.kernel(quantity), QUANTITIES[quantity]
+    if wrt not in dict(row.arguments):
         pytest.skip("there is no such argument")
-    given, other = arguments(QUANTITIES[quantity].arguments)
+    given, other = arguments(row)
     for derived in (kernel.jacobian(wrt), kernel.hessian(wrt)):
         for a, b in zip(results(derived, given), results(derived, other), strict=True):
             assert relative_error(b, a) < 100 * EXACT

@@ -8,10 +8,10 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from tests import pinocchio_oracle as oracle
+from tests.peers import pinocchio_oracle as oracle
 from tests.tolerances import PEER, relative_error
 
-PAGE = Path(__file__).parents[1] / "docs/pinocchio.md"
+PAGE = Path(__file__).parents[2] / "docs/pinocchio.md"
 SECTION = PAGE.read_text().split("## Names of calls")[1].split("\n## ")[0]
 CALLS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", SECTION, re.MULTILINE)
 SOLVED = 1e-8  # accelerations of feet that weigh grams
@@ -80,7 +80,13 @@ def numbers(value):
     return np.asarray(value)
 
 
-@pytest.mark.parametrize(("theirs", "ours"), CALLS, ids=[theirs[:60] for theirs, _ in CALLS])
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        pytest.param(*call, id=call[0][:60], marks=[pytest.mark.slow] * ("Derivatives" in call[0]))
+        for call in CALLS
+    ],
+)
 def test_a_call_and_its_counterpart_agree(names, theirs, ours):
     model, data, (q, v, a) = names["model"], names["data"], (names[x] for x in "qva")
     pin.computeAllTerms(model, data, q, v)

@@ -13,9 +13,9 @@ from kinetree.graph import interpret
 from kinetree.model.edit import without
 from kinetree.model.load import load_model
 from kinetree.spatial import Force, Vector3
-from tests import pinocchio_oracle as oracle
-from tests.test_pinocchio import CASES, ILL_CONDITIONED, SINGULAR, load
-from tests.test_pinocchio_quantities import AXES
+from tests.peers import pinocchio_oracle as oracle
+from tests.peers.test_pinocchio import CASES, ILL_CONDITIONED, SINGULAR, load
+from tests.peers.test_pinocchio_quantities import AXES
 from tests.tolerances import EPS, PEER, relative_error
 
 STATES = 3

@@ -1,0 +1,49 @@
+"""`kinetree export`: a quantity of a robot as source code for another program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kinetree.cli.options import check_settings
+from kinetree.errors import KinetreeError, unknown
+from kinetree.quantities import PUBLIC, QUANTITIES
+from kinetree.robot import Robot
+
+TARGETS = ("c",)
+
+
+class Export(NamedTuple):
+    """What is to be exported.
+
+    quantity, method, settings: as in `Robot.kernel`.
+    target: one of TARGETS.
+    folder: where the files go; it is made if need be.
+    dtype, name: as in `Kernel.c`.
+    library: whether a shared library is built as well.
+    """
+
+    quantity: str
+    target: str
+    folder: Path
+    dtype: str
+    name: str
+    library: bool
+    method: str
+    settings: Mapping[str, Any]
+
+
+def write_export(robot: Robot, export: Export) -> list[Path]:
+    """Write the files of an export; their paths."""
+    if export.target not in TARGETS:
+        raise unknown("target", export.target, TARGETS, "kinetree export")
+    if export.quantity not in QUANTITIES:
+        raise unknown("quantity", export.quantity, PUBLIC, "kinetree export")
+    if export.folder.is_file():
+        raise KinetreeError(f"--output {export.folder} is a file: a folder is expected")
+    check_settings(robot.model, export.quantity, export.settings)
+    kernel = robot.kernel(export.quantity, export.method, **export.settings)
+    code = kernel.c(export.dtype, export.name)
+    files = code.save(export.folder)
+    return [*files, code.build(export.folder).library] if export.library else files

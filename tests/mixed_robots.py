@@ -1,0 +1,54 @@
+"""Three small robots with joints of many kinds between them, for tests of whole targets."""
+
+import kinetree as kt
+from kinetree import joints
+from kinetree.errors import KinetreeError
+from kinetree.quantities import QUANTITIES
+
+BOX = [0.02, 0.03, 0.04]
+DRIVE = {"armature": 0.1, "damping": 0.2, "friction": 0.05}
+SPRING = {"stiffness": 3.0}
+
+
+def gripper() -> kt.Robot:
+    """Fixed base: revolute, prismatic and screw joints, a mimic, rotors, friction, a spring."""
+    a = kt.Assembly("gripper")
+    a.add("arm", "base", joints.Revolute([0.0, 0.6, 0.8]), (0.1, 0.2, 0.3), BOX, mass=2.0)
+    a.add("rail", "arm", joints.Prismatic("x"), (0.0, 0.1, 0.4), BOX, mass=1.0, drive=DRIVE)
+    a.add("drill", "rail", joints.Screw("z", 0.1), (0.2, 0.0, 0.1), BOX, mass=0.5, com=[0, 0, 0.1])
+    a.add("finger", "rail", joints.Revolute("y"), (0.1, 0.0, 0.0), BOX, mass=0.3, drive=SPRING)
+    copied = ("finger_joint", -0.8)
+    a.add("thumb", "rail", joints.Revolute("y"), (0.0, 0.1, 0.0), BOX, mass=0.3, mimic=copied)
+    return a.robot()
+
+
+def rider() -> kt.Robot:
+    """A floating base and a revolute joint."""
+    a = kt.Assembly("rider", inertia=BOX, mass=3.0, com=[0.1, 0.0, 0.0])
+    a.add("hand", "base", joints.Revolute("x"), (0.3, 0.0, 0.1), BOX, mass=0.4, com=[0, 0.1, 0])
+    return a.robot("floating")
+
+
+def turret() -> kt.Robot:
+    """Fixed base: a rotation vector carries a prismatic joint."""
+    a = kt.Assembly("turret", gravity=[0.5, -1.0, -9.0])
+    a.add("ring", "base", joints.ExponentialBall(), (0.1, 0.0, 0.3), BOX, mass=1.0, com=[0.2, 0, 0])
+    joint = joints.Prismatic([0.6, 0.0, 0.8])
+    a.add("gun", "ring", joint, (0.0, 0.2, 0.1), BOX, mass=0.2, com=[0.0, 0.0, 0.1])
+    return a.robot()
+
+
+ROBOTS = {"gripper": gripper, "rider": rider, "turret": turret}
+
+
+def every_kernel(robot):
+    """Quantity, method and kernel, for all that a robot has; of frames, the last."""
+    for quantity, row in QUANTITIES.items():
+        settings = {name: valid[0] for name, valid in row.settings.items()}
+        settings |= {"frame": robot.frames[-1]} if "frame" in settings else {}
+        settings |= {"accelerated": robot.joints[-1:]} if "accelerated" in settings else {}
+        for method in row.methods:
+            try:
+                yield quantity, method, robot.kernel(quantity, method, **settings)
+            except KinetreeError:  # what has no answer for this robot, such as aba with a mimic
+                continue
