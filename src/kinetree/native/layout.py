@@ -40,3 +40,25 @@ class Field(IntEnum):
     LATE = 19  # and how many of them before the first that stores results
     ONE_STEPS = 20
     HEAD = 21
+
+
+class Plan(IntEnum):
+    """The head of the plan of a loop over time."""
+
+    STEPS = 0
+    EVERY = 1
+    STATES = 2  # how many arguments are states
+    SERIES = 3  # the first argument that is a series
+    RECORDS = 4  # how many records there are
+    LARGEST = 5  # elements of the largest argument, result or record
+    IDENTITY = 6  # address of a table: the offset of each vector of a tile, in bytes
+    HEAD = 7
+
+
+class RecordPlan(IntEnum):
+    """What the plan says of each record, behind its head."""
+
+    STATE = 0  # which state it is; -1 if it is a result
+    START = 1  # of a result, its first element among those of all results
+    SIZE = 2
+    FIELDS = 3

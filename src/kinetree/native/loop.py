@@ -81,7 +81,7 @@ class Driver:
         )
         pointers = b.alloca(PTR, operands)
         row = entry_alloca(b, PTR)
-        with self._memory(b, scratch_size + elements) as memory:
+        with self.memory(b, scratch_size + elements) as memory:
             row.set(memory.of(self.w.scalar).at(scratch_size))
             with loop(b, 0, operands) as k:
                 place = args.of(PTR)[k]
@@ -95,10 +95,10 @@ class Driver:
                         b.call(
                             self.packing.pack, [place, buffer, operand, strides_at(b, strides, k)]
                         )
-            self._call(b, description, Field.ONE_CONSTANTS, [pointers])
+            self.call(b, description, Field.ONE_CONSTANTS, [pointers])
             table = description.of(PTR)[Field.ONE]
             with loop(b, 0, description[Field.ONE_STEPS]) as step:
-                self._step(b, table, step, pointers, memory)
+                self.step(b, table, step, pointers, memory)
             with loop(b, inputs, operands) as k, self._if_packed(b, modes, k):
                 place, buffer = args.of(PTR)[k], pointers.of(PTR)[k]
                 operand = operand_at(b, description, k)
@@ -130,7 +130,7 @@ class Driver:
         total = scratch_size + elements + (results * tiles + largest)
         count = operands - inputs
         pending_size = self.deferred.room(b, count)
-        with self._memory(b, total * lanes + pending_size) as scratch:
+        with self.memory(b, total * lanes + pending_size) as scratch:
             # scratch, tiles of the inputs, of the results, packed rows, what is pending
             next_tile.set(scratch.of(self.w.scalar).at(scratch_size * lanes))
             with loop(b, 0, inputs) as k:
@@ -148,7 +148,7 @@ class Driver:
             b.call(self.deferred.open, [pending, count])
             for tile in (spare.get(), second):
                 pointers[inputs] = tile
-                self._call(b, description, Field.WIDE_CONSTANTS, [pointers])
+                self.call(b, description, Field.WIDE_CONSTANTS, [pointers])
             index = description.of(PTR)[Field.INDEX]
             table = description.of(PTR)[Field.WIDE]
             count_of_steps = description[Field.WIDE_STEPS]
@@ -202,7 +202,7 @@ class Driver:
                         base = args.of(PTR)[k] + i * step
                         b.call(self.transposes.fetch_to_write, [base, step, size])
                 with loop(b, 0, count_of_steps) as step:
-                    self._step(b, table, step, pointers, scratch)
+                    self.step(b, table, step, pointers, scratch)
                     # results of the tile before go out while this one is computed
                     due = (step + 1) * share_of_a_step
                     due = b.select(due < ALL, due, integer(ALL))
@@ -225,17 +225,18 @@ class Driver:
         with b.if_then(mode == I8(PACKED)):
             yield
 
-    def _call(self, b: Builder, description: Any, which: Field, arguments: list[Any]) -> None:
+    def call(self, b: Builder, description: Any, which: Field, arguments: list[Any]) -> None:
+        """Call the function whose address is in a field."""
         kind = ir.FunctionType(VOID, [PTR] * len(arguments)).as_pointer()
         b.call(description.of(PTR).at(which).get(kind), arguments)
 
-    def _step(self, b: Builder, table: Any, k: Any, pointers: Any, scratch: Any) -> None:
+    def step(self, b: Builder, table: Any, k: Any, pointers: Any, scratch: Any) -> None:
         """Call step k of a body."""
         kind = ir.FunctionType(VOID, [PTR, PTR]).as_pointer()
         b.call(table.of(PTR).at(k).get(kind), [pointers, scratch])
 
     @contextmanager
-    def _memory(self, b: Builder, count: Any) -> Iterator[Any]:
+    def memory(self, b: Builder, count: Any) -> Iterator[Any]:
         """Aligned memory for a number of elements, on the stack if it is little; then return 0.
 
         Returns 1 from the function if there is no memory.

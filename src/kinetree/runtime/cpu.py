@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from kinetree.native.layout import MAX_AXES, Field
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import DTYPES
 from kinetree.runtime.backend import COMPILING
-from kinetree.runtime.binding import make_function, make_gufunc
+from kinetree.runtime.binding import address_of, make_function, make_gufunc
 from kinetree.runtime.host import Loaded, host
 from kinetree.runtime.interface import Interface
 from kinetree.runtime.support import support
@@ -94,11 +95,39 @@ class MachineCode:
             keep=loaded,
         )
 
-    def _load(self, names: Sequence[str]) -> tuple[Loaded, bytes]:
+    @cached_property
+    def rollout(self) -> Rollout:
+        """The function that runs the program in a loop over time."""
+        kind = self._kind
+        with COMPILING:
+            address = support(kind).address(f"kinetree_rollout_{kind}")
+            loaded, description = self._load(("wide",), block=host().target(kind).lanes)
+        target = host().target(kind)
+        return Rollout(_ROLLOUT(address), description, loaded, target.itemsize * target.lanes)
+
+    def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:
         """Bodies in memory, and the kernel's description with them."""
         found = bodies(self._interface, self._program, self._kind, names)
         loaded = host().load([code for body in found.values() for code in body.objects])
-        return loaded, _describe(self._interface, self._kind, loaded, found)
+        return loaded, _describe(self._interface, self._kind, loaded, found, block)
+
+
+class Rollout(NamedTuple):
+    """A loop over time, and what must stay alive while it is called."""
+
+    function: Any
+    description: bytes
+    loaded: Loaded
+    vector: int  # bytes
+
+    def __call__(self, args: np.ndarray, strides: np.ndarray, plan: np.ndarray, n: int) -> None:
+        """Run n systems; arrays of 64-bit integers as `kinetree.native.time_loop` has them."""
+        pointers = (x.ctypes.data for x in (args, strides, plan))
+        if self.function(address_of(self.description), *pointers, n):
+            raise MemoryError("there is no memory for the states of a simulation")
+
+
+_ROLLOUT = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4, ctypes.c_int64)
 
 
 def bodies(
@@ -195,31 +224,45 @@ def style(target: Target, lanes: int) -> Style:
     )
 
 
-def _describe(interface: Interface, kind: str, loaded: Loaded, found: Mapping[str, Body]) -> bytes:
-    """The description that the driver reads: 64-bit integers, zeros for a missing body."""
+def _describe(
+    interface: Interface,
+    kind: str,
+    loaded: Loaded,
+    found: Mapping[str, Body],
+    block: int | None = None,
+) -> bytes:
+    """The description that the driver reads: 64-bit integers, zeros for a missing body.
+
+    Arguments:
+        block: the states that a thread takes at once; by default as many as are worth it.
+    """
     shapes = [shape for _, shape in interface.inputs + interface.outputs]
     sizes = [size(shape) for shape in shapes]
     inputs = len(interface.inputs)
     lanes = host().target(kind).lanes
-    one, wide = found["one"], found.get("wide")
     head = dict.fromkeys(Field, 0)
     del head[Field.HEAD]
     head |= {
-        Field.ONE: loaded.data_address("one_steps"),
-        Field.ONE_CONSTANTS: loaded.address("one_constants"),
-        Field.ONE_SCRATCH: one.scratch,
-        Field.ONE_STEPS: one.steps,
         Field.INPUTS: inputs,
         Field.OPERANDS: len(sizes),
         Field.INPUT_ELEMENTS: sum(sizes[:inputs]),
         Field.ELEMENTS: sum(sizes),
         Field.LARGEST: max(sizes),
-        Field.BLOCK: lanes * max(_BLOCK_TILES, _BLOCK_COST // (interface.cost + 1)),
+        Field.BLOCK: block or lanes * max(_BLOCK_TILES, _BLOCK_COST // (interface.cost + 1)),
         Field.ARRAY_TYPE: id(np.ndarray),
         Field.DTYPE: id(DTYPES[kind]),
         Field.NOT_IMPLEMENTED: id(NotImplemented),
     }
-    if wide is not None:
+    if "one" in found:
+        one = found["one"]
+        head |= {
+            Field.ONE: loaded.data_address("one_steps"),
+            Field.ONE_CONSTANTS: loaded.address("one_constants"),
+            Field.ONE_SCRATCH: one.scratch,
+            Field.ONE_STEPS: one.steps,
+        }
+    if "wide" in found:
+        wide = found["wide"]
         head |= {
             Field.WIDE: loaded.data_address("wide_steps"),
             Field.WIDE_CONSTANTS: loaded.address("wide_constants"),

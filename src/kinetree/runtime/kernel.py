@@ -253,6 +253,10 @@ class Kernel:
         words = "Gradient of a weighted sum" if what == "vjp" else "Derivatives"
         return Description(f"{words}: {summary}", added | kept)
 
+    def compiled(self, kind: str) -> Compiled:
+        """The program compiled for "double" or "float"."""
+        return self._compiled[kind]
+
     @cached_property
     def gufunc(self) -> Any:
         """The float64 gufunc."""

@@ -57,10 +57,13 @@ def support(kind: str) -> Loaded:
         from kinetree.native.functions import define_routines
         from kinetree.native.ir import Writer
         from kinetree.native.loop import Driver
+        from kinetree.native.time_loop import define_rollout
 
         define_routines(module, target)
         writer = Writer(module, target)
-        define_call(writer, Driver(writer).run_one)
+        driver = Driver(writer)
+        define_call(writer, driver.run_one)
+        define_rollout(writer, driver)
 
     loaded = _load(kind, define)
     for routine in RESULTS:
