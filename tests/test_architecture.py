@@ -30,7 +30,7 @@ ALLOWED = {
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
     "tracing": {"errors", "spatial", "model", "algorithms", "graph", "quantities"},
     "typing": {"tracing"},
-    "settings": {"errors", "model", "quantities"},
+    "settings": {"errors", "model", "algorithms", "quantities"},
     "kernels": {
         "errors",
         "model",

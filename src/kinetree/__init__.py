@@ -9,6 +9,7 @@ tau = robot.inverse_dynamics(q, v, a)
 from typing import TYPE_CHECKING, Any
 
 from kinetree import errors, joints, robots
+from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
 from kinetree.load import load
 from kinetree.model import Drive, Limits, Model
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Assembly",
     "Drive",
+    "Enforcement",
     "Inertial",
     "Limits",
     "Model",

@@ -73,7 +73,9 @@ class Kernels(dict[str, Kernel]):
             self.asked[key] = self._made[request]
         return self._made[request]
 
-    def own(self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]) -> Kernel:
+    def own(
+        self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int | None]
+    ) -> Kernel:
         """The kernel of an algorithm that is in no table: traced anew in every process.
 
         Arguments: as in `Tracer.own`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -19,7 +19,10 @@ SOME_JOINTS = ("some joints",)
 
 
 class Kind(Enum):
-    """What an argument is: its length, nq or nv, and its units for what turns and what slides."""
+    """What an argument is: its length, nq or nv, and its units for what turns and what slides.
+
+    TIME is one number a state.
+    """
 
     CONFIGURATION = ("nq", "rad", "m")
     DISPLACEMENT = ("nv", "rad", "m")
@@ -27,9 +30,12 @@ class Kind(Enum):
     ACCELERATION = ("nv", "rad/s^2", "m/s^2")
     FORCE = ("nv", "N m", "N")
     WEIGHT = ("nv", "", "")
+    TIME = ("", "s", "s")
 
-    def length(self, model: Model) -> int:
-        return int(getattr(model, self.value[0]))
+    def shape(self, model: Model) -> tuple[int, ...]:
+        """The shape of one state's value."""
+        length = self.value[0]
+        return (int(getattr(model, length)),) if length else ()
 
 
 class Argument(NamedTuple):
@@ -44,6 +50,7 @@ V = Argument("v", Kind.VELOCITY)
 A = Argument("a", Kind.ACCELERATION)
 TAU = Argument("tau", Kind.FORCE)
 WEIGHTS = Argument("weights", Kind.WEIGHT)
+DT = Argument("dt", Kind.TIME)
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class Quantity:
     arguments: tuple[Argument, ...]
     results: Mapping[str, str]
     loads: bool = False
-    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    settings: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
     cheapest: bool = False
     regular: bool = False
     mass_matrix: str = ""
