@@ -15,9 +15,11 @@ from kinetree.load import load
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
+from kinetree.simulate.result import Simulation
 from kinetree.tracing import Point
 
 if TYPE_CHECKING:
+    from kinetree import control
     from kinetree.runtime.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
@@ -32,6 +34,8 @@ __all__ = [
     "Placement",
     "Point",
     "Robot",
+    "Simulation",
+    "control",
     "errors",
     "get_threads",
     "joints",
@@ -42,7 +46,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Threads come with much that is imported only when somebody asks for them."""
+    """Threads and controllers come with much that is imported only when somebody asks for them."""
+    if name == "control":
+        import kinetree.control
+
+        return kinetree.control
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

@@ -59,26 +59,24 @@ def clamped(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state at the end of a step, set back onto the limits if those are clamped."""
     q, v = list(q), list(v)
-    if limits.stops == "clamp":
-        for i in one_to_one(model):
-            lower, upper = model.bodies[i].limits.lower, model.bodies[i].limits.upper
-            pairs = zip(places(model.q_slices[i]), places(model.v_slices[i]), strict=True)
-            for at, k in pairs:
-                if math.isfinite(upper):
-                    v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
-                    q[at] = minimum(q[at], upper)
-                if math.isfinite(lower):
-                    v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
-                    q[at] = maximum(q[at], lower)
+    for at, k, lower, upper in limited_coordinates(model) if limits.stops == "clamp" else ():
+        if math.isfinite(upper):
+            v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
+            q[at] = minimum(q[at], upper)
+        if math.isfinite(lower):
+            v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
+            q[at] = maximum(q[at], lower)
     return q, v
 
 
-def one_to_one(model: Model) -> Iterator[int]:
-    """The joints whose velocities are the rates of their coordinates."""
+def limited_coordinates(model: Model) -> Iterator[tuple[int, int, float, float]]:
+    """Coordinates with a limit: their place in q and in v, the lower limit and the upper one.
+
+    Only those whose velocities are their rates; an infinite limit is none.
+    """
     for i in model.coordinate_order:
-        if model.bodies[i].joint.nq == model.bodies[i].joint.nv:
-            yield i
-
-
-def places(at: slice) -> range:
-    return range(at.start, at.stop)
+        body, at, along = model.bodies[i], model.q_slices[i], model.v_slices[i]
+        lower, upper = body.limits.lower, body.limits.upper
+        if body.joint.nq == body.joint.nv and (math.isfinite(lower) or math.isfinite(upper)):
+            for k in range(body.joint.nv):
+                yield at.start + k, along.start + k, lower, upper

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from kinetree.algorithms.steps.limits import Enforcement, one_to_one, places
+from kinetree.algorithms.steps.limits import Enforcement, limited_coordinates
 from kinetree.model import Model
 from kinetree.model.edit import without
 from kinetree.scalar import Scalar, less, maximum, select, sqrt
@@ -73,7 +73,7 @@ def _friction(
     """Velocities with dry friction: their number, F, and F / sqrt(v^2 + s^2)."""
     s = limits.friction_speed
     for drive, at in zip(model.drives, model.v_slices, strict=True):
-        for k in places(at) if s and drive.friction else ():
+        for k in range(at.start, at.stop) if s and drive.friction else ():
             yield k, drive.friction, drive.friction / sqrt(v[k] * v[k] + s * s)
 
 
@@ -81,11 +81,8 @@ def _stops(
     model: Model, q: Sequence[Scalar], limits: Enforcement
 ) -> Iterator[tuple[int, float, Scalar]]:
     """Spring stops: the number of a velocity, the outward normal, and the depth."""
-    for i in one_to_one(model) if limits.stops == "spring" else ():
-        own = model.bodies[i].limits
-        pairs = zip(places(model.q_slices[i]), places(model.v_slices[i]), strict=True)
-        for at, k in pairs:
-            if math.isfinite(own.upper):
-                yield k, 1.0, q[at] - own.upper
-            if math.isfinite(own.lower):
-                yield k, -1.0, own.lower - q[at]
+    for at, k, lower, upper in limited_coordinates(model) if limits.stops == "spring" else ():
+        if math.isfinite(upper):
+            yield k, 1.0, q[at] - upper
+        if math.isfinite(lower):
+            yield k, -1.0, lower - q[at]
