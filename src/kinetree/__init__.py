@@ -15,12 +15,12 @@ from kinetree.load import load
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
-from kinetree.simulate.result import Simulation
 from kinetree.tracing import Point
 
 if TYPE_CHECKING:
     from kinetree import control
     from kinetree.runtime.threads import get_threads, set_threads
+    from kinetree.simulate.result import Simulation
 
 __version__ = "0.1.0"
 __all__ = [
@@ -46,7 +46,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Threads and controllers come with much that is imported only when somebody asks for them."""
+    """Threads, controllers and simulations are imported when somebody asks for them."""
+    if name == "Simulation":
+        from kinetree.simulate.result import Simulation
+
+        return Simulation
     if name == "control":
         import kinetree.control
 

@@ -68,9 +68,13 @@ def pd(
 
 
 def felt_inertias(robot: Robot) -> Array:
-    """The inertia that each joint feels, the mean over some random configurations, (nv,)."""
-    M = robot.mass_matrix(robot.random(0, batch=64))
-    return np.diagonal(M, axis1=-2, axis2=-1).mean(axis=0)
+    """The inertia that each joint feels while the others are free, (nv,).
+
+    The mean over some random configurations. With the others held it would be the diagonal of the
+    mass matrix, which is larger: gains for that are too strong where axes are aligned.
+    """
+    inverse = robot.mass_matrix_inverse(robot.random(0, batch=64))
+    return (1.0 / np.diagonal(inverse, axis1=-2, axis2=-1)).mean(axis=0)
 
 
 def target_of(robot: Robot, target: ArrayLike | None) -> ArrayLike:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
-from kinetree.simulate.adaptive import Event, adaptive
-from kinetree.simulate.closed_loop import Controlled
-from kinetree.simulate.fixed import fixed
-from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
+
+if TYPE_CHECKING:  # imported when a simulation is asked for
+    from kinetree.simulate.adaptive import Event
+    from kinetree.simulate.closed_loop import Controlled
+    from kinetree.simulate.result import Simulation
 
 
 class Simulated(Core):
@@ -102,6 +103,8 @@ class Simulated(Core):
             times (T,), q, v, tau (..., T, n) and what was recorded. An environment that diverges is
             NaN from there on, a SimulationWarning says which and when, and others are not affected.
         """
+        from kinetree.simulate.fixed import fixed
+
         return fixed(
             self,  # type: ignore[arg-type]
             self._own,
@@ -149,6 +152,8 @@ class Simulated(Core):
         Returns:
             As `simulate`, with `solution(t)` between the steps and the times of `events`.
         """
+        from kinetree.simulate.adaptive import adaptive
+
         return adaptive(
             self,  # type: ignore[arg-type]
             self._own,
