@@ -90,6 +90,16 @@ ALLOWED = {
     "joints": {"model"},
     "assembly": {"errors", "spatial", "model", "robot"},
     "robots": {"errors", "spatial", "model", "robot", "assembly"},
+    "gym": {
+        "errors",
+        "algorithms",
+        "joints",
+        "assembly",
+        "robots",
+        "robot",
+        "simulate",
+        "typing",
+    },
 }
 PHYSICS_MAY_IMPORT = {
     "__future__",

@@ -60,6 +60,8 @@ class RobotEnv(VectorEnv):  # type: ignore[misc]
     ) -> None:
         self.robot, self.num_envs, self.episode = robot, num_envs, episode
         self.dt, self.substeps = dt, substeps
+        self.q: Array
+        self.v: Array
         driven = np.flatnonzero(strength)
         forces = {int(k): float(strength[k]) for k in driven}
         order = {k: i for i, k in enumerate(forces)}
@@ -77,8 +79,8 @@ class RobotEnv(VectorEnv):  # type: ignore[misc]
 
     # what a task is
 
-    def start(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-        """States to start from, (count, nq) and (count, nv)."""
+    def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
+        """States to start from, (n, nq) and (n, nv), of the n environments numbered `which`."""
         raise NotImplementedError
 
     def observe(self) -> Array:
@@ -99,23 +101,24 @@ class RobotEnv(VectorEnv):  # type: ignore[misc]
         self._reset_all(self.np_random)
         return self.observe(), {}
 
-    def step(self, action: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    def step(self, action: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
         """Hold an action, (num_envs, n), each entry between -1 and 1."""
         given = np.clip(np.asarray(action, float).reshape(self.num_envs, -1), -1.0, 1.0)
         over = self._age >= self.episode
         for _ in range(self.substeps):
             self.q, self.v = self._loop.step_kernel(0.0, self.q, self.v, given, self.dt)
         lost = ~np.isfinite(self.q).all(axis=-1) | ~np.isfinite(self.v).all(axis=-1)
-        again = over | lost
-        if again.any():
-            self.q[again], self.v[again] = self.start(self.np_random, int(again.sum()))
-        self._age = np.where(again, 0, self._age + 1)
+        again = np.flatnonzero(over | lost)
+        if again.size:
+            self.q[again], self.v[again] = self.start(self.np_random, again)
+        self._age += 1
+        self._age[again] = 0
         reward = np.where(over, 0.0, self.reward(given))
         return self.observe(), reward, lost & ~over, self._age >= self.episode, {}
 
     def _reset_all(self, rng: np.random.Generator) -> None:
         self._age = np.zeros(self.num_envs, int)
-        self.q, self.v = self.start(rng, self.num_envs)
+        self.q, self.v = self.start(rng, np.arange(self.num_envs))
 
 
 class CartPoleSwingUp(RobotEnv):
@@ -127,9 +130,9 @@ class CartPoleSwingUp(RobotEnv):
             robots.cart_pole(), num_envs, np.array([10.0, 0.0]), limits=limits, **options
         )
 
-    def start(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-        q = np.array([0.0, np.pi]) + rng.uniform(-0.05, 0.05, (count, 2))
-        return q, rng.uniform(-0.05, 0.05, (count, 2))
+    def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
+        q = np.array([0.0, np.pi]) + rng.uniform(-0.05, 0.05, (len(which), 2))
+        return q, rng.uniform(-0.05, 0.05, (len(which), 2))
 
     def observe(self) -> Array:
         x, angle = self.q.T
@@ -147,8 +150,8 @@ class DoublePendulumSwingUp(RobotEnv):
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         super().__init__(robots.double_pendulum(), num_envs, np.array([0.0, 10.0]), **options)
 
-    def start(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-        return rng.uniform(-0.05, 0.05, (count, 2)), rng.uniform(-0.05, 0.05, (count, 2))
+    def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
+        return rng.uniform(-0.05, 0.05, (len(which), 2)), rng.uniform(-0.05, 0.05, (len(which), 2))
 
     def observe(self) -> Array:
         return np.concatenate([np.sin(self.q), np.cos(self.q), self.v], axis=-1)
@@ -174,14 +177,12 @@ class ReachingArm(RobotEnv):
             assembly.robot(), num_envs, np.array([2.0, 1.0]), **{"episode": 100, **options}
         )
 
-    def start(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-        again = self._age >= self.episode if count < self.num_envs else slice(None)
-        goal = np.stack([rng.uniform(-1.0, 1.0, count), rng.uniform(0.5, 2.0, count)], axis=-1)
-        reached = self.robot.pose(goal, "tip")[:, :2, 3]
-        if reached.shape == self.target[again].shape:
-            self.target[again] = reached
-        q = np.stack([rng.uniform(-0.5, 0.5, count), rng.uniform(1.0, 1.5, count)], axis=-1)
-        return q, np.zeros((count, 2))
+    def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
+        n = len(which)
+        goal = np.stack([rng.uniform(-1.0, 1.0, n), rng.uniform(0.5, 2.0, n)], axis=-1)
+        self.target[which] = self.robot.pose(goal, "tip")[:, :2, 3]
+        q = np.stack([rng.uniform(-0.5, 0.5, n), rng.uniform(1.0, 1.5, n)], axis=-1)
+        return q, np.zeros((n, 2))
 
     def observe(self) -> Array:
         return np.concatenate([self.q, self.v, self._miss()], axis=-1)
