@@ -3,6 +3,9 @@
 Source: E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration (2006), section I.1.2,
 the symplectic Euler method; on the manifold of configurations, q (+) dv as in `manifold`.
 
+differs: velocities are advanced, not momenta, so that it is symplectic only while the mass matrix
+is constant.
+
     v' = v + h a(q, v, tau),    q' = q (+) h v'
 
 Order 1. Cost: one forward dynamics.
