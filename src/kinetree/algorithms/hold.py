@@ -27,8 +27,8 @@ from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar, absolute, maximum, sqrt
 
-DEGREE = 9
-SMALL = 0.1
+DEGREE = 11
+SMALL = 0.3
 Matrix = list[list[Scalar]]
 
 

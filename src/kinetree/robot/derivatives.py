@@ -340,10 +340,8 @@ class Differential(Core):
         if dt is not None and self.nv <= COMPILED_HOLD:
             return self._held((q, v, tau), float(dt), external)
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
-        still = self.nq == self.nv
-        transport = np.zeros_like(dq) if still else self._compute("transport", (q, v), None)
-        one, zero = np.broadcast_to(np.eye(self.nv), dq.shape), np.zeros_like(dq)
-        A, B = _blocks([[transport, one], [dq, dv]]), _blocks([[zero], [dtau]])
+        transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
+        A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
         return (A, B) if dt is None else zero_order_hold(A, B, float(dt))
 
     def _linearized_step(
@@ -367,8 +365,15 @@ class Differential(Core):
         return _doubled(A, B, doublings)
 
 
-def _blocks(rows: list[list[Array]]) -> Array:
-    return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)
+def _blocks(rows: list[list[Any]]) -> Array:
+    """A batch of matrices from square blocks; a block may be one number or one matrix for all."""
+    last = rows[-1][-1]
+    n = last.shape[-1]
+    found = np.empty((*last.shape[:-2], n * len(rows), n * len(rows[0])), last.dtype)
+    for i, row in enumerate(rows):
+        for j, block in enumerate(row):
+            found[..., n * i : n * (i + 1), n * j : n * (j + 1)] = block
+    return found
 
 
 def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
