@@ -115,6 +115,17 @@ def test_the_momentum_observer_follows_a_push():
     assert relative_error(residual, expected) < 0.05
 
 
+def test_what_the_model_lacks_is_cancelled_by_the_observer():
+    robot = ARM.attach_payload("tool", mass=0.5)
+    plain = kt.control.pd(ARM, target=GOAL)
+    laws = (plain, kt.control.compensated(plain, gain=5.0))
+    runs = [robot.simulate(GOAL, np.zeros(7), law, time=5.0, every=5000) for law in laws]
+    sagged, held = (np.abs(run.q[-1] - GOAL).max() for run in runs)
+    assert held < 0.05 * sagged
+    with pytest.raises(kt.errors.KinetreeError, match="has memory of its own"):
+        kt.control.compensated(laws[1])
+
+
 def test_the_tracking_regulator_brings_back_to_a_motion():
     robot, dt, T = kt.robots.double_pendulum(), 0.01, 300
     q, v, tau = np.zeros((T, 2)), np.zeros((T, 2)), np.zeros((T, 2))

@@ -128,6 +128,29 @@ def test_a_floating_robot_falls_and_its_quaternions_stay_of_length_one():
     assert np.linalg.norm(run.q[:, 3:7], axis=-1) == pytest.approx(1.0)
 
 
+def test_robots_of_a_batch_may_differ():
+    loads = np.zeros((3, 10))
+    loads[:, 0] = [0.0, 0.5, 1.0]
+    law, start = kt.control.pd(ARM, target=np.full(7, 0.3)), (np.full(7, 0.2), np.zeros(7))
+    tool = kt.Payload("tool")
+    run = ARM.simulate(
+        *start, law, time=0.1, every=100, parameters={tool: loads}, record=["energy"]
+    )
+    for k in range(3):
+        heavy = kt.Robot(ARM.with_parameters([tool]).with_numbers(loads[k]))
+        alone = heavy.simulate(*start, law, time=0.1, every=100, record=record)
+        assert relative_error(run.q[k], alone.q) < 1e-10
+        assert relative_error(run["energy"][k], alone["energy"]) < 1e-10
+    with pytest.raises(kt.errors.KinetreeError, match="is no parameter"):
+        ARM.simulate(*start, time=0.1, parameters={"tool": loads})
+
+
+def test_inputs_of_another_length_than_the_controllers_are_refused():
+    law = kt.control.pd(ARM)
+    with pytest.raises(kt.errors.ShapeError, match="pack"):
+        ARM.simulate(np.zeros(7), np.zeros(7), law, time=0.1, p=np.zeros(7))
+
+
 def test_progress_is_told():
     told = []
     PENDULUM.simulate(REST, REST, time=0.1, dt=0.01, progress=told.append)

@@ -8,6 +8,7 @@ is expected.
 """
 
 from kinetree.control.adaptive import adaptive
+from kinetree.control.compensated import compensated
 from kinetree.control.computed_torque import computed_torque
 from kinetree.control.controller import Controller
 from kinetree.control.impedance import impedance
@@ -25,6 +26,7 @@ __all__ = [
     "Solution",
     "TrackingLQR",
     "adaptive",
+    "compensated",
     "computed_torque",
     "impedance",
     "lqr",

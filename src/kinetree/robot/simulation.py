@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.model.parameters import Parameter
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
 from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
@@ -79,6 +80,7 @@ class Simulated(Core):
         every: int = 1,
         p: ArrayLike | None = None,
         inputs: ArrayLike | None = None,
+        parameters: Mapping[Parameter, ArrayLike] | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Simulation:
         """The motion from a state, or from each of a batch, under a controller.
@@ -97,6 +99,8 @@ class Simulated(Core):
             every: keep each so many steps.
             p: the controller's inputs, (..., np); by default its own.
             inputs: instead of p, those of every step, (..., steps, np).
+            parameters: numbers of the model that differ by environment, as in `with_parameters`,
+                such as {Payload("tool"): (..., 10)}. The controller keeps the robot as it is.
             progress: called now and then with the share that is done.
 
         Returns:
@@ -119,6 +123,7 @@ class Simulated(Core):
             every,
             p,
             inputs,
+            parameters or {},
             progress,
         )
 

@@ -39,7 +39,7 @@ def adaptive(
     tolerance: float,
 ) -> Simulation:
     """A simulation; see `Robot.simulate_adaptive`."""
-    state = State(robot, q0, v0, controller, p, None, 0)
+    state = State(robot, q0, v0, controller, p, None, {}, 0)
     if state.batch:
         raise ShapeError(f"simulate_adaptive takes one state; a batch of {state.batch} was given")
     if not 0.0 < float(time) < math.inf:

@@ -17,6 +17,8 @@ from kinetree.algorithms.steps.limits import saturated
 from kinetree.errors import KinetreeError
 from kinetree.lazy import cached_property
 from kinetree.model import Model
+from kinetree.model.parameters import Parameter, with_numbers
+from kinetree.model.prepare import Preparation, prepared
 from kinetree.quantities import QUANTITIES, Method
 from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import Scalar
@@ -41,6 +43,8 @@ class ClosedLoop:
         memory: how many numbers the controller's own state has.
         method, limits: of the step.
         records: what else is recorded.
+        parameters: of the model, whose numbers are one more argument, "numbers". The controller
+            keeps the robot as it is.
     """
 
     def __init__(
@@ -52,15 +56,18 @@ class ClosedLoop:
         method: StepMethod = "",
         limits: Enforcement = FREE,
         records: Sequence[Record] = (),
+        parameters: Sequence[Parameter] = (),
     ) -> None:
         self.robot, self.controller, self.limits = robot, controller, limits
+        self.parameters = tuple(parameters)
         self.records, self._memory = tuple(records), memory
         kernel = robot.kernel("step", method, limits=limits)  # refuses what cannot be simulated
         step = QUANTITIES["step"].methods[kernel.method]
         assert isinstance(step, Method)
         self._step = step.algorithm
         self.lengths: dict[str, int | None] = {"t": None, "q": robot.nq, "v": robot.nv}
-        self.lengths |= {"p": inputs, "memory": memory}
+        numbers = sum(len(parameter.labels) for parameter in self.parameters)
+        self.lengths |= {"p": inputs, "memory": memory, "numbers": numbers}
         self.lengths = {name: n for name, n in self.lengths.items() if n != 0}
 
     def control(self, model: Model, **state: Any) -> tuple[list[Scalar], list[Scalar]]:
@@ -80,12 +87,24 @@ class ClosedLoop:
             )
         return tau, list(rate)
 
+    def plant(self, model: Model, **state: Any) -> Model:
+        """What moves: the robot, or one with other numbers."""
+        if not self.parameters:
+            return model
+        # numbers that are arguments belong to bodies and joints as they are
+        return with_numbers(self._model, self.parameters, state["numbers"])
+
+    @cached_property
+    def _model(self) -> Model:
+        return prepared(self.robot.model, Preparation.NOTHING)
+
     def advance(self, model: Model, *arguments: Any) -> dict[str, Any]:
         """The state after a step, from that before it and dt."""
         *values, dt = arguments
         state = dict(zip(self.lengths, values, strict=True))
         tau, rate = self.control(model, **state)
-        q, v = self._step(model, state["q"], state["v"], tau, dt, (), self.limits)
+        plant = self.plant(model, **state)
+        q, v = self._step(plant, state["q"], state["v"], tau, dt, (), self.limits)
         found = {"q": q, "v": v}
         if self._memory:
             found["memory"] = [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
@@ -97,7 +116,8 @@ class ClosedLoop:
         tau, _ = self.control(model, **state)
         found: dict[str, Any] = {"tau": tau}
         for record in self.records:
-            found[record.name] = record.function(model, state["q"], state["v"], tau)
+            plant = self.plant(model, **state)
+            found[record.name] = record.function(plant, state["q"], state["v"], tau)
         return found
 
     def rates(self, model: Model, *values: Any) -> dict[str, Any]:
@@ -105,10 +125,11 @@ class ClosedLoop:
         state = dict(zip(self.lengths, values, strict=True))
         q, v = state["q"], state["v"]
         tau, rate = self.control(model, **state)
-        given = saturated(model, tau, self.limits)
+        plant = self.plant(model, **state)
+        given = saturated(plant, tau, self.limits)
         found = {
-            "q": coordinate_rates(model, q, v),
-            "v": acceleration(model, q, v, given, (), self.limits),
+            "q": coordinate_rates(plant, q, v),
+            "v": acceleration(plant, q, v, given, (), self.limits),
         }
         return found | ({"memory": rate} if self._memory else {})
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.algorithms.steps import Enforcement
 from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, StateError
+from kinetree.model.parameters import Parameter
 from kinetree.simulate.closed_loop import ClosedLoop, Controlled, closed_loop
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
@@ -36,6 +37,7 @@ def fixed(
     every: int,
     p: ArrayLike | None,
     inputs: ArrayLike | None,
+    parameters: Mapping[Parameter, ArrayLike],
     progress: Progress | None,
 ) -> Simulation:
     """A simulation; see `Robot.simulate`."""
@@ -44,11 +46,9 @@ def fixed(
         raise KinetreeError(
             f"every={every!r}: a whole number that divides the {steps} steps is expected"
         )
-    state = State(robot, q0, v0, controller, p, inputs, steps)
-    wanted = records(robot, record)
-    loop = closed_loop(
-        robot, known, controller, state.count, len(state.start), method, limits, wanted
-    )
+    state = State(robot, q0, v0, controller, p, inputs, parameters, steps)
+    key = (controller, state.count, len(state.start), method, limits)
+    loop = closed_loop(robot, known, *key, records(robot, record), tuple(parameters))
     return _run(loop, state, steps, float(dt), every, progress)
 
 
@@ -76,6 +76,7 @@ class State:
     q, v: (*batch, nq) and (*batch, nv).
     p: the controller's inputs, (*batch, np), or (*batch, steps, np) if they change.
     start: of the controller's memory, (m,).
+    numbers: of the model's parameters, (*batch, n).
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class State:
         controller: Any,
         p: ArrayLike | None,
         inputs: ArrayLike | None,
+        parameters: Mapping[Parameter, ArrayLike],
         steps: int,
     ) -> None:
         q, v = _array("q0", q0, robot.nq), _array("v0", v0, robot.nv)
@@ -93,6 +95,7 @@ class State:
         if p is not None and self.changes:
             raise KinetreeError("p and inputs are both given: inputs are p of every step")
         default = getattr(controller, "p", np.zeros(0))
+        numbers = [_numbers(robot, part, given) for part, given in parameters.items()]
         given = np.asarray(default if p is None else p, float) if inputs is None else None
         if given is None:
             given = np.asarray(inputs, float)
@@ -102,19 +105,28 @@ class State:
                     "step"
                 )
         self.count = given.shape[-1]
+        if hasattr(controller, "p") and self.count != len(default):
+            raise ShapeError(
+                f"p has {self.count} numbers; {controller!r} takes {len(default)}: its "
+                "pack(...) makes them from names"
+            )
         own = given.shape[:-2] if self.changes else given.shape[:-1]
         try:
-            batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], own)
+            batches = [q.shape[:-1], v.shape[:-1], own, *(x.shape[:-1] for x in numbers)]
+            batch = np.broadcast_shapes(*batches)
         except ValueError:
             raise ShapeError(
                 f"simulate: the batch shapes do not broadcast: q0 {q.shape[:-1]}, v0 "
                 f"{v.shape[:-1]}, p {own}"
+                + "".join(f", {x.shape[:-1]} of a parameter" for x in numbers)
             ) from None
         self.batch = batch
         self.q, self.v = (np.broadcast_to(x, (*batch, x.shape[-1])).copy() for x in (q, v))
         core = given.shape[-2:] if self.changes else given.shape[-1:]
         self.p = np.broadcast_to(given, (*batch, *core))
         self.start = np.asarray(getattr(controller, "memory", np.zeros(0)), float)
+        spread = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in numbers]
+        self.numbers = [np.concatenate(spread, axis=-1)] if spread else []
         self.memory = np.broadcast_to(self.start, (*batch, len(self.start)))
 
     def at(self, k: int) -> Array:
@@ -125,7 +137,17 @@ class State:
         """What kernels take."""
         more = [self.at(k)] if self.count else []
         more += [self.memory] if len(self.start) else []
-        return [t, self.q, self.v, *more]
+        return [t, self.q, self.v, *more, *self.numbers]
+
+
+def _numbers(robot: Robot, parameter: Any, given: ArrayLike) -> Array:
+    """The numbers of a parameter, if it is one of this robot."""
+    if not isinstance(parameter, Parameter):
+        raise KinetreeError(
+            f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and Placement(joint) "
+            "are"
+        )
+    return _array(repr(parameter), given, len(parameter.nominal(robot.model)))
 
 
 def _array(name: str, given: ArrayLike, length: int) -> Array:
