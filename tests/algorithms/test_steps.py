@@ -12,6 +12,7 @@ from kinetree.algorithms.steps import FREE, midpoint, rk4, variational
 from kinetree.dual import Dual
 from kinetree.model.configurations import neutral_configuration
 from kinetree.quantities import QUANTITIES
+from kinetree.robot import derivatives
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error
 
@@ -209,6 +210,16 @@ def test_the_linearised_step_predicts_the_step_of_a_neighbour(method):
 
     expected = A @ x + B @ u
     assert relative_error((after(1.0) - after(-1.0)) / (2 * h), expected / h) < 1e-6
+
+
+def test_row_by_row_the_linearised_step_is_the_same(monkeypatch):
+    robot, rng = spinner(), np.random.default_rng(10)
+    q, (v, tau) = robot.random(rng, 3), rng.standard_normal((2, 3, robot.nv))
+    push = {"bead": rng.standard_normal((3, 6))}
+    found = robot.linearize(q, v, tau, 0.01, push, "euler")
+    monkeypatch.setattr(derivatives, "COMPILED_JACOBIAN", 0)
+    for one, other in zip(robot.linearize(q, v, tau, 0.01, push, "euler"), found, strict=True):
+        assert relative_error(one, other) < EXACT
 
 
 def test_a_step_has_second_derivatives():

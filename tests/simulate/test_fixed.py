@@ -132,10 +132,8 @@ def test_robots_of_a_batch_may_differ():
     loads = np.zeros((3, 10))
     loads[:, 0] = [0.0, 0.5, 1.0]
     law, start = kt.control.pd(ARM, target=np.full(7, 0.3)), (np.full(7, 0.2), np.zeros(7))
-    tool = kt.Payload("tool")
-    run = ARM.simulate(
-        *start, law, time=0.1, every=100, parameters={tool: loads}, record=["energy"]
-    )
+    tool, record = kt.Payload("tool"), ["energy"]
+    run = ARM.simulate(*start, law, time=0.1, every=100, parameters={tool: loads}, record=record)
     for k in range(3):
         heavy = kt.Robot(ARM.with_parameters([tool]).with_numbers(loads[k]))
         alone = heavy.simulate(*start, law, time=0.1, every=100, record=record)

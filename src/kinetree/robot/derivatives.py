@@ -8,6 +8,7 @@ its `jvp`, `vjp` and `jacobian` are kernels, too.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
 from kinetree.robot.core import Core
+from kinetree.runtime.kernel import Kernel
 from kinetree.trajectory import TOLERANCE, Effort
 from kinetree.typing import (
     About,
@@ -31,6 +33,9 @@ from kinetree.typing import (
     StepMethod,
 )
 
+STATE = ("q", "v", "tau")
+COMPILED_JACOBIAN = 10_000
+"""Operations of a step times velocities: beyond, its derivatives are found row by row."""
 COMPILED_HOLD = 10
 """Up to so many velocities, the linearised motion over a step is one kernel."""
 
@@ -351,9 +356,22 @@ class Differential(Core):
         q1, _ = self._compute("step", state, None, method, external, (limits,))
         loads = external or {}
         kernel = self._kernels.ask("step_from", method, tuple(loads), (limits,))
-        derivatives = kernel.jacobian(("q", "v", "tau"))(*state, q1, *loads.values())
-        q_q, q_v, q_tau, v_q, v_v, v_tau = derivatives
+        given = (*state, q1, *loads.values())
+        if sum(kernel.operations.values()) * self.nv > COMPILED_JACOBIAN:
+            return self._by_rows(kernel, given)
+        q_q, q_v, q_tau, v_q, v_v, v_tau = kernel.jacobian(STATE)(*given)
         return _blocks([[q_q, q_v], [v_q, v_v]]), _blocks([[q_tau], [v_tau]])
+
+    def _by_rows(self, kernel: Kernel, given: Sequence[ArrayLike]) -> tuple[Array, Array]:
+        """A and B row by row, in reverse: much less to compile where a step is long."""
+        shapes = kernel.interface.inputs
+        rows = [
+            np.expand_dims(np.asarray(x, float), -1 - len(shape))
+            for x, (_, shape) in zip(given, shapes, strict=True)
+        ]
+        way, velocity = np.split(np.eye(2 * self.nv), 2, axis=-1)
+        dq, dv, dtau = kernel.vjp(STATE)(*rows, way, velocity)
+        return np.concatenate([dq, dv], axis=-1), dtau
 
     def _held(self, state: Any, dt: float, external: External | None) -> tuple[Array, Array]:
         """A and B over a step with constant forces, compiled; large steps are several."""
