@@ -9,6 +9,7 @@ tau = robot.inverse_dynamics(q, v, a)
 from typing import TYPE_CHECKING, Any
 
 from kinetree import errors, joints, robots
+from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
 from kinetree.load import load
 from kinetree.model import Drive, Limits, Model
@@ -17,12 +18,15 @@ from kinetree.robot import Robot
 from kinetree.tracing import Point
 
 if TYPE_CHECKING:
+    from kinetree import control
     from kinetree.runtime.threads import get_threads, set_threads
+    from kinetree.simulate.result import Simulation
 
 __version__ = "0.1.0"
 __all__ = [
     "Assembly",
     "Drive",
+    "Enforcement",
     "Inertial",
     "Limits",
     "Model",
@@ -30,6 +34,8 @@ __all__ = [
     "Placement",
     "Point",
     "Robot",
+    "Simulation",
+    "control",
     "errors",
     "get_threads",
     "joints",
@@ -40,7 +46,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import threads on first access: they need much that is otherwise not imported."""
+    """Import threads, controllers and simulations on first access: they need much else."""
+    if name == "Simulation":
+        from kinetree.simulate.result import Simulation
+
+        return Simulation
+    if name == "control":
+        import kinetree.control
+
+        return kinetree.control
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

@@ -120,6 +120,65 @@ SOURCES = {
   booktitle = {IEEE International Conference on Robotics and Automation},
   year      = {2003}
 }""",
+    "hairer2006": """@book{hairer2006geometric,
+  author    = {Hairer, Ernst and Lubich, Christian and Wanner, Gerhard},
+  title     = {Geometric Numerical Integration: Structure-Preserving Algorithms for Ordinary
+               Differential Equations},
+  publisher = {Springer},
+  edition   = {2},
+  year      = {2006},
+  doi       = {10.1007/3-540-30666-8}
+}""",
+    "hairer1993": """@book{hairer1993solving,
+  author    = {Hairer, Ernst and N{\\o}rsett, Syvert P. and Wanner, Gerhard},
+  title     = {Solving Ordinary Differential Equations {I}: Nonstiff Problems},
+  publisher = {Springer},
+  edition   = {2},
+  year      = {1993},
+  doi       = {10.1007/978-3-540-78862-1}
+}""",
+    "todorov2012": """@inproceedings{todorov2012mujoco,
+  author    = {Todorov, Emanuel and Erez, Tom and Tassa, Yuval},
+  title     = {{MuJoCo}: A Physics Engine for Model-Based Control},
+  booktitle = {IEEE/RSJ International Conference on Intelligent Robots and Systems},
+  year      = {2012},
+  doi       = {10.1109/IROS.2012.6386109}
+}""",
+    "moser1991": """@article{moser1991discrete,
+  author  = {Moser, J{\\"u}rgen and Veselov, Alexander P.},
+  title   = {Discrete Versions of Some Classical Integrable Systems and Factorization of Matrix
+             Polynomials},
+  journal = {Communications in Mathematical Physics},
+  volume  = {139},
+  pages   = {217--243},
+  year    = {1991},
+  doi     = {10.1007/BF02352494}
+}""",
+    "marsden2001": """@article{marsden2001discrete,
+  author  = {Marsden, Jerrold E. and West, Matthew},
+  title   = {Discrete Mechanics and Variational Integrators},
+  journal = {Acta Numerica},
+  volume  = {10},
+  pages   = {357--514},
+  year    = {2001},
+  doi     = {10.1017/S096249290100006X}
+}""",
+    "lee2016": """@misc{lee2016linear,
+  author = {Lee, Jeongseok and Liu, C. Karen and Park, Frank C. and Srinivasa, Siddhartha S.},
+  title  = {A Linear-Time Variational Integrator for Multibody Systems},
+  year   = {2016},
+  note   = {arXiv:1609.02898}
+}""",
+    "vanloan1978": """@article{vanloan1978computing,
+  author  = {Van Loan, Charles F.},
+  title   = {Computing Integrals Involving the Matrix Exponential},
+  journal = {IEEE Transactions on Automatic Control},
+  volume  = {23},
+  number  = {3},
+  pages   = {395--404},
+  year    = {1978},
+  doi     = {10.1109/TAC.1978.1101743}
+}""",
 }
 
 # groups, for the rows of `kinetree.quantities`
@@ -134,6 +193,11 @@ DIFFERENTIATED = ("griewank2008",)
 NEWTON_EULER = ("zhang", "luh1980", "featherstone2008")
 TENSORS = ("balafoutis1991", "guenter2000")
 REPORT = ("guenter2000",)
+GEOMETRIC = ("hairer2006",)
+CLASSICAL = ("hairer1993",)
+HOLD = ("vanloan1978",)
+MUJOCO = ("todorov2012",)
+DISCRETE = ("moser1991", "marsden2001", "lee2016")
 
 
 def bibtex(sources: Iterable[str]) -> str:

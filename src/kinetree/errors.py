@@ -26,6 +26,10 @@ class BackendWarning(UserWarning):
     """Kernels run on something slower than machine code; the message says why."""
 
 
+class SimulationWarning(UserWarning):
+    """A simulation left all bounds; the message says which environment and when."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 

@@ -76,7 +76,7 @@ class Kernels(dict[str, Kernel]):
         return self._made[request]
 
     def custom(
-        self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int]
+        self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int | None]
     ) -> Kernel:
         """The kernel of an algorithm that is not in the table, traced in every process.
 

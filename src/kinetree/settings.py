@@ -5,9 +5,12 @@ Axes may also be given by Pinocchio's names. This is the only module that knows 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
+from kinetree.algorithms.steps import STOPS, Enforcement
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
@@ -54,8 +57,28 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
         return _joints(model, joint_names(name, value))
     if name == "axes":
         return _axes(quantity, value, valid)
+    if isinstance(valid[0], Enforcement):
+        return _enforcement(value)
     if value not in valid:
-        raise unknown(f"value of {name}", value, valid, quantity)
+        raise unknown(f"value of {name}", value, [str(x) for x in valid], quantity)
+    return value
+
+
+def _enforcement(value: Any) -> Enforcement:
+    """How limits are enforced in a step, if it is valid."""
+    if not isinstance(value, Enforcement):
+        raise KinetreeError(
+            f"limits={value!r}: an Enforcement is expected, such as "
+            "kinetree.Enforcement(stops='spring', saturate=True)"
+        )
+    if value.stops not in STOPS:
+        raise unknown("kind of stops", value.stops, STOPS, "Enforcement")
+    for name in ("stiffness", "damping", "friction_speed"):
+        number = getattr(value, name)
+        if not (isinstance(number, Real) and 0.0 <= float(number) < math.inf):
+            raise KinetreeError(
+                f"Enforcement: {name} must be a finite number, zero or more, got {number!r}"
+            )
     return value
 
 
@@ -76,7 +99,7 @@ def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
     return names
 
 
-def _axes(quantity: str, value: Any, valid: Sequence[str]) -> str:
+def _axes(quantity: str, value: Any, valid: Sequence[Any]) -> str:
     """Our name of axes, from ours, Pinocchio's, or a value of pinocchio.ReferenceFrame."""
     word = value if isinstance(value, str) else getattr(value, "name", None)
     if word in valid:

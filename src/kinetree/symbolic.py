@@ -58,16 +58,25 @@ def closed_form(
             f"{quantity} is made by differentiating a program: take the closed form of "
             f"{how.quantity} and differentiate that with SymPy"
         )
-    lengths = {name: kind.length(model) for name, kind in row.arguments}
-    symbols = {
-        name: [sympy.Symbol(f"{name}{'_' if name[-1].isdigit() else ''}{k + 1}") for k in range(n)]
-        for name, n in lengths.items()
-    }
+    symbols = {name: _symbols(name, kind.shape(model)) for name, kind in row.arguments}
+    arguments = [
+        symbols[name] if kind.shape(model) else symbols[name][0] for name, kind in row.arguments
+    ]
     exact = _exact(model)
     loads: tuple[Any, ...] = ([],) if row.loads else ()
-    entries = plain(how.algorithm(exact, *symbols.values(), *loads, *values))
+    entries = plain(how.algorithm(exact, *arguments, *loads, *values))
     finish = sympy.simplify if simplify else sympy.sympify
     return ClosedForm(_each(entries, finish), symbols)
+
+
+def _symbols(name: str, shape: tuple[int, ...]) -> list[Any]:
+    """The symbols of an argument, numbered from one unless it is one number."""
+    import sympy
+
+    if not shape:
+        return [sympy.Symbol(name)]
+    stem = f"{name}_" if name[-1].isdigit() else name
+    return [sympy.Symbol(f"{stem}{k + 1}") for k in range(*shape)]
 
 
 def nonzero(entries: Any, indices: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:

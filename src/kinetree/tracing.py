@@ -130,21 +130,24 @@ class Tracer:
         return "" if row.cheapest else valid[0]
 
     def custom(
-        self, name: str, algorithm: Callable[..., Any], shapes: Mapping[str, int]
+        self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int | None]
     ) -> Program:
         """The program of an algorithm that is not in the table of quantities.
 
         Arguments:
             name: for messages.
-            algorithm: takes the model and the arguments, gives one result.
-            shapes: the lengths of the arguments.
+            algorithm: takes the model and the arguments, gives one result, or several by name.
+            lengths: of the arguments; None for one number.
         """
         model = prepared(self.model, Preparation.FRAMES)
 
         def function(*arrays: Any) -> dict[str, Any]:
-            return {name: plain(algorithm(model, *arrays))}
+            pairs = zip(lengths.values(), arrays, strict=True)
+            found = algorithm(model, *(x[0] if n is None else x for n, x in pairs))
+            results = found if isinstance(found, dict) else {name: found}
+            return {key: plain(result) for key, result in results.items()}
 
-        return trace(name, function, {key: (n,) for key, n in shapes.items()})
+        return trace(name, function, {k: () if n is None else (n,) for k, n in lengths.items()})
 
     def _by_method(self, request: Request, limit: float) -> Program:
         """Trace a quantity by one method, with at most `limit` nodes."""
@@ -167,14 +170,16 @@ class Tracer:
         # parameters are numbers of the bodies and joints as they are
         preparation = Preparation.NOTHING if self.parameters else method.preparation
         model = prepared(self.model, preparation)
-        shapes = {name: (kind.length(model),) for name, kind in row.arguments}
+        shapes = {name: kind.shape(model) for name, kind in row.arguments}
         count = len(shapes)
         shapes |= {load_name(load): (6,) for load in request.loads}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
         shapes |= {"p": (numbers,)} if numbers else {}
 
         def function(*arrays: Any) -> dict[str, Any]:
-            arguments, acting = arrays[:count], arrays[count : count + len(request.loads)]
+            pairs = zip(row.arguments, arrays, strict=False)
+            arguments = [given if a.kind.shape(model) else given[0] for a, given in pairs]
+            acting = arrays[count : count + len(request.loads)]
             loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
             given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model

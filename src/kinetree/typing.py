@@ -30,6 +30,7 @@ __all__ = [
     "MassMatrixMethod",
     "Out",
     "Outs",
+    "StepMethod",
 ]
 
 Array = NDArray[np.floating[Any]]
@@ -61,6 +62,16 @@ ForwardDynamicsMethod = Literal["", "aba", "crba"]
 Factorization = Literal["christoffel", "spatial", "lagrange"]
 InverseDerivativesMethod = Literal["", "analytic", "balafoutis-patel", "graph"]
 ForwardDerivativesMethod = Literal["", "analytic", "graph"]
+StepMethod = Literal[
+    "",
+    "euler",
+    "implicit-damping",
+    "implicit-springs",
+    "midpoint",
+    "implicit-midpoint",
+    "rk4",
+    "variational",
+]
 Base = Literal["fixed", "floating"]
 Chart = Literal[
     "quaternion",

@@ -30,6 +30,7 @@ SOURCES = {
     "Carpentier": set(),
     "Singh": set(),
     "MuJoCo": set(),
+    "Van Loan": set(),
 }
 CITED = re.compile(r"eq\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 IN_COMMENT = re.compile(r"#.*?\((\d+(?:\.\d+)?)\)")

@@ -5,47 +5,46 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree import joints
+from kinetree.graph.program import size
 from kinetree.quantities import QUANTITIES, Kind
-from kinetree.quantities.labels import QUATERNION, labels, notes
+from kinetree.quantities.labels import labels, notes
 from tests.random_models import models
 
+QUATERNION = ["j.qx", "j.qy", "j.qz", "j.qw"]
 EXPECTED = {
-    "revolute": (joints.Revolute("x"), ["rad"], ["rad"]),
-    "prismatic": (joints.Prismatic("x"), ["m"], ["m"]),
-    "screw": (joints.Screw("x", 0.1), ["rad"], ["rad"]),
-    "planar": (joints.planar(), ["m", "m", "rad"], ["m", "m", "rad"]),
-    "cylindrical": (joints.cylindrical("z"), None, None),
-    "ball": (joints.Ball(), list(QUATERNION), ["rad"] * 3),
-    "rotation vector": (joints.ExponentialBall(), ["rad"] * 3, ["rad"] * 3),
+    "revolute": (joints.Revolute("x"), {"j": "rad"}, {"j": "rad"}),
+    "prismatic": (joints.Prismatic("x"), {"j": "m"}, {"j": "m"}),
+    "screw": (joints.Screw("x", 0.1), {"j": "rad"}, {"j": "rad"}),
+    "ball": (
+        joints.Ball(),
+        dict.fromkeys(QUATERNION, ""),
+        dict.fromkeys(["j.wx", "j.wy", "j.wz"], "rad"),
+    ),
     "floating": (
         joints.Floating(),
-        ["m", "m", "m", *QUATERNION],
-        ["m", "m", "m", "rad", "rad", "rad"],
-    ),
-    "free motion": (
-        joints.free_motion(joints.Ball()),
-        ["m", "m", "m", *QUATERNION],
-        ["m", "m", "m", "rad", "rad", "rad"],
+        dict.fromkeys(["j.x", "j.y", "j.z"], "m") | dict.fromkeys(QUATERNION, ""),
+        dict.fromkeys(["j.vx", "j.vy", "j.vz"], "m")
+        | dict.fromkeys(["j.wx", "j.wy", "j.wz"], "rad"),
     ),
 }
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_coordinates_and_velocities_have_the_units_of_their_joint(name):
+def test_elements_have_the_names_and_the_units_of_their_joint(name):
     joint, coordinates, displacements = EXPECTED[name]
     a = kt.Assembly("r")
     a.add("b", "base", joint, inertia=[1, 1, 1], mass=1.0, name="j")
     model = a.model()
-    if coordinates is None:  # one that turns and slides, in either order
-        assert sorted(x.unit for x in labels(model, Kind.CONFIGURATION)) == ["m", "rad"]
-        return
-    assert [x.unit for x in labels(model, Kind.CONFIGURATION)] == coordinates
-    assert [x.unit for x in labels(model, Kind.DISPLACEMENT)] == displacements
-    forces = [{"rad": "N m", "m": "N"}[unit] for unit in displacements]
+    assert dict(labels(model, Kind.CONFIGURATION)) == coordinates
+    assert dict(labels(model, Kind.DISPLACEMENT)) == displacements
+    forces = [{"rad": "N m", "m": "N"}[unit] for unit in displacements.values()]
     assert [x.unit for x in labels(model, Kind.FORCE)] == forces
-    names = [x.name for x in labels(model, Kind.VELOCITY)]
-    count = len(displacements)
-    assert names == (["j"] if count == 1 else [f"j[{k}]" for k in range(count)])
+    rates = [f"{unit}/s" if unit else "1/s" for unit in coordinates.values()]
+    assert [x.unit for x in labels(model, Kind.COORDINATE_RATE)] == rates
+
+
+def test_a_time_is_one_number():
+    assert labels(kt.robots.arm().model, Kind.TIME) == [("time", "s")]
 
 
 def test_labels_follow_the_order_of_coordinates():
@@ -56,7 +55,7 @@ def test_labels_follow_the_order_of_coordinates():
 @given(models())
 def test_every_number_of_a_random_robot_has_a_label(model):
     for kind in Kind:
-        assert len(labels(model, kind)) == kind.length(model)
+        assert len(labels(model, kind)) == size(kind.shape(model))
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)

@@ -24,6 +24,9 @@ from kinetree.cli.options import (
     given_settings,
 )
 from kinetree.cli.paper import reproduce
+from kinetree.cli.simulate import CONTROLLERS
+from kinetree.cli.simulate import report as simulation_report
+from kinetree.cli.simulate import run as run_simulation
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES, Problem
@@ -153,6 +156,45 @@ def symbolic(
     settings = given_settings(frame, axes, kind, about, accelerated)
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
+
+
+@command()
+def simulate(
+    robot: RobotArgument,
+    controller: Annotated[
+        str, typer.Option(help=f"What gives the joint forces: {', '.join(CONTROLLERS)}.")
+    ] = "none",
+    target: Annotated[
+        str, typer.Option(help="The controller's target: nq numbers with commas between them.")
+    ] = "",
+    start: Annotated[str, typer.Option(help="Where it starts; neutral by default.")] = "",
+    time: Annotated[float, typer.Option(help="For how long, s.")] = 5.0,
+    dt: Annotated[float, typer.Option(help="The step, s.")] = 1e-3,
+    method: Annotated[
+        str, typer.Option(help="The integrator: euler, midpoint, rk4, variational, ...")
+    ] = "",
+    record: Annotated[
+        str, typer.Option(help="What else to keep, with commas between: energy, momentum, ...")
+    ] = "",
+    stops: Annotated[
+        str, typer.Option(help="What happens at joint limits: nothing, 'spring' or 'clamp'.")
+    ] = "",
+    output: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option("--output", "-o", help="Write the motion to this .npz or .parquet file."),
+    ] = None,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Draw the motion into this file."),
+    ] = None,
+    floating: Floating = False,
+) -> None:
+    """Simulate a robot under a controller."""
+    found = run_simulation(
+        _robot(robot, floating), controller, target, start, time, dt, method, record, stops
+    )
+    for line in simulation_report(found, output, plot):
+        typer.echo(line)
 
 
 @command()

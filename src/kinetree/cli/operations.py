@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import track
@@ -13,9 +13,12 @@ from kinetree.errors import KinetreeError
 from kinetree.quantities import QUANTITIES
 from kinetree.robot import Robot
 
-SLOW = {"lagrange"}
-"""Methods for teaching, whose programs are large: counted only if asked for."""
-LARGE = {name for name in QUANTITIES if "second" in name or "inverse_derivatives" in name}
+SLOW = {"lagrange", "implicit-midpoint", "rk4", "variational"}
+"""Methods whose programs are large: counted only if asked for."""
+LARGE = {name for name in QUANTITIES if "second" in name or "inverse_derivatives" in name} | {
+    "held_linearization",
+    "step_from",
+}
 """Quantities whose programs are: for small robots."""
 
 
@@ -38,7 +41,7 @@ class Count(NamedTuple):
 def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
     """The counts of every quantity and method; of frames, the robot's last."""
     for quantity, row in QUANTITIES.items():
-        settings = {
+        settings: dict[str, Any] = {
             name: robot.frames[-1] if name == "frame" else valid[0]
             for name, valid in row.settings.items()
             if name != "accelerated"

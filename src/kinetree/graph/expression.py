@@ -101,8 +101,9 @@ class Expression:
 
     def __bool__(self) -> bool:
         raise TraceError(
-            "the truth value of a traced scalar is not known while tracing: "
-            "write select(less(a, b), x, y) instead of a branch"
+            "the truth value of a traced scalar is not known while tracing: write "
+            "kinetree.scalar.select(a < b, x, y) instead of a branch (if, and, or, min, max), "
+            "and scalar.minimum or scalar.maximum of two scalars"
         )
 
     def __float__(self) -> float:

@@ -14,8 +14,11 @@ from kinetree.quantities.row import (
     Quantity,
     plain,
 )
+from kinetree.quantities.simulation import SIMULATION
 
-QUANTITIES: dict[str, Quantity] = KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES
+QUANTITIES: dict[str, Quantity] = (
+    KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES | SIMULATION
+)
 PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
 """The quantities that are methods of Robot."""
 

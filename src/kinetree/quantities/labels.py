@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from kinetree.model import Model
-from kinetree.model.joints import Joint
+from kinetree.model.joints.answers import Label
 from kinetree.quantities.row import Kind, Quantity
-
-QUATERNION = ("quaternion x", "quaternion y", "quaternion z", "quaternion w")
-
-
-class Label(NamedTuple):
-    """The name of one number, and its unit."""
-
-    name: str
-    unit: str
-
-    def __str__(self) -> str:
-        return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
 def labels(model: Model, kind: Kind) -> list[Label]:
-    """What each element of an array of a kind is, in their order.
-
-    Returns:
-        The name of the joint, with an index if it has several elements, and the unit.
-    """
-    found: list[Label] = []
-    for number in model.coordinate_order:
-        body = model.bodies[number]
-        units = _units(body.joint, kind)
-        names = [f"{body.joint_name}[{k}]" for k in range(len(units))]
-        if len(units) == 1:
-            names = [body.joint_name]
-        found += map(Label, names, units)
-    return found
+    """What each element of an array of a kind is, in their order: its name and its unit."""
+    if not kind.count:
+        return [Label(kind.meaning, kind.turning)]
+    velocities = model.velocity_labels
+    if kind.count == "nv":
+        turns = [label.unit.startswith("rad") for label in velocities]
+        units = [kind.turning if turning else kind.sliding for turning in turns]
+        return [Label(label.name, unit) for label, unit in zip(velocities, units, strict=True)]
+    rate = "/s" if kind is Kind.COORDINATE_RATE else ""
+    return [
+        Label(label.name, f"{label.unit}{rate}" if label.unit else rate.replace("/s", "1/s"))
+        for label in model.coordinate_labels
+    ]
 
 
 def notes(model: Model, row: Quantity, loads: Sequence[str]) -> dict[str, str]:
@@ -55,23 +41,8 @@ def notes(model: Model, row: Quantity, loads: Sequence[str]) -> dict[str, str]:
 def _note(model: Model, what: Kind | str) -> str:
     if isinstance(what, str):
         return what
-    lines = [f"[{k}] {label}" for k, label in enumerate(labels(model, what))]
-    return "\n".join([what.meaning, *lines])
-
-
-def _units(joint: Joint, kind: Kind) -> list[str]:
-    """The unit of each of a joint's elements; of quaternions, which part it is."""
-    neutral = joint.neutral()
-    turns = [any(float(x) != 0.0 for x in axis.angular) for axis in joint.subspace(neutral)]
-    units = [kind.turning if turning else kind.sliding for turning in turns]
-    if kind.count == "nv" or joint.nq == joint.nv:
-        return units
-    # a quaternion is what `normalized` scales; the other coordinates have their velocity's unit
-    scaled = [x != 2.0 for x in joint.normalized([2.0] * joint.nq)]
-    parts = list(QUATERNION) * (sum(scaled) // len(QUATERNION))
-    velocities = [[1.0 if i == k else 0.0 for i in range(joint.nv)] for k in range(joint.nv)]
-    rates = [joint.coordinate_rates(neutral, v) for v in velocities]
-    return [
-        parts.pop(0) if scaled[k] else next(u for u, r in zip(units, rates, strict=True) if r[k])
-        for k in range(joint.nq)
+    lines = [
+        f"[{k}] {name}, {unit}" if unit else f"[{k}] {name}"
+        for k, (name, unit) in enumerate(labels(model, what))
     ]
+    return "\n".join([what.meaning, *lines])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ SOME_JOINTS = ("some joints",)
 class Kind(Enum):
     """What an array with an element for each coordinate or velocity is.
 
-    count: which number of the model is its length, nq or nv.
+    count: which number of the model is its length, nq or nv; empty for one number.
     meaning: what it is, in words.
     turning, sliding: the units of elements that turn and that slide.
     """
@@ -37,12 +37,14 @@ class Kind(Enum):
     FORCE = ("nv", "joint forces", "N m", "N")
     MOMENTUM = ("nv", "generalised momentum", "N m s", "N s")
     WEIGHT = ("nv", "weights", "", "")
+    TIME = ("", "time", "s", "s")
 
     def __init__(self, count: str, meaning: str, turning: str, sliding: str) -> None:
         self.count, self.meaning, self.turning, self.sliding = count, meaning, turning, sliding
 
-    def length(self, model: Model) -> int:
-        return int(getattr(model, self.count))
+    def shape(self, model: Model) -> tuple[int, ...]:
+        """The shape of one state's value."""
+        return (int(getattr(model, self.count)),) if self.count else ()
 
 
 class Argument(NamedTuple):
@@ -57,6 +59,7 @@ V = Argument("v", Kind.VELOCITY)
 A = Argument("a", Kind.ACCELERATION)
 TAU = Argument("tau", Kind.FORCE)
 WEIGHTS = Argument("weights", Kind.WEIGHT)
+DT = Argument("dt", Kind.TIME)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class Quantity:
     arguments: tuple[Argument, ...]
     results: Mapping[str, Kind | str]
     loads: bool = False
-    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    settings: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
     cheapest: bool = False
     regular: bool = False
     mass_matrix: str = ""

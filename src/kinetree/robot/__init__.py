@@ -14,11 +14,12 @@ from kinetree.robot.derivatives import Differential
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
+from kinetree.robot.simulation import Simulated
 
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Editing):
+class Robot(Kinematics, Dynamics, Coriolis, Differential, Simulated, Editing):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -41,7 +41,7 @@ class Core:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
-        self._custom_kernels: dict[Any, Kernel] = {}
+        self._custom_kernels: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"

@@ -7,12 +7,17 @@ each has length nv, whatever the chart. `robot.kernel(...)` differentiates every
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import MissingExtraError
+from kinetree.algorithms.hold import DEGREE, SMALL
+from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.errors import KinetreeError
 from kinetree.robot.core import Core
+from kinetree.runtime.kernel import Kernel
 from kinetree.trajectory import TOLERANCE, Effort
 from kinetree.typing import (
     About,
@@ -25,7 +30,14 @@ from kinetree.typing import (
     InverseDerivativesMethod,
     Out,
     Outs,
+    StepMethod,
 )
+
+STATE = ("q", "v", "tau")
+COMPILED_JACOBIAN = 10_000
+"""Operations of a step times velocities: beyond, its derivatives are found row by row."""
+COMPILED_HOLD = 10
+"""Up to so many velocities, the linearised motion over a step is one kernel."""
 
 
 class Derivatives(NamedTuple):
@@ -313,37 +325,94 @@ class Differential(Core):
         tau: ArrayLike,
         dt: float | None = None,
         external: External | None = None,
+        method: StepMethod = "",
+        limits: Enforcement = FREE,
     ) -> tuple[Array, Array]:
         """A and B of the motion near a state: x' = A x + B u for x = (dq, dv) and u = dtau.
 
         Arguments:
             q, v, tau, external: the state, what drives it, and what acts on it.
             dt: if given, A and B of x(t + dt) = A x(t) + B u instead, exact for constant u.
+            method, limits: with dt: the derivatives of `step` by this method, instead.
 
         Returns:
             A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
         """
-        n = self.nv
+        if dt is None and (method or limits != FREE):
+            raise KinetreeError("linearize: method and limits are those of a step, which needs dt")
+        if method or limits != FREE:
+            return self._linearized_step((q, v, tau, dt), external, method, limits)
+        if dt is not None and self.nv <= COMPILED_HOLD:
+            return self._held((q, v, tau), float(dt), external)
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
-        A = np.zeros((*dq.shape[:-2], 2 * n, 2 * n), dq.dtype)
-        B = np.zeros((*dq.shape[:-2], 2 * n, n), dq.dtype)
-        A[..., :n, :n] = self._compute("transport", (q, v), None) if self.nq != n else 0.0
-        A[..., :n, n:] = np.eye(n)
-        A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = dq, dv, dtau
-        return (A, B) if dt is None else _discrete(A, B, dt)
+        transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
+        A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
+        return (A, B) if dt is None else zero_order_hold(A, B, float(dt))
+
+    def _linearized_step(
+        self, state: Any, external: External | None, method: StepMethod, limits: Enforcement
+    ) -> tuple[Array, Array]:
+        """A and B of `step`."""
+        q1, _ = self._compute("step", state, None, method, external, (limits,))
+        loads = external or {}
+        kernel = self._kernels.ask("step_from", method, tuple(loads), (limits,))
+        given = (*state, q1, *loads.values())
+        if sum(kernel.operations.values()) * self.nv > COMPILED_JACOBIAN:
+            return self._by_rows(kernel, given)
+        q_q, q_v, q_tau, v_q, v_v, v_tau = kernel.jacobian(STATE)(*given)
+        return _blocks([[q_q, q_v], [v_q, v_v]]), _blocks([[q_tau], [v_tau]])
+
+    def _by_rows(self, kernel: Kernel, given: Sequence[ArrayLike]) -> tuple[Array, Array]:
+        """A and B row by row, in reverse: much less to compile where a step is long."""
+        shapes = kernel.interface.inputs
+        rows = [
+            np.expand_dims(np.asarray(x, float), -1 - len(shape))
+            for x, (_, shape) in zip(given, shapes, strict=True)
+        ]
+        way, velocity = np.split(np.eye(2 * self.nv), 2, axis=-1)
+        dq, dv, dtau = kernel.vjp(STATE)(*rows, way, velocity)
+        return np.concatenate([dq, dv], axis=-1), dtau
+
+    def _held(self, state: Any, dt: float, external: External | None) -> tuple[Array, Array]:
+        """A and B over a step with constant forces, compiled; large steps are several."""
+        A, B, rate = self._compute("held_linearization", (*state, dt), None, external=external)
+        doublings = _doublings(rate * abs(dt))
+        if doublings:
+            small = dt / 2.0**doublings
+            A, B, _ = self._compute("held_linearization", (*state, small), None, external=external)
+        return _doubled(A, B, doublings)
 
 
-def _discrete(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
-    """The exponential of [[A, B], [0, 0]] dt, its upper rows."""
-    try:
-        from scipy.linalg import expm
-    except ImportError:
-        raise MissingExtraError(
-            "a step in time needs SciPy, which is not installed: run pip install "
-            "'kinetree[trajectory]', or leave out dt"
-        ) from None
-    n, m = B.shape[-2:]
-    both = np.zeros((*A.shape[:-2], n + m, n + m))
-    both[..., :n, :n], both[..., :n, n:] = A, B
-    step = expm(both * dt)
-    return step[..., :n, :n], step[..., :n, n:]
+def _blocks(rows: list[list[Any]]) -> Array:
+    """A batch of matrices from square blocks; a block may be one number or one matrix for all."""
+    last = rows[-1][-1]
+    n = last.shape[-1]
+    found = np.empty((*last.shape[:-2], n * len(rows), n * len(rows[0])), last.dtype)
+    for i, row in enumerate(rows):
+        for j, block in enumerate(row):
+            found[..., n * i : n * (i + 1), n * j : n * (j + 1)] = block
+    return found
+
+
+def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """exp(A dt) and the integral of exp(A t) B over dt, of a batch of matrices."""
+    doublings = _doublings(np.abs(A).sum(axis=-1).max(axis=-1) * abs(dt))
+    h, one = dt / 2.0**doublings, np.eye(A.shape[-1])
+    S = np.broadcast_to(one, A.shape)
+    for k in range(DEGREE, 1, -1):
+        S = one + (A @ S) * (h / k)
+    return _doubled(one + (A @ S) * h, (S @ B) * h, doublings)
+
+
+def _doublings(sizes: Array) -> int:
+    """How often a step is to be halved, so that the series of the largest is short."""
+    largest = float(np.max(sizes, initial=0.0))
+    finite = math.isfinite(largest) and largest > SMALL
+    return math.ceil(math.log2(largest / SMALL)) if finite else 0
+
+
+def _doubled(A: Array, B: Array, doublings: int) -> tuple[Array, Array]:
+    """Of a step 2^doublings times as long."""
+    for _ in range(doublings):
+        A, B = A @ A, B + A @ B
+    return A, B

@@ -1,0 +1,82 @@
+"""What the limits of joints do in a step of time.
+
+Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley (1975) in their linear form;
+the smoothed friction of Hairer & Wanner's stiff test problems. Both are in `passive`.
+
+A clamped joint is set onto its limit at the end of the step, and a velocity that leads outwards
+becomes zero: an impact without rebound. Only joints whose velocities are the rates of their
+coordinates have stops.
+
+Cost: O(N), and nothing for joints without limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.model import Model
+from kinetree.scalar import Scalar, less, maximum, minimum, select
+
+STOPS = ("", "spring", "clamp")
+
+
+class Enforcement(NamedTuple):
+    """How the limits of joints act in a step; by default not at all.
+
+    stops: "" for none, "spring" for a one-sided spring and damper at each limit, "clamp" for an
+        impact without rebound at the end of the step.
+    stiffness, damping: of spring stops, N m/rad and N m s (N/m and N s/m for sliding joints).
+    saturate: whether joint forces are cut off at the limits of effort.
+    friction_speed: the speed below which dry friction grows with the velocity instead of jumping,
+        rad/s (or m/s). With zero, dry friction jumps, and chatters at rest.
+    """
+
+    stops: str = ""
+    stiffness: float = 1e4
+    damping: float = 1e2
+    saturate: bool = False
+    friction_speed: float = 0.0
+
+
+FREE = Enforcement()
+
+
+def saturated(model: Model, tau: Sequence[Scalar], limits: Enforcement) -> list[Scalar]:
+    """The joint forces that the drives can give."""
+    given = list(tau)
+    if limits.saturate:
+        for i in model.coordinate_order:
+            most, at = model.bodies[i].limits.effort, model.v_slices[i]
+            if math.isfinite(most):
+                given[at] = [minimum(maximum(t, -most), most) for t in given[at]]
+    return given
+
+
+def clamped(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], limits: Enforcement
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The state at the end of a step, set back onto the limits if those are clamped."""
+    q, v = list(q), list(v)
+    for at, k, lower, upper in limited_coordinates(model) if limits.stops == "clamp" else ():
+        if math.isfinite(upper):
+            v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
+            q[at] = minimum(q[at], upper)
+        if math.isfinite(lower):
+            v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
+            q[at] = maximum(q[at], lower)
+    return q, v
+
+
+def limited_coordinates(model: Model) -> Iterator[tuple[int, int, float, float]]:
+    """Coordinates with a limit: their place in q and in v, the lower limit and the upper one.
+
+    Only those whose velocities are their rates; an infinite limit is none.
+    """
+    for i in model.coordinate_order:
+        body, at, along = model.bodies[i], model.q_slices[i], model.v_slices[i]
+        lower, upper = body.limits.lower, body.limits.upper
+        if body.joint.nq == body.joint.nv and (math.isfinite(lower) or math.isfinite(upper)):
+            for k in range(body.joint.nv):
+                yield at.start + k, along.start + k, lower, upper

@@ -1,0 +1,97 @@
+"""The command `kinetree simulate`: a robot under a controller, to a file and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+import kinetree
+from kinetree import Robot, Simulation
+from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.errors import KinetreeError, unknown
+from kinetree.typing import Array
+
+CONTROLLERS: dict[str, Callable[..., Any]] = {
+    "none": lambda robot, target: None,
+    "pd": lambda robot, target: kinetree.control.pd(robot, target=target),
+    "computed-torque": lambda robot, target: kinetree.control.computed_torque(robot, target=target),
+    "passivity": lambda robot, target: kinetree.control.passivity(robot, target=target),
+}
+LONG = 2000
+"""Steps: simulations of fewer show no progress."""
+
+
+def run(
+    robot: Robot,
+    controller: str,
+    target: str,
+    start: str,
+    time: float,
+    dt: float,
+    method: Any,
+    record: str,
+    stops: str,
+    console: Console | None = None,
+) -> Simulation:
+    """The simulation that the options ask for."""
+    if controller not in CONTROLLERS:
+        raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
+    q0 = _numbers("start", start, robot.nq) if start else robot.neutral()
+    law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
+    limits = Enforcement(stops=stops) if stops else FREE
+    names = [name.strip() for name in record.split(",") if name.strip()]
+    with _progress(console, time / dt if dt > 0 else 0.0) as progress:
+        return robot.simulate(
+            q0,
+            np.zeros(robot.nv),
+            law,
+            time=time,
+            dt=dt,
+            method=method,
+            limits=limits,
+            record=names,
+            progress=progress,
+        )
+
+
+def report(found: Simulation, output: Path | None, plot: Path | None) -> Iterator[str]:
+    """Write the files, and say what the robot did, line by line."""
+    yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
+    yield f"q at the end: {np.array2string(found.q[-1], precision=4)}"
+    if output is not None:
+        found.save(output)
+        yield str(output)
+    if plot is not None:
+        names = [name for name in found if name != "times" and found[name].ndim <= 2]
+        found.plot(plot, names)
+        yield str(plot)
+
+
+def _numbers(option: str, text: str, count: int) -> Array:
+    """The coordinates in a text, such as 0.1,0.2."""
+    try:
+        values = [float(x) for x in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise KinetreeError(
+            f"--{option} {text!r}: {count} numbers with commas between them are expected"
+        )
+    return np.array(values)
+
+
+@contextmanager
+def _progress(console: Console | None, steps: float) -> Iterator[Callable[[float], None] | None]:
+    """A bar for long simulations."""
+    if steps < LONG:
+        yield None
+        return
+    with Progress(console=console or Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=1.0)
+        yield lambda share: bar.update(task, completed=share)

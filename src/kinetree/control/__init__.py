@@ -1,0 +1,37 @@
+"""Controllers and inverse kinematics, over any scalar.
+
+A controller is a function `controller(t, q, v, p)` of scalars that gives the joint forces: `p` is a
+flat list of its inputs (gains, targets, noise), which may differ from robot to robot of a batch.
+Those of this package are made for a robot and know their inputs by name; `controller.forces(q, v)`
+computes the forces of arrays, compiled. A function of your own works as well wherever a controller
+is expected.
+"""
+
+from kinetree.control.adaptive import adaptive
+from kinetree.control.compensated import compensated
+from kinetree.control.computed_torque import computed_torque
+from kinetree.control.controller import Controller
+from kinetree.control.impedance import impedance
+from kinetree.control.inverse_kinematics import InverseKinematics, Solution
+from kinetree.control.lqr import TrackingLQR, lqr, tracking_lqr
+from kinetree.control.observer import MomentumObserver
+from kinetree.control.operational_space import operational_space
+from kinetree.control.passivity import passivity
+from kinetree.control.pd import pd
+
+__all__ = [
+    "Controller",
+    "InverseKinematics",
+    "MomentumObserver",
+    "Solution",
+    "TrackingLQR",
+    "adaptive",
+    "compensated",
+    "computed_torque",
+    "impedance",
+    "lqr",
+    "operational_space",
+    "passivity",
+    "pd",
+    "tracking_lqr",
+]

@@ -1,0 +1,62 @@
+"""Any controller with forces from outside cancelled: the momentum observer in the loop.
+
+Source: A. De Luca & R. Mattone, Actuator failure detection and isolation using generalized momenta
+(2003).
+
+    symbol    code      meaning
+    p^        memory    the estimated momentum
+    r         r         K (M v - p^), which follows the forces from outside
+
+    tau = tau_c - r,    p^' = tau + C^T v - g + r
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms import momentum_observer
+from kinetree.control.controller import Controller
+from kinetree.control.pd import Scalars
+from kinetree.errors import KinetreeError
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import ArrayLike
+
+
+def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
+    """A controller that estimates forces from outside, and what the model lacks, and cancels them.
+
+    It has the inputs of the other, and `observer_gain`. A simulation with it starts at rest.
+
+    Arguments:
+        controller: one without memory.
+        gain: K, 1/s; one number or one a velocity.
+    """
+    if len(controller.memory):
+        raise KinetreeError(f"{controller!r} has memory of its own: one without is expected")
+    robot, names = controller.robot, list(controller.inputs)
+
+    def law(
+        model: Model, t: Scalar, q: Scalars, v: Scalars, observer_gain: Scalars, **given: Any
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        estimate = given["memory"]
+        flat = [x for name in names for x in given[name]]
+        still = [0.0] * model.nv
+        p, drift = momentum_observer(model, q, v, still, still)  # drift: C^T v - g
+        r = [k * (x - y) for k, x, y in zip(observer_gain, p, estimate, strict=True)]
+        wanted = controller(t, q, v, flat)
+        tau = [x - y for x, y in zip(wanted, r, strict=True)]
+        return tau, [x + d + y for x, d, y in zip(tau, drift, r, strict=True)]
+
+    inputs = controller.inputs | {"observer_gain": np.asarray(gain, float)}
+    lengths = {name: len(x) for name, x in controller.inputs.items()}
+    return Controller(
+        robot,
+        f"compensated {controller.name}",
+        law,
+        inputs,
+        lengths | {"observer_gain": robot.nv},
+        np.zeros(robot.nv),
+    )

@@ -1,0 +1,63 @@
+"""Computed-torque control: inverse dynamics of the acceleration that corrects the error.
+
+Source: K. M. Lynch & F. C. Park, Modern Robotics (2017), section 11.4.1, eq. (11.37).
+
+    tau = ID(q, v, a_d + K_d (v_d - v) + K_p (q_d (-) q))
+
+The error then obeys e'' + K_d e' + K_p e = 0, joint by joint.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.control.controller import Controller
+from kinetree.control.pd import Scalars, state_lengths, target_of
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+def computed_torque(
+    robot: Robot,
+    kp: ArrayLike = 100.0,
+    kd: ArrayLike = 20.0,
+    target: ArrayLike | None = None,
+    velocity: ArrayLike = 0.0,
+    acceleration: ArrayLike = 0.0,
+) -> Controller:
+    """Computed-torque control towards a motion.
+
+    Arguments:
+        kp, kd: gains, one number or one a velocity, 1/s^2 and 1/s.
+        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,).
+    """
+
+    def law(
+        model: Model,
+        t: Scalar,
+        q: Scalars,
+        v: Scalars,
+        kp: Scalars,
+        kd: Scalars,
+        target: Scalars,
+        velocity: Scalars,
+        acceleration: Scalars,
+    ) -> list[Scalar]:
+        e = difference(model, q, target)
+        rows = zip(acceleration, kd, velocity, v, kp, e, strict=True)
+        a = [x + d * (w - s) + k * y for x, d, w, s, k, y in rows]
+        return balafoutis_patel(model, q, v, a)
+
+    inputs = {
+        "kp": kp,
+        "kd": kd,
+        "target": target_of(robot, target),
+        "velocity": velocity,
+        "acceleration": acceleration,
+    }
+    return Controller(robot, "computed_torque", law, inputs, state_lengths(robot))

@@ -1,0 +1,148 @@
+"""What every controller of this package is: a law over scalars with inputs that have names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import ShapeError, unknown
+from kinetree.lazy import cached_property
+from kinetree.model import Model
+from kinetree.model.prepare import Preparation, prepared
+from kinetree.runtime.kernel import Kernel
+from kinetree.scalar import Scalar
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+Law = Callable[..., Any]
+"""From (model, t, q, v, inputs by name) to joint forces; with memory, also to its rate."""
+
+
+class Controller:
+    """A control law of a robot: `controller(t, q, v, p)` gives joint forces, over any scalar.
+
+    Arguments:
+        robot: what it is for.
+        name: of the law, for messages.
+        law: takes (model, t, q, v) and each input by name, as lists of scalars.
+        inputs: name -> default; a number is spread over the length that `lengths` says.
+        lengths: name -> how many numbers an input has; by default as many as its default.
+        memory: where the law's own state starts: a law with memory takes it as `memory`, and gives
+            (joint forces, rate of memory).
+
+    inputs: the defaults, flat, by name, in the order in which they stand in p.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        name: str,
+        law: Law,
+        inputs: Mapping[str, ArrayLike],
+        lengths: Mapping[str, int] | None = None,
+        memory: ArrayLike = (),
+    ) -> None:
+        self.robot, self.name, self._law = robot, name, law
+        wanted = lengths or {}
+        self.inputs = {
+            key: _spread(f"{name}: {key}", value, wanted.get(key)) for key, value in inputs.items()
+        }
+        self.memory = np.array(memory, float).ravel()
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name} ({len(x)})" for name, x in self.inputs.items())
+        return f"<Controller {self.name} of robot {self.robot.name!r}: {listed}>"
+
+    @cached_property
+    def _model(self) -> Model:
+        """The model as a step is traced on it, so that what both compute is computed once."""
+        return prepared(self.robot.model, Preparation.FRAMES)
+
+    @property
+    def p(self) -> Array:
+        """All inputs in one array, as they are by default."""
+        return np.concatenate([np.zeros(0), *self.inputs.values()])
+
+    def pack(self, **inputs: ArrayLike) -> Array:
+        """All inputs in one array (..., np), some of them other than by default.
+
+        Arguments:
+            inputs: by name, each (..., length); batches broadcast.
+        """
+        for name in inputs:
+            if name not in self.inputs:
+                raise unknown("input", name, self.inputs, f"controller {self.name!r}")
+        parts = []
+        for name, default in self.inputs.items():
+            part = np.asarray(inputs.get(name, default), float)
+            if part.ndim == 0:
+                part = np.full(len(default), float(part))
+            if part.shape[-1] != len(default):
+                raise ShapeError(
+                    f"controller {self.name!r}: {name} has shape {part.shape}; the last axis must "
+                    f"be {len(default)}"
+                )
+            parts.append(part)
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts)) if parts else ()
+        spread = [np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts]
+        return np.concatenate([np.zeros((*batch, 0)), *spread], axis=-1)
+
+    def __call__(
+        self,
+        t: Scalar,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        p: Sequence[Scalar] = (),
+        memory: Sequence[Scalar] = (),
+    ) -> Any:
+        """Joint forces, one scalar a velocity; with memory, also the rate of its entries."""
+        given = list(p) if len(p) else [float(x) for x in self.p]
+        named, at = {}, 0
+        for name, default in self.inputs.items():
+            named[name] = given[at : at + len(default)]
+            at += len(default)
+        more = {"memory": list(memory)} if len(self.memory) else {}
+        return self._law(self._model, t, list(q), list(v), **named, **more)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The law compiled: (t, q, v, p), with memory also that, to joint forces (and its rate)."""
+        lengths = {"t": None, "q": self.robot.nq, "v": self.robot.nv, "p": len(self.p)}
+        lengths |= {"memory": len(self.memory)} if len(self.memory) else {}
+        return self.robot.compile(self._named, lengths, self.name)
+
+    def _named(self, model: Model, *arguments: Any) -> dict[str, Any]:
+        found = self(*arguments)
+        tau, rate = found if len(self.memory) else (found, None)
+        return {"tau": list(tau)} | ({} if rate is None else {"rate": list(rate)})
+
+    def forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, **inputs: ArrayLike) -> Array:
+        """Joint forces at one state or any batch, compiled.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            t: time, s, (...).
+            inputs: by name, as in `pack`; `memory` (..., length), too, if the law has some.
+
+        Returns:
+            (..., nv).
+        """
+        memory = (np.asarray(inputs.pop("memory", self.memory)),) if len(self.memory) else ()
+        found = self.kernel(t, q, v, self.pack(**inputs), *memory)
+        return found[0] if memory else found
+
+
+def _spread(what: str, value: ArrayLike, length: int | None) -> Array:
+    """A default as a flat array of the length it must have."""
+    array = np.asarray(value, float)
+    if length is None:
+        return array.ravel()
+    if array.ndim == 0:
+        return np.full(length, float(array))
+    if array.size != length:
+        raise ShapeError(f"{what} has {array.size} numbers; {length} are expected")
+    return array.ravel()

@@ -1,0 +1,141 @@
+"""Linear-quadratic regulators about a state and along a motion.
+
+Source: B. D. O. Anderson & J. B. Moore, Optimal Control: Linear Quadratic Methods (1990), chapter 2
+for the Riccati recursion, chapter 3 for its limit. The linear model is that of the step in use.
+
+    x = (q (-) q_d, v - v_d),    tau = tau_d - K x
+    K = (R + B^T S B)^-1 B^T S A,    S <- Q + A^T S (A - B K)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.algorithms import difference
+from kinetree.algorithms.dense import dot
+from kinetree.control.controller import Controller
+from kinetree.control.pd import Scalars
+from kinetree.errors import MissingExtraError
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import Array, ArrayLike, StepMethod
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+def lqr(
+    robot: Robot,
+    target: ArrayLike,
+    Q: ArrayLike = 1.0,
+    R: ArrayLike = 1.0,
+    dt: float = 1e-3,
+    method: StepMethod = "euler",
+    actuated: ArrayLike | None = None,
+) -> Controller:
+    """The regulator of a configuration at rest, by `scipy.linalg.solve_discrete_are`.
+
+    Arguments:
+        target: q_d, (nq,); the feedforward forces are those that hold it.
+        Q, R: weights of the state (2 nv) and of forces (nv): a matrix, its diagonal, or one number.
+        dt, method: of the step for which it is optimal.
+        actuated: which joints have motors, (nv,) of truth values; all if None.
+    """
+    n, still = robot.nv, np.zeros(robot.nv)
+    drives = np.ones(n, bool) if actuated is None else np.asarray(actuated, bool)
+    held = robot.gravity_forces(target) * drives
+    A, B = robot.linearize(target, still, held, dt, method=method)
+    K = np.zeros((n, 2 * n))
+    K[drives] = _steady_gain(A, B[:, drives], _matrix(Q, 2 * n), _matrix(R, n)[drives][:, drives])
+    inputs = {"gain": K, "target": target, "velocity": still, "feedforward": held}
+    return Controller(robot, "lqr", _law, inputs)
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    gain: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    feedforward: Scalars,
+) -> list[Scalar]:
+    """tau_d - K x."""
+    x = [
+        *difference(model, target, q),
+        *(s - w for s, w in zip(v, velocity, strict=True)),
+    ]
+    n = len(x)
+    rows = [gain[i * n : (i + 1) * n] for i in range(model.nv)]
+    return [u - dot(row, x) for u, row in zip(feedforward, rows, strict=True)]
+
+
+@dataclass(frozen=True)
+class TrackingLQR:
+    """A regulator along a motion of T steps.
+
+    controller: its inputs change from step to step.
+    inputs: p of each step, (T, np): give it to `Robot.simulate` as `inputs=`.
+    gains: K of each step, (T, nv, 2 nv).
+    cost: S at each knot, (T + 1, 2 nv, 2 nv).
+    """
+
+    controller: Controller
+    inputs: Array
+    gains: Array
+    cost: Array
+
+
+def tracking_lqr(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    dt: float,
+    Q: ArrayLike = 1.0,
+    R: ArrayLike = 1.0,
+    final: ArrayLike | None = None,
+    method: StepMethod = "euler",
+) -> TrackingLQR:
+    """The time-varying regulator along a motion, by the Riccati recursion.
+
+    Arguments:
+        q, v, tau: states and forces at the beginning of each step, (T, nq) and (T, nv).
+        Q, R, dt, method: as in `lqr`.
+        final: the weight of the state at the end; Q if None.
+    """
+    n, states = robot.nv, [np.asarray(x, float) for x in (q, v, tau)]
+    A, B = robot.linearize(states[0], states[1], states[2], dt, method=method)
+    Q, R = _matrix(Q, 2 * n), _matrix(R, n)
+    S = [_matrix(Q if final is None else final, 2 * n)]
+    gains = []
+    for A_k, B_k in zip(A[::-1], B[::-1], strict=True):
+        K = np.linalg.solve(R + B_k.T @ S[-1] @ B_k, B_k.T @ S[-1] @ A_k)
+        gains.append(K)
+        S.append(Q + A_k.T @ S[-1] @ (A_k - B_k @ K))
+    K = np.array(gains[::-1])
+    start = {"gain": K[0], "target": states[0][0], "velocity": states[1][0]}
+    controller = Controller(robot, "lqr", _law, start | {"feedforward": states[2][0]})
+    inputs = np.concatenate([K.reshape(len(K), -1), *states], axis=-1)
+    return TrackingLQR(controller, inputs, K, np.array(S[::-1]))
+
+
+def _matrix(weight: ArrayLike, n: int) -> Array:
+    """A weight as a matrix."""
+    given = np.asarray(weight, float)
+    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
+
+
+def _steady_gain(A: Array, B: Array, Q: Array, R: Array) -> Array:
+    try:
+        from scipy.linalg import solve_discrete_are
+    except ImportError:
+        raise MissingExtraError(
+            "lqr needs SciPy, which is not installed: run pip install 'kinetree[trajectory]'"
+        ) from None
+    S = solve_discrete_are(A, B, Q, R)
+    return np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A)

@@ -1,0 +1,58 @@
+"""The generalised-momentum observer: forces from outside, without measuring accelerations.
+
+Source: A. De Luca & R. Mattone, Actuator failure detection and isolation using generalized momenta
+(2003).
+
+    r = K (p - p^),    p^' = tau + C^T v - g + r,    p = M v
+
+The residual r follows the joint forces that come from outside, as a first-order filter of rate K.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+class MomentumObserver:
+    """Estimates joint forces from outside, sample by sample, of one robot or a batch.
+
+    Arguments:
+        robot: what is observed.
+        gain: K, 1/s; one number or one a velocity.
+
+    residual: the estimate after the last sample, (..., nv); None before the first.
+    """
+
+    def __init__(self, robot: Robot, gain: ArrayLike = 50.0) -> None:
+        self.robot, self.gain = robot, np.asarray(gain, float)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        self.residual: Array | None = None
+        self._estimate: Array | None = None
+
+    def update(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float) -> Array:
+        """Take a sample.
+
+        Arguments:
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
+            dt: the time until the next sample, s.
+
+        Returns:
+            The residual, (..., nv); zero at the first sample.
+        """
+        before = np.zeros(self.robot.nv) if self.residual is None else self.residual
+        p, _ = self.robot.momentum_observer(q, v, tau, before)
+        self._estimate = p if self._estimate is None else self._estimate
+        self.residual = self.gain * (p - self._estimate)
+        _, rate = self.robot.momentum_observer(q, v, tau, self.residual)
+        self._estimate = self._estimate + dt * rate
+        return self.residual

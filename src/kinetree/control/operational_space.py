@@ -1,0 +1,111 @@
+"""Operational-space control: a frame's own dynamics, decoupled, and a posture in its null space.
+
+Source: O. Khatib, A unified approach for motion and force control of robot manipulators: the
+operational space formulation (1987).
+
+    symbol    code      meaning
+    L         L         (J M^-1 J^T + c 1)^-1, the operational-space inertia; c keeps it regular
+    a*        wanted    K_p e + K_d (V_d - J v) - J' v
+    J_bar     MJ L      M^-1 J^T L, the dynamically consistent inverse of J
+    tau_0     posture   M (K_p0 (q_0 (-) q) - K_d0 v), what the posture wants
+
+    tau = J^T L a* + (1 - J^T J_bar^T) tau_0 + bias(q, v)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.algorithms import balafoutis_patel, crba, difference, frame_acceleration
+from kinetree.algorithms.dense import dot, inverse_symmetric
+from kinetree.algorithms.ltl import elimination_order, factor
+from kinetree.control.controller import Controller
+from kinetree.control.pd import Scalars, target_of
+from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+def operational_space(
+    robot: Robot,
+    frame: str,
+    kp: ArrayLike = 100.0,
+    kd: ArrayLike = 20.0,
+    target: ArrayLike | None = None,
+    velocity: ArrayLike = 0.0,
+    posture: ArrayLike | None = None,
+    posture_kp: ArrayLike = 10.0,
+    posture_kd: ArrayLike = 5.0,
+    orientation: bool = True,
+    regularization: float = 1e-6,
+) -> Controller:
+    """Control of a frame's motion, and of a posture as far as the frame does not feel it.
+
+    Arguments:
+        frame: its name.
+        kp, kd: gains along x, y, z, then about them, 1/s^2 and 1/s.
+        target: (7,) origin and quaternion (x y z w), a 4x4 matrix, or a position.
+        velocity: V_d, linear, then angular, in the world's axes.
+        posture, posture_kp, posture_kd: q_0 (nq,) and its gains, one number or one a velocity.
+        orientation: whether the orientation is controlled, too; else only the position.
+        regularization: c, 1/kg; it bounds the forces near singular configurations.
+    """
+    rows = POSE if orientation else POSITION
+
+    def law(
+        model: Model,
+        t: Scalar,
+        q: Scalars,
+        v: Scalars,
+        kp: Scalars,
+        kd: Scalars,
+        target: Scalars,
+        velocity: Scalars,
+        posture: Scalars,
+        posture_kp: Scalars,
+        posture_kd: Scalars,
+    ) -> list[Scalar]:
+        still = [0] * model.nv
+        e, J = frame_task(model, q, frame, target, rows)
+        drift = list(frame_acceleration(model, q, v, still, frame, "origin", "classical"))[:rows]
+        parts = zip(kp, e, kd, velocity, J, drift, strict=True)
+        wanted = [k * x + d * (w - dot(row, v)) - a for k, x, d, w, row, a in parts]
+
+        M = crba(model, q)
+        H = factor(M, elimination_order(model))
+        MJ = [H.solve(row) for row in J]  # rows of J M^-1
+        A = [
+            [dot(a, b) + (regularization if i == j else 0.0) for j, b in enumerate(J)]
+            for i, a in enumerate(MJ)
+        ]
+        L = inverse_symmetric(A)
+
+        away = difference(model, q, posture)
+        pulls = zip(posture_kp, away, posture_kd, v, strict=True)
+        a0 = [k * x - d * s for k, x, d, s in pulls]  # M^-1 tau_0
+        # J^T L (a* - J a_0) + M a_0: J_bar^T tau_0 = L J a_0
+        short = [w - dot(row, a0) for w, row in zip(wanted, J, strict=True)]
+        F = [dot(row, short) for row in L]
+        bias = balafoutis_patel(model, q, v, still)
+        columns = zip(*J, strict=True)
+        return [
+            dot(column, F) + dot(row, a0) + b
+            for column, row, b in zip(columns, M, bias, strict=True)
+        ]
+
+    inputs = {
+        "kp": kp,
+        "kd": kd,
+        "target": seven_numbers(robot, frame, target),
+        "velocity": velocity,
+        "posture": target_of(robot, posture),
+        "posture_kp": posture_kp,
+        "posture_kd": posture_kd,
+    }
+    lengths = dict.fromkeys(("kp", "kd", "velocity"), rows)
+    lengths |= {"target": 7, "posture": robot.nq, "posture_kp": robot.nv, "posture_kd": robot.nv}
+    return Controller(robot, "operational_space", law, inputs, lengths)

@@ -1,0 +1,85 @@
+"""Passivity-based control.
+
+Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators (1987); with C of
+the Christoffel symbols, in O(N) by Niemeyer & Slotine (see `algorithms.passivity`).
+
+    symbol    code        meaning
+    v_r, a_r  vr ar       v_d + L (q_d (-) q),  a_d + L (v_d - v)
+    s         v_r - v     what is left of the reference velocity
+    K, L      gain slope
+
+    tau = M a_r + C v_r + g + K s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kinetree.algorithms import difference, passivity_forces
+from kinetree.control.controller import Controller
+from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+def passivity(
+    robot: Robot,
+    gain: ArrayLike | None = None,
+    slope: ArrayLike = 5.0,
+    target: ArrayLike | None = None,
+    velocity: ArrayLike = 0.0,
+    acceleration: ArrayLike = 0.0,
+) -> Controller:
+    """The law of Slotine and Li.
+
+    Arguments:
+        gain: K, N m s/rad; one number or one a velocity. By default 10 1/s times the inertia that
+            each joint feels on average.
+        slope: L, 1/s; one number or one a velocity.
+        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,).
+    """
+
+    def law(
+        model: Model,
+        t: Scalar,
+        q: Scalars,
+        v: Scalars,
+        gain: Scalars,
+        slope: Scalars,
+        target: Scalars,
+        velocity: Scalars,
+        acceleration: Scalars,
+    ) -> list[Scalar]:
+        vr, ar = reference(model, q, v, slope, target, velocity, acceleration)
+        tau = passivity_forces(model, q, v, vr, ar)
+        return [x + k * (r - s) for x, k, r, s in zip(tau, gain, vr, v, strict=True)]
+
+    inputs = {
+        "gain": RATE * felt_inertias(robot) if gain is None else gain,
+        "slope": slope,
+        "target": target_of(robot, target),
+        "velocity": velocity,
+        "acceleration": acceleration,
+    }
+    return Controller(robot, "passivity", law, inputs, state_lengths(robot))
+
+
+def reference(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    slope: Sequence[Scalar],
+    target: Sequence[Scalar],
+    velocity: Sequence[Scalar],
+    acceleration: Sequence[Scalar],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """v_r and a_r."""
+    e = difference(model, q, target)
+    vr = [w + l * x for w, l, x in zip(velocity, slope, e, strict=True)]
+    rows = zip(acceleration, slope, velocity, v, strict=True)
+    return vr, [a + l * (w - s) for a, l, w, s in rows]

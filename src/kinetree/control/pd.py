@@ -1,0 +1,88 @@
+"""Proportional-derivative control with gravity compensation.
+
+Source: M. Takegaki & S. Arimoto, A new feedback method for dynamic control of manipulators (1981).
+
+    tau = K_p (q_d (-) q) + K_d (v_d - v) + g(q)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.control.controller import Controller
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+Scalars = Sequence[Scalar]
+RATE = 10.0
+"""The natural frequency of joints under default gains, rad/s."""
+
+
+def pd(
+    robot: Robot,
+    kp: ArrayLike | None = None,
+    kd: ArrayLike | None = None,
+    target: ArrayLike | None = None,
+    velocity: ArrayLike = 0.0,
+    gravity: bool = True,
+) -> Controller:
+    """PD control towards a configuration.
+
+    Arguments:
+        kp, kd: gains, one number or one a velocity: N m/rad and N m s/rad (N/m and N s/m). By
+            default those of critical damping at 10 rad/s, for the inertia that each joint feels on
+            average. With fixed steps kd dt must stay well below that inertia.
+        target: q_d, (nq,); the neutral configuration if None.
+        velocity: v_d, (nv,).
+        gravity: whether gravity (and the joints' springs) are compensated.
+    """
+
+    def law(
+        model: Model,
+        t: Scalar,
+        q: Scalars,
+        v: Scalars,
+        kp: Scalars,
+        kd: Scalars,
+        target: Scalars,
+        velocity: Scalars,
+    ) -> list[Scalar]:
+        still = [0] * model.nv
+        held = balafoutis_patel(model, q, still, still) if gravity else still
+        e = difference(model, q, target)
+        rows = zip(kp, e, kd, velocity, v, held, strict=True)
+        return [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]
+
+    felt = felt_inertias(robot)
+    kp, kd = (RATE**2 * felt if kp is None else kp), (2.0 * RATE * felt if kd is None else kd)
+    inputs = {"kp": kp, "kd": kd, "target": target_of(robot, target), "velocity": velocity}
+    return Controller(robot, "pd", law, inputs, state_lengths(robot))
+
+
+def felt_inertias(robot: Robot) -> Array:
+    """The inertia that each joint feels while the others are free, (nv,).
+
+    The mean over some random configurations. With the others held it would be the diagonal of the
+    mass matrix, which is larger: gains for that are too strong where axes are aligned.
+    """
+    inverse = robot.mass_matrix_inverse(robot.random(0, batch=64))
+    return (1.0 / np.diagonal(inverse, axis1=-2, axis2=-1)).mean(axis=0)
+
+
+def target_of(robot: Robot, target: ArrayLike | None) -> ArrayLike:
+    """A target configuration; the neutral one if none is given."""
+    return robot.neutral() if target is None else target
+
+
+def state_lengths(robot: Robot) -> dict[str, int]:
+    """The lengths of inputs that many controllers have."""
+    forces = dict.fromkeys(("kp", "kd", "gain", "slope", "velocity", "acceleration"), robot.nv)
+    return forces | {"target": robot.nq}

@@ -1,0 +1,176 @@
+"""A robot in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.model.parameters import Parameter
+from kinetree.robot.core import Core
+from kinetree.runtime.kernel import Kernel
+from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
+
+if TYPE_CHECKING:  # imported when a simulation is asked for
+    from kinetree.simulate.adaptive import Event
+    from kinetree.simulate.closed_loop import Controlled
+    from kinetree.simulate.result import Simulation
+
+
+class Simulated(Core):
+    """How a robot moves under the forces of its joints."""
+
+    def compile(
+        self,
+        function: Callable[..., Any],
+        lengths: Mapping[str, int | None],
+        name: str = "",
+    ) -> Kernel:
+        """The kernel of a function of your own, over scalars; compiled anew in every process.
+
+        Arguments:
+            function: takes the model and each argument as a list of scalars (or one scalar), and
+                gives one result, or several by name: scalars in nested lists. What it computes
+                with are the operators and the functions of `kinetree.scalar`.
+            lengths: of the arguments, by name, in order; None for one number.
+            name: for messages; by default the function's.
+        """
+        return self._kernels.custom(name or function.__name__, function, lengths)
+
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        dt: ArrayLike,
+        limits: Enforcement = FREE,
+        external: External | None = None,
+        method: StepMethod = "",
+        out: Outs = None,
+    ) -> tuple[Array, Array]:
+        """The state after a step of time, the joint forces constant over it.
+
+        Arguments:
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
+            dt: the length of the step, s, (...).
+            limits: what the limits of joints do, see `kinetree.Enforcement`; nothing by default.
+            external: what acts on the robot, as in `inverse_dynamics`.
+            method: "euler" (the default: semi-implicit), "implicit-damping" (Euler as MuJoCo has
+                it), "implicit-springs" (also in the joints' springs), "midpoint",
+                "implicit-midpoint", "rk4" or "variational" (symplectic, keeps momentum).
+            out: two arrays to write into.
+
+        Returns:
+            q, v at the end of the step: (..., nq) and (..., nv). Quaternions have length one.
+        """
+        q1, v1 = self._compute("step", (q, v, tau, dt), out, method, external, (limits,))
+        return q1, v1
+
+    def simulate(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        controller: Controlled | None = None,
+        *,
+        time: float,
+        dt: float = 1e-3,
+        method: StepMethod = "",
+        limits: Enforcement = FREE,
+        record: Sequence[Any] = (),
+        every: int = 1,
+        p: ArrayLike | None = None,
+        inputs: ArrayLike | None = None,
+        parameters: Mapping[Parameter, ArrayLike] | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Simulation:
+        """The motion from a state, or from each of a batch, under a controller.
+
+        Controller and step are traced together and compiled as one kernel.
+
+        Arguments:
+            q0, v0: where it starts, (..., nq) and (..., nv).
+            controller: one of `kinetree.control`, or any function (t, q, v, p) of scalars that
+                gives a list of nv joint forces, held over a step; none if None.
+            time, dt: the duration and the step, s; the one is a multiple of the other.
+            method, limits: as in `step`.
+            record: what else to keep: names of quantities that follow from q, v and tau (and
+                "energy"), tuples with settings such as ("pose", "tool"), or functions of (model, q,
+                v, tau).
+            every: keep each so many steps.
+            p: the controller's inputs, (..., np); by default its own.
+            inputs: instead of p, those of every step, (..., steps, np).
+            parameters: numbers of the model that differ by environment, as in `with_parameters`,
+                such as {Payload("tool"): (..., 10)}. The controller keeps the robot as it is.
+            progress: called now and then with the share that is done.
+
+        Returns:
+            times (T,), q, v, tau (..., T, n) and what was recorded. An environment that diverges is
+            NaN from there on, a SimulationWarning says which and when, and others are not affected.
+        """
+        from kinetree.simulate.fixed import fixed
+
+        return fixed(
+            self,  # type: ignore[arg-type]
+            self._custom_kernels,
+            q0,
+            v0,
+            controller,
+            time,
+            dt,
+            method,
+            limits,
+            record,
+            every,
+            p,
+            inputs,
+            parameters or {},
+            progress,
+        )
+
+    def simulate_adaptive(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        controller: Controlled | None = None,
+        *,
+        time: float,
+        times: ArrayLike | None = None,
+        limits: Enforcement = FREE,
+        record: Sequence[Any] = (),
+        p: ArrayLike | None = None,
+        events: Sequence[Event] = (),
+        method: str = "DOP853",
+        tolerance: float = 1e-10,
+    ) -> Simulation:
+        """The motion from one state, with steps as long as a tolerance allows.
+
+        Arguments:
+            q0, v0, controller, limits, record, p: as in `simulate`; the controller acts at all
+                times. Stops may be springs.
+            time: the duration, s.
+            times: at which the motion is given; by default those of the integrator's steps.
+            events: functions (t, q, v) of arrays whose zeros are found; see SciPy's `solve_ivp` for
+                their attributes `terminal` and `direction`.
+            method: one of `solve_ivp`.
+            tolerance: relative and absolute, of a step.
+
+        Returns:
+            As `simulate`, with `solution(t)` between the steps and the times of `events`.
+        """
+        from kinetree.simulate.adaptive import adaptive
+
+        return adaptive(
+            self,  # type: ignore[arg-type]
+            self._custom_kernels,
+            q0,
+            v0,
+            controller,
+            time,
+            times,
+            limits,
+            record,
+            p,
+            events,
+            method,
+            tolerance,
+        )

@@ -1,0 +1,181 @@
+"""What a simulation gives: named arrays over time, and the files they are kept in."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError, unknown
+from kinetree.typing import Array
+
+FORMATS = (".npz", ".parquet")
+
+
+class Simulation(Mapping[str, Array]):
+    """The motion of one robot or a batch of them.
+
+    times: (T,), s.
+    q, v, tau: (..., T, nq) and (..., T, nv): states and the joint forces given there.
+    Anything else that was recorded is an entry, such as `simulation["energy"]`, (..., T, ...).
+    diverged: when an environment's state ceased to be finite, s, (...); NaN where it did not.
+    solution: of an adaptive simulation, a function from times to (q, v); else None.
+    events: of an adaptive simulation, the times of each event; else empty.
+    """
+
+    def __init__(
+        self,
+        times: Array,
+        arrays: Mapping[str, Array],
+        diverged: Array | None = None,
+        solution: Any = None,
+        events: Sequence[Array] = (),
+    ) -> None:
+        self._arrays = {"times": np.asarray(times), **arrays}
+        self.times = self._arrays["times"]
+        self.q, self.v, self.tau = (self._arrays[name] for name in ("q", "v", "tau"))
+        batch = self.q.shape[:-2]
+        self.diverged = np.full(batch, np.nan) if diverged is None else np.asarray(diverged)
+        self.solution, self.events = solution, tuple(events)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._arrays:
+            raise unknown("record", name, self._arrays, "this simulation")
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        batch = f"{self.q.shape[:-2]} environments, " if self.q.ndim > 2 else ""
+        return f"<Simulation: {batch}{len(self.times)} times, {', '.join(self._arrays)}>"
+
+    # files
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file: NPZ, or Parquet with one row a time and environment.
+
+        Arguments:
+            path: ends with .npz or .parquet; the latter needs the extra `parquet`.
+        """
+        path = _checked(Path(path))
+        if path.suffix == ".npz":
+            arrays: dict[str, Any] = {"diverged": self.diverged, **self._arrays}
+            np.savez_compressed(path, **arrays)
+            return
+        _parquet().write_table(self._table(), path)
+
+    @staticmethod
+    def load(path: str | Path) -> Simulation:
+        """The simulation that `save` wrote."""
+        path = _checked(Path(path))
+        if not path.exists():
+            raise MissingFileError(f"{path}: there is no such file")
+        arrays = _from_npz(path) if path.suffix == ".npz" else _from_parquet(path)
+        diverged = arrays.pop("diverged")
+        return Simulation(arrays.pop("times"), arrays, diverged)
+
+    def _table(self) -> Any:
+        """One row a time and environment, one column a number."""
+        pyarrow = _arrow()
+        batch, count = self.q.shape[:-2], len(self.times)
+        environments = int(np.prod(batch, dtype=int))
+        columns = {
+            "environment": np.repeat(np.arange(environments), count),
+            "time": np.tile(self.times, environments),
+        }
+        shapes = {}
+        for name, array in self._arrays.items():
+            if name != "times":
+                shapes[name] = array.shape[len(batch) + 1 :]
+                flat = array.reshape(environments * count, -1)
+                columns |= dict(zip(_labels(name, shapes[name]), flat.T, strict=True))
+        about = {"batch": batch, "shapes": shapes, "diverged": self.diverged.ravel().tolist()}
+        table = pyarrow.table(columns)
+        return table.replace_schema_metadata({b"kinetree": json.dumps(about).encode()})
+
+    # pictures
+
+    def plot(self, path: str | Path | None = None, names: Sequence[str] = ("q", "v", "tau")) -> Any:
+        """A picture of some arrays over time, one panel each, every environment a line.
+
+        Arguments:
+            path: where to save it; not saved if None.
+            names: of arrays.
+
+        Returns:
+            Matplotlib's figure.
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtraError(
+                "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
+            ) from None
+        figure = Figure(figsize=(7.0, 1.0 + 2.0 * len(names)), layout="constrained")
+        panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        axes = self.q.ndim - 2
+        for panel, name in zip(panels, names, strict=True):
+            array = np.moveaxis(self[name], axes, 0)
+            panel.plot(self.times, array.reshape(len(self.times), -1), linewidth=1.0)
+            panel.set_ylabel(name)
+            panel.grid(alpha=0.3)
+        panels[-1].set_xlabel("time, s")
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+
+def _checked(path: Path) -> Path:
+    if path.suffix not in FORMATS:
+        raise KinetreeError(f"{path}: a name that ends with {' or '.join(FORMATS)} is expected")
+    return path
+
+
+def _from_npz(path: Path) -> dict[str, Array]:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def _from_parquet(path: Path) -> dict[str, Array]:
+    table = _parquet().read_table(path)
+    about = json.loads(table.schema.metadata[b"kinetree"])
+    batch = tuple(about["batch"])
+    environments = int(np.prod(batch, dtype=int))
+    count = table.num_rows // environments
+    arrays = {"times": table["time"].to_numpy()[:count]}
+    for name, shape in about["shapes"].items():
+        flat = np.stack([table[label].to_numpy() for label in _labels(name, shape)], axis=-1)
+        arrays[name] = flat.reshape(*batch, count, *shape)
+    arrays["diverged"] = np.array(about["diverged"], float).reshape(batch)
+    return arrays
+
+
+def _labels(name: str, shape: Sequence[int]) -> list[str]:
+    """The columns of an array in a table."""
+    return [f"{name}_{k}" for k in range(math.prod(shape))] if shape else [name]
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError(
+            "Parquet files need pyarrow, which is not installed: run pip install "
+            "'kinetree[parquet]', or save as .npz"
+        ) from None
+    return pyarrow
+
+
+def _parquet() -> Any:
+    _arrow()
+    import pyarrow.parquet
+
+    return pyarrow.parquet

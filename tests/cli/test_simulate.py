@@ -1,0 +1,44 @@
+"""The command `kinetree simulate`."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.cli.app import app
+
+typer_testing = pytest.importorskip("typer.testing")
+
+
+def invoke(*arguments):
+    return typer_testing.CliRunner().invoke(app, ["simulate", *arguments])
+
+
+def test_a_motion_is_written_and_drawn(tmp_path):
+    output, plot = tmp_path / "out.npz", tmp_path / "out.png"
+    target = ",".join(["0.2"] * 7)
+    options = ["--controller", "pd", "--target", target, "--time", "3", "--record", "energy"]
+    result = invoke("arm", *options, "-o", str(output), "--plot", str(plot))
+    assert result.exit_code == 0, result.output
+    assert "3001 states over 3 s: times, q, v, tau, energy" in result.output
+    run = kt.Simulation.load(output)
+    assert np.abs(run.q[-1] - 0.2).max() < 0.01
+    assert plot.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--controller", "pid"], "did you mean 'pd'"),
+        (["--target", "1,2", "--controller", "pd"], "7 numbers with commas between them"),
+        (["--time", "0.0005"], "a whole number is expected"),
+        (["--dt", "0"], "a step longer than zero"),
+        (["--method", "rk5"], "did you mean 'rk4'"),
+        (["--time", "0.01", "-o", "motion.csv"], "ends with .npz or .parquet"),
+        (["--stops", "wall"], "has no kind of stops 'wall'"),
+    ],
+)
+def test_an_error_is_a_message_and_not_a_traceback(options, message):
+    result = invoke("arm", *options)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output
