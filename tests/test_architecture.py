@@ -19,13 +19,14 @@ ROOT = Path(kinetree.__file__).parent
 ALLOWED = {
     "errors": set(),
     "lazy": set(),
-    "scalar": {"errors"},
+    "structure": set(),
+    "scalar": {"errors", "structure"},
     "dual": {"scalar"},
     "spatial": {"scalar"},
     "model": {"errors", "lazy", "scalar", "dual", "spatial"},
     "algorithms": {"scalar", "dual", "spatial", "model"},
     "posedness": {"errors", "spatial", "model", "algorithms"},
-    "graph": {"errors", "lazy", "scalar"},
+    "graph": {"errors", "lazy", "scalar", "structure"},
     "emit": {"errors", "graph"},
     "native": {"errors", "graph", "emit"},
     "runtime": {"errors", "lazy", "graph", "emit", "native"},
@@ -117,7 +118,13 @@ PHYSICS_MAY_IMPORT = {
 
 # what a first call runs besides the modules that its data passes through
 BESIDE = {
-    "the words in which everything is written": {"scalar", "lazy", "spatial.*", "model.joints.*"},
+    "the words in which everything is written": {
+        "scalar",
+        "structure",
+        "lazy",
+        "spatial.*",
+        "model.joints.*",
+    },
     "checks of what users give": {
         "settings",
         "posedness",
@@ -131,6 +138,7 @@ BESIDE = {
         "algorithms.tree",
         "algorithms.drives",
         "quantities.row",
+        "graph.records",
         "runtime.interface",
         "runtime.backend",
     },

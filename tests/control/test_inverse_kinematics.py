@@ -23,7 +23,7 @@ def test_reachable_targets_are_reached_within_the_limits():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="example-robot-data is not there")
 def test_panda_reaches_ten_thousand_targets():
-    from tests.pinocchio_oracle import ROBOTS
+    from tests.peers.pinocchio_oracle import ROBOTS
 
     fingers = dict.fromkeys(("panda_finger_joint1", "panda_finger_joint2"), 0.0)
     panda = kt.load(ROBOTS / "panda_description/urdf/panda.urdf", locked=fingers)

@@ -23,14 +23,13 @@ Cost: O(N). Every joint must have coordinates of its own.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
-from kinetree.algorithms.dense import dot, inverse_symmetric
+from kinetree.algorithms.articulated import articulated
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.drives import drive_forces
 from kinetree.algorithms.tree import (
     Loads,
     along,
-    combine,
     parent_transforms,
     subspaces,
     wrenches_on_bodies,
@@ -38,6 +37,9 @@ from kinetree.algorithms.tree import (
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Vector3
+
+BODIES = 8
+"""A joint's part pays as a routine only in robots with so many times `MANY` bodies."""
 
 
 def aba(
@@ -103,7 +105,7 @@ def hybrid_dynamics(
         free = [t - f for t, f in zip(tau[at], taken[at], strict=True)]
         rotor = model.drives[i].armature
         U[i], D_inv[i], u[i], Ia, pa = call(
-            _articulate, list(Phi[i]), IA[i], pA[i], c[i], free, rotor, times=n // BODIES
+            articulated, list(Phi[i]), IA[i], pA[i], c[i], free, rotor, times=n // BODIES
         )
         if parent >= 0:
             IA[parent] = IA[parent] + X[i].to_parent(Ia)
@@ -129,40 +131,3 @@ def hybrid_dynamics(
         qdd[at] = [dot(row, net) for row in D_inv[i]]  # (7.50)
         A.append(A_i + along(Phi[i], qdd[at]))  # (7.51)
     return qdd, forces
-
-
-BODIES = 8
-"""A routine for a body pays only in robots of many: not from `MANY` of them on, but from so many
-times that."""
-
-
-class Articulated(NamedTuple):
-    """What a joint's forces move, and what it leaves to its parent: see the table above."""
-
-    U: list[Force]
-    D_inv: list[list[Scalar]]
-    u: list[Scalar]
-    Ia: ArticulatedInertia
-    pa: Force
-
-
-def _articulate(
-    Phi: Sequence[Motion],
-    IA: ArticulatedInertia,
-    pA: Force,
-    c: Motion,
-    tau: Sequence[Scalar],
-    armature: Scalar,
-) -> Articulated:
-    U = [IA @ axis for axis in Phi]  # (7.43)
-    D = [[axis.dot(force) for force in U] for axis in Phi]  # (7.44)
-    for k in range(len(D)):
-        D[k][k] = D[k][k] + armature
-    D_inv = inverse_symmetric(D)
-    u = [t - axis.dot(pA) for t, axis in zip(tau, Phi, strict=True)]  # (7.45)
-    Ia = IA
-    for row, force in zip(D_inv, U, strict=True):
-        share = combine(U, row)  # U D^-1, one column
-        Ia = Ia - ArticulatedInertia.outer(force, share)  # (7.47)
-    pa = pA + Ia @ c + combine(U, [dot(row, u) for row in D_inv])  # (7.48)
-    return Articulated(U, D_inv, u, Ia, pa)
