@@ -1,9 +1,9 @@
 """What stops and dry friction add to the forces of joints, and how it changes with the state.
 
 Source: as in `limits`, Hunt & Crossley's one-sided spring and damper in its linear form. Friction
-is F v / sqrt(v^2 + s^2), one of many ways to smooth it; B. Armstrong-Helouvry, P. Dupont & C. Canudas
-de Wit, A survey of models, analysis tools and compensation methods for the control of machines with
-friction (1994), has others.
+is F v / sqrt(v^2 + s^2), one of many ways to smooth it; B. Armstrong-Helouvry, P. Dupont &
+C. Canudas de Wit, A survey of models, analysis tools and compensation methods for the control of
+machines with friction (1994), has others.
 
     symbol    code              meaning
     k, d      stiffness damping of a stop
