@@ -7,6 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.scalar import cos, select
+from kinetree.simulate.closed_loop import KEPT
 from tests.tolerances import EXACT, relative_error
 
 ARM, PENDULUM = kt.robots.arm(), kt.robots.double_pendulum()
@@ -117,8 +118,16 @@ def test_the_same_controller_is_traced_once():
         return [0.0, 0.0]
 
     for _ in range(2):
-        PENDULUM.simulate(REST, REST, counted, time=0.1, dt=0.01)
+        record = ["energy", ("pose", "lower"), "momentum"]
+        PENDULUM.simulate(REST, REST, counted, time=0.1, dt=0.01, record=record)
     assert len(calls) == 2  # once for the step, once for what is recorded
+
+
+def test_controllers_made_anew_do_not_fill_the_memory():
+    robot = kt.robots.double_pendulum()
+    for _ in range(KEPT + 3):
+        robot.simulate(REST, REST, lambda t, q, v, p: [0.0, 0.0], time=0.01, dt=0.01)
+    assert len(robot._own["simulations"]) == KEPT
 
 
 def test_a_floating_robot_falls_and_its_quaternions_stay_of_length_one():

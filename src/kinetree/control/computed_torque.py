@@ -1,6 +1,6 @@
 """Computed-torque control: inverse dynamics of the acceleration that corrects the error.
 
-Source: K. M. Lynch & F. C. Park, Modern Robotics (2017), section 11.4.1, eq. (11.37).
+Source: K. M. Lynch & F. C. Park, Modern Robotics (2017), section 11.4.
 
     tau = ID(q, v, a_d + K_d (v_d - v) + K_p (q_d (-) q))
 

@@ -32,6 +32,9 @@ Controlled = Callable[..., Any]
 """A controller: (t, q, v, p) to joint forces; with memory, (t, q, v, p, memory) to those and to
 the rate of its memory."""
 
+KEPT = 16
+"""How many closed loops of a robot are kept for further simulations."""
+
 
 class ClosedLoop:
     """A robot under a controller.
@@ -150,10 +153,12 @@ class ClosedLoop:
 
 
 def closed_loop(robot: Robot, known: dict[Any, Any], *key: Any) -> ClosedLoop:
-    """The closed loop of these arguments: that made before, if there is one."""
+    """The closed loop of these arguments: that made before, if it is among the last ones."""
     if not all(isinstance(part, Hashable) for part in key):
         return ClosedLoop(robot, *key)
-    name = ("simulation", *key)
-    if name not in known:
-        known[name] = ClosedLoop(robot, *key)
-    return known[name]
+    loops = known.setdefault("simulations", {})
+    if key not in loops:
+        loops[key] = ClosedLoop(robot, *key)
+        if len(loops) > KEPT:  # controllers made anew for each call would fill the memory
+            del loops[next(iter(loops))]
+    return loops[key]

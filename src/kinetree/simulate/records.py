@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import kinetic_energy, potential_energy
@@ -63,7 +64,8 @@ def _record(robot: Robot, item: Any) -> Record:
     return _of_quantity("_".join([name, *map(str, settings)]), name, method, values)
 
 
-def _of_quantity(label: str, name: str, method: Method, values: Sequence[Any]) -> Record:
+@cache  # so that the same record is the same function, which a simulation is known by
+def _of_quantity(label: str, name: str, method: Method, values: tuple[Any, ...]) -> Record:
     row = QUANTITIES[name]
     loads = ((),) if row.loads else ()
 

@@ -1,7 +1,8 @@
 """What the limits of joints do in a step of time.
 
-Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley (1975) in their linear form;
-the smoothed friction of Hairer & Wanner's stiff test problems. Both are in `passive`.
+Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley, Coefficient of restitution
+interpreted as damping in vibroimpact (1975), in their linear form. They are in `passive`, with dry
+friction that is smoothed near rest.
 
 A clamped joint is set onto its limit at the end of the step, and a velocity that leads outwards
 becomes zero: an impact without rebound. Only joints whose velocities are the rates of their

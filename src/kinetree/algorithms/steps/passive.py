@@ -1,7 +1,9 @@
 """What stops and dry friction add to the forces of joints, and how it changes with the state.
 
-Source: as in `limits`: Hunt & Crossley's one-sided spring and damper in its linear form, friction
-F v / sqrt(v^2 + s^2).
+Source: as in `limits`, Hunt & Crossley's one-sided spring and damper in its linear form. Friction
+is F v / sqrt(v^2 + s^2), one of many ways to smooth it; B. Armstrong-Helouvry, P. Dupont &
+C. Canudas de Wit, A survey of models, analysis tools and compensation methods for the control of
+machines with friction (1994), has others.
 
     symbol    code              meaning
     k, d      stiffness damping of a stop
@@ -35,7 +37,7 @@ def passive_forces(
 ) -> list[Scalar]:
     """What stops and smoothed friction add to the joint forces."""
     forces: list[Scalar] = [0] * model.nv
-    for k, _, slope in _friction(model, v, limits):
+    for k, slope in _friction(model, v, limits):
         forces[k] = forces[k] - slope * v[k]
     for k, normal, depth in _stops(model, q, limits):
         forces[k] = forces[k] - normal * _pushed(depth, v[k] * normal, limits)
@@ -52,7 +54,7 @@ def passive_slopes(
     """
     damping: list[Scalar] = [0] * model.nv
     stiffness: list[Scalar] = [0] * model.nv
-    for k, _, slope in _friction(model, v, limits):
+    for k, slope in _friction(model, v, limits):
         damping[k] = damping[k] + slope
     for k, normal, depth in _stops(model, q, limits):
         pushes = less(0.0, _pushed(depth, v[k] * normal, limits))
@@ -69,12 +71,12 @@ def _pushed(depth: Scalar, speed: Scalar, limits: Enforcement) -> Scalar:
 
 def _friction(
     model: Model, v: Sequence[Scalar], limits: Enforcement
-) -> Iterator[tuple[int, float, Scalar]]:
-    """Velocities with dry friction: their number, F, and F / sqrt(v^2 + s^2)."""
+) -> Iterator[tuple[int, Scalar]]:
+    """Velocities with dry friction: their number, and F / sqrt(v^2 + s^2)."""
     s = limits.friction_speed
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop) if s and drive.friction else ():
-            yield k, drive.friction, drive.friction / sqrt(v[k] * v[k] + s * s)
+            yield k, drive.friction / sqrt(v[k] * v[k] + s * s)
 
 
 def _stops(

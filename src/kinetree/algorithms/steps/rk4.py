@@ -3,7 +3,7 @@
 Source: E. Hairer, S. P. Norsett & G. Wanner, Solving Ordinary Differential Equations I (1993),
 section II.1, Table 1.2. Configurations are integrated in their coordinates, q' = N(q) v with N of
 `manifold.coordinate_rates`, and quaternions are set to length one at the end of the step.
-Projection onto the manifold keeps the order (Hairer, Lubich & Wanner 2006, theorem IV.4.1).
+Projection onto the manifold keeps the order (Hairer, Lubich & Wanner 2006, section IV.4).
 
     k_1 = f(x),  k_2 = f(x + h/2 k_1),  k_3 = f(x + h/2 k_2),  k_4 = f(x + h k_3)
     x'  = x + h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),    x = (q, v)

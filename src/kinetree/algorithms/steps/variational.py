@@ -2,7 +2,7 @@
 
 Source: J. Moser & A. P. Veselov, Discrete versions of some classical integrable systems (1991), for
 the discrete Lagrangian of a rigid body; J. E. Marsden & M. West, Discrete mechanics and variational
-integrators (2001), section 1.5.2 for the position-momentum form and 3.2.1 for forces; J. Lee, C. K.
+integrators (2001), section 1.5 for the position-momentum form and 3.2 for forces; J. Lee, C. K.
 Liu, F. C. Park & S. S. Srinivasa, A linear-time variational integrator for multibody systems
 (2016), for recursions over the tree and the quasi-Newton solution.
 
