@@ -52,6 +52,7 @@ ALLOWED = {
     "trajectory": {"errors", "lazy", "robot"},
     "simulate": {
         "errors",
+        "graph",
         "lazy",
         "scalar",
         "model",
