@@ -142,6 +142,8 @@ BESIDE = {
         "graph.records",
         "runtime.interface",
         "runtime.backend",
+        "runtime.patience",
+        "model.rounding",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},

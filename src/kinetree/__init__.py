@@ -6,9 +6,10 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kinetree import errors, joints, robots
+from kinetree import errors, joints, robots, scalar
 from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
 from kinetree.load import load
@@ -41,22 +42,27 @@ __all__ = [
     "joints",
     "load",
     "robots",
+    "scalar",
     "set_threads",
 ]
 
 
+LAZY = {
+    "Simulation": "kinetree.simulate.result",
+    "control": "",
+    "get_threads": "kinetree.runtime.threads",
+    "set_threads": "kinetree.runtime.threads",
+}
+"""Names that are imported on first access, because they need much else, and where they are."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import threads, controllers and simulations on first access: they need much else."""
-    if name == "Simulation":
-        from kinetree.simulate.result import Simulation
+    if name not in LAZY:
+        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    if not LAZY[name]:
+        return import_module(f"kinetree.{name}")
+    return getattr(import_module(LAZY[name]), name)
 
-        return Simulation
-    if name == "control":
-        import kinetree.control
 
-        return kinetree.control
-    if name in ("get_threads", "set_threads"):
-        from kinetree.runtime import threads
-
-        return getattr(threads, name)
-    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__version__"])
