@@ -5,24 +5,15 @@ from __future__ import annotations
 import math
 
 from kinetree.spatial import Rotation
+from kinetree.spatial.angles import quat_of
 
 STRAIGHT = 1e-15
 """Below this the first and the last of three angles turn about one axis."""
 
 
 def quaternion(R: Rotation) -> tuple[float, float, float, float]:
-    """The unit quaternion (x y z w) of a rotation, from its largest part."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    squares = (1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz)
-    rows = (
-        (squares[0], xy + yx, xz + zx, zy - yz),
-        (xy + yx, squares[1], yz + zy, xz - zx),
-        (xz + zx, yz + zy, squares[2], yx - xy),
-        (zy - yz, xz - zx, yx - xy, squares[3]),
-    )
-    largest = rows[max(range(4), key=lambda k: squares[k])]
-    length = math.sqrt(sum(x * x for x in largest))
-    x, y, z, w = (part / length for part in largest)
+    """The unit quaternion (x y z w) of a rotation, its largest part positive."""
+    x, y, z, w = quat_of(R)
     return x, y, z, w
 
 

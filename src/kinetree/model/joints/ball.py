@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.model.joints.base import ConstantAxes, Joint
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial.angles import quat_of, rotation_vector
 from kinetree.spatial.exponential import (
     cosine_quotient,
     half_turn_quat,
@@ -46,6 +47,9 @@ class Ball(ConstantAxes):
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
         return tuple(Motion(Vector3.zero(), u) for u in units)
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return list(quat_of(X.rotation))
 
     def lumped(self, inertia: Inertia) -> Inertia:
         return _at_center(inertia)
@@ -95,6 +99,9 @@ class ExponentialBall(Joint):
         x = r.dot(r)
         columns = _series(r, x, -cosine_quotient(x), third_quotient(x)).T.rows
         return tuple(Motion(Vector3.zero(), column) for column in columns)
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return list(rotation_vector(X.rotation))
 
     def lumped(self, inertia: Inertia) -> Inertia:
         return _at_center(inertia)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.dual import Dual, lift
+from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Transform, Vector3
 
@@ -81,6 +82,10 @@ class Joint(ABC):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         """The constant velocity that takes q0 to q1 in one unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        """The coordinates whose transform is X, or the nearest to it: `transform` backwards."""
+        return nearest_coordinates(self, X)
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         """How far a spring that is relaxed at `rest` is stretched at q, one entry a velocity.

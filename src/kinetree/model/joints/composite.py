@@ -16,8 +16,10 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import Joint
+from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
+from kinetree.model.joints.series import series_coordinates
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform, Vector3
 
@@ -97,6 +99,10 @@ class Composite(Joint):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
         return [x for part, start, end in pieces for x in part.difference(start, end)]
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        found = series_coordinates(self.parts, X)
+        return nearest_coordinates(self, X) if found is None else [x for own in found for x in own]
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(rest), self._coordinates(q), strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial.angles import quat_of
 from kinetree.spatial.exponential import (
     half_turn_quat,
     quat_difference,
@@ -64,6 +65,9 @@ class Floating(ConstantAxes):
         way = Vector3(*q1[:3]) - Vector3(*q0[:3])
         moved = self.transform(q0).rotation.T @ way
         return [*translation_to_screw(moved, angular), *angular]
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return [*X.translation, *quat_of(X.rotation)]
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         # two springs, one for the position and one for the orientation: not along one screw

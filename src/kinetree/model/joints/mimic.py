@@ -37,5 +37,10 @@ class Mimic(Joint):
         rates = self.joint.subspace_rate(self._own(q), [v[0] * self.multiplier])
         return tuple(rate * self.multiplier for rate in rates)
 
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        # that of the other joint; one of ratio zero stands still, and says nothing of it
+        (own,) = self.joint.coordinates_of(X)
+        return [(own - self.offset) / self.multiplier if self.multiplier else 0]
+
     def lumped(self, inertia: Inertia) -> Inertia:
         return self.joint.lumped(inertia)

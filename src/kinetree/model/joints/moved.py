@@ -68,6 +68,9 @@ class Moved(Wrapped):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.at @ self.joint.transform(q) @ self.at.inverse()
 
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return self.joint.coordinates_of(self.at.inverse() @ X @ self.at)
+
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return tuple(self.at.to_parent(axis) for axis in self.joint.subspace(q))
 
@@ -81,6 +84,9 @@ class Reversed(Wrapped):
 
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.joint.transform(q).inverse()
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return self.joint.coordinates_of(X.inverse())
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         X = self.joint.transform(q)

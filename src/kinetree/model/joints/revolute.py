@@ -10,6 +10,7 @@ from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial.angles import angle_about
 
 
 @dataclass(frozen=True, init=False)
@@ -28,6 +29,9 @@ class Revolute(ConstantAxes):
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion(Vector3.zero(), self.axis),)
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        return [angle_about(X.rotation, self.axis)]
 
     def lumped(self, inertia: Inertia) -> Inertia:
         # what lies on the axis u: its mass, first moment and second moment along u, J u uT,

@@ -10,6 +10,7 @@ from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.base import ConstantAxes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial.angles import angle_about
 
 
 @dataclass(frozen=True, init=False)
@@ -30,3 +31,11 @@ class Screw(ConstantAxes):
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion(self.axis * self.pitch, self.axis),)
+
+    def coordinates_of(self, X: Transform) -> list[Scalar]:
+        if self.pitch == 0:
+            return [angle_about(X.rotation, self.axis)]
+        # the distance says how many turns; distance and angle then share what they differ by
+        turns = self.axis.dot(X.translation) / self.pitch
+        more = angle_about(X.rotation @ Rotation.about(self.axis, -turns), self.axis)
+        return [turns + more / (1 + self.pitch * self.pitch)]
