@@ -28,11 +28,13 @@ ALLOWED = {
     "runtime": {"errors", "lazy", "graph", "emit", "native"},
     "citations": set(),
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
-    "tracing": {"errors", "spatial", "model", "algorithms", "graph", "quantities"},
-    "typing": {"tracing"},
+    "loads": {"errors", "spatial", "model", "algorithms"},
+    "tracing": {"errors", "loads", "model", "algorithms", "graph", "quantities"},
+    "typing": {"loads"},
     "settings": {"errors", "model", "quantities"},
     "kernels": {
         "errors",
+        "loads",
         "model",
         "algorithms",
         "posedness",
@@ -49,6 +51,7 @@ ALLOWED = {
     "robot": {
         "errors",
         "lazy",
+        "loads",
         "model",
         "algorithms",
         "quantities",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from kinetree import errors, joints, robots
 from kinetree.assembly import Assembly
 from kinetree.load import load
+from kinetree.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
-from kinetree.tracing import Point
 
 if TYPE_CHECKING:
     from kinetree.runtime.threads import get_threads, set_threads
@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Assembly",
+    "BodyTorque",
+    "CenterWrench",
     "Drive",
     "Inertial",
+    "JointTorque",
     "Limits",
     "Model",
     "Payload",
     "Placement",
     "Point",
     "Robot",
+    "Wrench",
     "errors",
     "get_threads",
     "joints",

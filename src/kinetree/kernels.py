@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import algorithms, posedness
+from kinetree import loads as loads_of
 from kinetree.errors import KinetreeError, ShapeError, SingularChartError, unknown
 from kinetree.graph import Program
 from kinetree.model import Model
@@ -16,9 +17,9 @@ from kinetree.quantities import PUBLIC, QUANTITIES, Quantity
 from kinetree.runtime.interpreter import Interpreter
 from kinetree.runtime.kernel import Kernel
 from kinetree.settings import checked, ordered
-from kinetree.tracing import Point, Request, Tracer
+from kinetree.tracing import Request, Tracer
 
-Loads = tuple[str | Point, ...]
+Loads = tuple[str | loads_of.Load, ...]
 SINGULAR = 1e-13
 """Of chart_volumes: Euler angles within 2e-6 rad of a singularity, rotation vectors within 4e-3."""
 
@@ -116,7 +117,7 @@ class Kernels(dict[str, Kernel]):
 
     def _check_loads(self, quantity: str, row: Quantity, loads: Loads) -> None:
         for load in loads:
-            self.model.frame(load.frame if isinstance(load, Point) else load)
+            loads_of.check(self.model, quantity, load)
         if loads and not row.loads:
             raise KinetreeError(f"{quantity} takes no external forces")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -10,16 +11,21 @@ from typing import Any, NamedTuple
 from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
-from kinetree.spatial import Force, Motion, Transform
+from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
 
 ANY_FRAME = ("a frame",)
 """Stands for the valid values of a setting that names a frame."""
 SOME_JOINTS = ("some joints",)
 """Stands for the valid values of a setting that lists joints."""
+SOME_BODIES = ("some bodies",)
+"""Stands for the valid values of a setting that lists bodies, all of them if none is named."""
 
 
 class Kind(Enum):
-    """What an argument is: its length, nq or nv, and its units for what turns and what slides."""
+    """What an argument is: its shape, and its units for what turns and what slides.
+
+    The shape is nq or nv, or several lengths of which "bodies" stands for a row for each body.
+    """
 
     CONFIGURATION = ("nq", "rad", "m")
     DISPLACEMENT = ("nv", "rad", "m")
@@ -27,13 +33,28 @@ class Kind(Enum):
     ACCELERATION = ("nv", "rad/s^2", "m/s^2")
     FORCE = ("nv", "N m", "N")
     WEIGHT = ("nv", "", "")
+    POINT = ((3,), "", "m")
+    LINK_POINTS = (("bodies", 3), "", "m")
+    LINK_MATRICES = (("bodies", 3, 3), "", "")
+    LINK_QUATERNIONS = (("bodies", 4), "", "")
+    LINK_VELOCITIES = (("bodies", 3), "rad/s", "m/s")
+    LINK_FORCES = (("bodies", 3), "N m", "N")
+    LINK_WEIGHTS = (("bodies", 2), "", "")
+
+    def shape(self, model: Model) -> tuple[int, ...]:
+        """The shape of one state's array."""
+        what = self.value[0]
+        if isinstance(what, str):
+            return (int(getattr(model, what)),)
+        return tuple(len(model.bodies) if n == "bodies" else int(n) for n in what)
 
     def length(self, model: Model) -> int:
-        return int(getattr(model, self.value[0]))
+        """How many numbers one state has."""
+        return math.prod(self.shape(model))
 
 
 class Argument(NamedTuple):
-    """An argument of a quantity: an array of one row a state."""
+    """An argument of a quantity: an array for each state."""
 
     name: str
     kind: Kind
@@ -120,9 +141,11 @@ def one(
 
 
 def plain(value: Any) -> Any:
-    """Motions, forces and transforms in nested lists as lists of scalars."""
+    """What algorithms give, vectors and transforms in nested lists, as lists of scalars."""
     if isinstance(value, Transform):
         return value.matrix()
-    if isinstance(value, (Motion, Force)):
+    if isinstance(value, (Motion, Force, Vector3)):
         return list(value)
+    if isinstance(value, Rotation):
+        return [list(row) for row in value.rows]
     return [plain(item) for item in value] if isinstance(value, list) else value

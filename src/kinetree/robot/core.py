@@ -17,7 +17,7 @@ from kinetree.model.configurations import neutral_configuration, random_configur
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
 from kinetree.tracing import Point
-from kinetree.typing import Array, ArrayLike, External, Out
+from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
 class JointLimits(NamedTuple):
@@ -217,7 +217,7 @@ class Core:
         arrays: tuple[ArrayLike, ...],
         out: Any,
         method: str = "",
-        external: External | None = None,
+        external: External | Loading | None = None,
         settings: tuple[Any, ...] = (),
     ) -> Any:
         """A quantity at some states.

@@ -1,7 +1,7 @@
 """Coordinates of joints in series through one point, in closed form.
 
-The parts of a series that turn about axes through one point, and those that slide, come apart: the
-rotation is the product of those that turn, whatever slides between them; what slides is then linear.
+Parts that turn about axes through one point and parts that slide come apart: the rotation is the
+product of those that turn, whatever slides between them; what slides is then linear.
 
 Three angles about axes a, b, c with b across both others (Euler angles are those) follow Davenport:
 with w = R_b(t2) c,
