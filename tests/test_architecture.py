@@ -46,6 +46,8 @@ ALLOWED = {
     },
     "symbolic": {"errors", "model", "quantities", "settings"},
     "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
+    "speeds": {"errors", "algorithms", "kernels", "runtime", "typing"},
+    "rechart": {"errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
     "parametric": {"errors", "model", "kernels", "runtime", "tracing", "typing"},
     "trajectory": {"errors", "lazy", "robot"},
     "robot": {
@@ -61,6 +63,8 @@ ALLOWED = {
         "typing",
         "kernels",
         "coordinates",
+        "speeds",
+        "rechart",
         "parametric",
         "trajectory",
         "runtime",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.robot.cartesian import Links
+from kinetree.robot.charts import Charts
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
 from kinetree.robot.derivatives import Differential
@@ -20,7 +21,7 @@ from kinetree.robot.kinematics import Kinematics
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Links, Editing):
+class Robot(Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Editing):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

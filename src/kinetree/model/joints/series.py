@@ -12,8 +12,9 @@ with w = R_b(t2) c,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kinetree.model.joints.inverse import solve_normal_equations
 from kinetree.model.joints.prismatic import Prismatic
@@ -65,10 +66,8 @@ def _turning_coordinates(parts: Sequence[Joint], R: Rotation) -> list[list[Scala
     if len(axes) < len(parts) or len(axes) > 3:
         return None
     if len(axes) == 3:
-        a, b, c = axes
-        if abs(a.dot(b)) > ACROSS or abs(b.dot(c)) > ACROSS:
-            return None
-        return [[angle] for angle in _davenport(a, b, c, R)]
+        found = _davenport(R, *axes) if _davenport_axes(*axes) else None
+        return None if found is None else [[angle] for angle in found]
     if len(axes) == 2:
         if not _independent(axes):
             return None
@@ -77,7 +76,7 @@ def _turning_coordinates(parts: Sequence[Joint], R: Rotation) -> list[list[Scala
     return [[angle_about(R, axis)] for axis in axes]
 
 
-def _davenport(a: Vector3, b: Vector3, c: Vector3, R: Rotation) -> list[Scalar]:
+def _davenport(R: Rotation, a: Vector3, b: Vector3, c: Vector3) -> list[Scalar]:
     """Three angles about axes of which the second is across the others."""
     end = R @ c
     across = a.cross(end)
@@ -87,6 +86,19 @@ def _davenport(a: Vector3, b: Vector3, c: Vector3, R: Rotation) -> list[Scalar]:
     first = angle_between(a, Rotation.about(b, second) @ c, end)
     rest = Rotation.about(b, -second) @ (Rotation.about(a, -first) @ R)
     return [first, second, angle_about(rest, c)]
+
+
+def second_solution(parts: Sequence[Joint]) -> Callable[[Any], list[Any]] | None:
+    """From three angles to the three others of the same rotation; None for other parts."""
+    axes = [part.axis for part in parts if isinstance(part, Revolute)]
+    if len(axes) != 3 or not _davenport_axes(*axes):
+        return None
+    twice = 2 * angle_between(axes[1], axes[2], axes[0])
+    return lambda angles: [angles[0] + math.pi, twice - angles[1], angles[2] + math.pi]
+
+
+def _davenport_axes(a: Vector3, b: Vector3, c: Vector3) -> bool:
+    return bool(abs(a.dot(b)) <= ACROSS and abs(b.dot(c)) <= ACROSS)
 
 
 def _independent(axes: Sequence[Vector3]) -> bool:
