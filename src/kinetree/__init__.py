@@ -17,6 +17,7 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
+    from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
 
 __version__ = "0.1.0"
@@ -35,16 +36,23 @@ __all__ = [
     "Robot",
     "Wrench",
     "errors",
+    "fit_human",
     "get_threads",
     "joints",
     "load",
+    "read_bvh",
     "robots",
     "set_threads",
+    "write_bvh",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Threads come with much that is imported only when somebody asks for them."""
+    """Threads and motion capture come with much that is imported only when asked for."""
+    if name in ("fit_human", "read_bvh", "write_bvh"):
+        from kinetree import motion_capture
+
+        return getattr(motion_capture, name)
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

@@ -22,7 +22,9 @@ def load(
     gravity: Sequence[float] | None = None,
     mount: Any = None,
 ) -> Robot:
-    """Load a robot from a URDF or MJCF file; which of them it is, its content says.
+    """Load a robot from a URDF or MJCF file, or the skeleton of a BVH file.
+
+    The format is detected from the content.
 
     A file that describes what cannot be, or that says more than is taken from it, is loaded with
     an `errors.ModelWarning`.

@@ -7,6 +7,7 @@ from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import AXES
+from kinetree.algorithms.along_time import velocity_of_rates
 from kinetree.citations import LECTURE, RIGID_MOTIONS, TUTORIAL
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
@@ -54,6 +55,13 @@ KINEMATICS: dict[str, Quantity] = {
         (Q, V),
         {"dq": "rates of the coordinates"},
         rigid=True,
+    ),
+    "velocity_of_rates": Quantity(
+        "The velocity at which the coordinates change at some rates",
+        one(velocity_of_rates, TUTORIAL),
+        (Q, Argument("dq", Kind.CONFIGURATION)),
+        {"velocity": "generalised velocity"},
+        public=False,
     ),
     "chart_volumes": Quantity(
         "How far the coordinates of each chart are from a singularity",

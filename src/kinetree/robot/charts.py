@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from kinetree.errors import MissingExtraError, ShapeError, unknown
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike
 
@@ -43,6 +46,50 @@ class Charts(Core):
         from kinetree.rechart import continuous
 
         return continuous(self.model, q)
+
+    def velocities_along(
+        self,
+        times: ArrayLike,
+        q: ArrayLike,
+        method: Literal["difference", "spline"] = "difference",
+    ) -> Array:
+        """The velocities of a motion that is given by its configurations.
+
+        Arguments:
+            times: s, (times,), increasing.
+            q: configurations, (times, nq).
+            method: "difference", by the configurations before and after, second order in the step;
+                or "spline", of the cubic spline through the coordinates (extra trajectory).
+
+        Returns:
+            (times, nv).
+        """
+        t, path = np.asarray(times, dtype=np.float64), self.continuous(q)
+        if t.shape != path.shape[:1] or len(t) < 2 or not (np.diff(t) > 0.0).all():
+            raise ShapeError(
+                f"velocities_along: times has shape {t.shape} and q {path.shape}; increasing times "
+                "are expected, one for each configuration and at least two"
+            )
+        if method == "difference":
+            return self._differences(t, path)
+        if method != "spline":
+            raise unknown("method", method, ("difference", "spline"), "velocities_along")
+        try:
+            from scipy.interpolate import CubicSpline
+        except ImportError:
+            raise MissingExtraError(
+                "velocities_along: splines need SciPy, which is not installed: run pip install "
+                "'kinetree[trajectory]'"
+            ) from None
+        return self._compute("velocity_of_rates", (path, CubicSpline(t, path)(t, 1)), None)
+
+    def _differences(self, t: Array, path: Array) -> Array:
+        """Of each configuration, the slope there of the parabola through it and its neighbours."""
+        step = np.diff(t)[:, None]
+        between = self.difference(path[:-1], path[1:]) / step
+        v = np.concatenate([between[:1], between, between[-1:]])
+        before, after = np.vstack([step[:1], step]), np.vstack([step, step[-1:]])
+        return (v[:-1] * after + v[1:] * before) / (before + after)
 
     def in_speeds(
         self, A: Callable[[Sequence[Any]], Sequence[Sequence[Any]]], count: int
