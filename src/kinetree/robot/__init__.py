@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.robot.cartesian import Links
 from kinetree.robot.charts import Charts
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
@@ -17,6 +16,7 @@ from kinetree.robot.derivatives import Differential
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
+from kinetree.robot.link_door import Links
 
 __all__ = ["JointLimits", "Robot"]
 
