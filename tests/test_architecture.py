@@ -73,6 +73,7 @@ ALLOWED = {
     "joints": {"model"},
     "assembly": {"errors", "spatial", "model", "robot"},
     "robots": {"errors", "spatial", "model", "robot", "assembly"},
+    "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }
 PHYSICS_MAY_IMPORT = {
