@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kinetree.algorithms import PointForce
-from kinetree.algorithms.link_forces import JointWrench, WorldWrench
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.spatial import Force, Vector3
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.link_forces import JointWrench, WorldWrench
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Wrench:
 
     def load(self, numbers: Sequence[Any]) -> tuple[str, Force | WorldWrench]:
         wrench = Force(*_halves(numbers))
-        return self.frame, wrench if self.axes == "body" else WorldWrench(wrench, self.axes)
+        return self.frame, wrench if self.axes == "body" else _world_wrench(wrench, self.axes)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class CenterWrench:
     size: ClassVar[int] = 6
 
     def load(self, numbers: Sequence[Any]) -> tuple[str, WorldWrench]:
-        return self.frame, WorldWrench(Force(*_halves(numbers)), "center")
+        return self.frame, _world_wrench(Force(*_halves(numbers)), "center")
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class BodyTorque:
     size: ClassVar[int] = 3
 
     def load(self, numbers: Sequence[Any]) -> tuple[str, WorldWrench]:
-        return self.frame, WorldWrench(Force(Vector3.zero(), Vector3(*numbers)), "center")
+        return self.frame, _world_wrench(Force(Vector3.zero(), Vector3(*numbers)), "center")
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,8 @@ class JointTorque:
     size: ClassVar[int] = 3
 
     def load(self, numbers: Sequence[Any]) -> tuple[str, JointWrench]:
+        from kinetree.algorithms.link_forces import JointWrench
+
         return self.joint, JointWrench(Force(Vector3.zero(), Vector3(*numbers)))
 
 
@@ -141,3 +145,9 @@ def check(model: Model, quantity: str, key: Any) -> None:
 
 def _halves(numbers: Sequence[Any]) -> tuple[Vector3, Vector3]:
     return Vector3(*numbers[:3]), Vector3(*numbers[3:])
+
+
+def _world_wrench(wrench: Force, about: str) -> WorldWrench:
+    from kinetree.algorithms.link_forces import WorldWrench  # when one is first traced
+
+    return WorldWrench(wrench, about)

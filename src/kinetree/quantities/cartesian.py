@@ -5,22 +5,12 @@ Arrays of links have a row for each body, in the order of `Robot.bodies`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from kinetree.algorithms import (
-    AXES,
-    body_torques,
-    joint_torques,
-    link_configuration,
-    link_dynamics,
-    link_forces,
-    link_states,
-    link_velocities,
-    relative_velocities,
-)
+from kinetree.algorithms import AXES
 from kinetree.citations import LECTURE, TUTORIAL
-from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.quantities.row import (
     ANY_FRAME,
@@ -35,8 +25,6 @@ from kinetree.quantities.row import (
     V,
     one,
 )
-from kinetree.spatial import Motion, Rotation, Vector3
-from kinetree.spatial.angles import quat_of
 
 NOTHING = Preparation.NOTHING
 POINTS = Argument("points", Kind.LINK_POINTS)
@@ -50,129 +38,25 @@ FORCES = Argument("f", Kind.LINK_FORCES)
 TORQUES = Argument("torque", Kind.LINK_FORCES)
 ORIENTATIONS = ("matrix", "quaternion")
 PARTS = ("both", "angular", "linear")
-ROWS = {"both": (1, 1), "angular": (0, 1), "linear": (1, 0)}
-SOLVERS = {"aba": link_velocities.by_articulated_bodies, "crba": link_velocities.by_factor}
-"""Ways to solve with the stacked Jacobian's normal equations; only the second takes mimics."""
 
 
-def vectors(flat: Sequence[Any]) -> list[Vector3]:
-    """The rows of an array (bodies, 3)."""
-    return [Vector3(*flat[k : k + 3]) for k in range(0, len(flat), 3)]
+def late(name: str, module: str = "quantities.links") -> Callable[..., Any]:
+    """An algorithm that is imported when it is first traced: most sessions need none of these."""
+
+    def run(*arguments: Any) -> Any:
+        return getattr(import_module(f"kinetree.{module}"), name)(*arguments)
+
+    return run
 
 
-def rotations(flat: Sequence[Any], bodies: int) -> list[Rotation]:
-    """Orientations, from an array (bodies, 3, 3) or (bodies, 4)."""
-    if len(flat) == 4 * bodies:
-        return [Rotation.quat_xyzw(*flat[k : k + 4]) for k in range(0, len(flat), 4)]
-    rows = vectors(flat)
-    return [Rotation(*rows[k : k + 3]) for k in range(0, len(rows), 3)]
+def solvers(name: str) -> dict[str, Method | Any]:
+    """The methods of an algorithm that takes the name of a solver as its last argument."""
 
+    def by(solver: str) -> Callable[..., Any]:
+        algorithm = late(name)
+        return lambda *arguments: algorithm(*arguments, solver)
 
-def motions(linear: Sequence[Any], angular: Sequence[Any]) -> list[Motion]:
-    """Motions from two arrays (bodies, 3)."""
-    return [Motion(a, b) for a, b in zip(vectors(linear), vectors(angular), strict=True)]
-
-
-def pairs(flat: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The rows of an array (bodies, 2)."""
-    return [(flat[k], flat[k + 1]) for k in range(0, len(flat), 2)]
-
-
-def numbers(model: Model, names: Sequence[str]) -> list[int]:
-    """The numbers of bodies, by their names; all of them if none is named."""
-    return [k for k, body in enumerate(model.bodies) if not names or body.name in names]
-
-
-def solvers(
-    algorithm: Callable[..., Any], sources: tuple[str, ...] = TUTORIAL
-) -> dict[str, Method | Any]:
-    """The methods of an algorithm that takes a solver as its last argument."""
-
-    def by(name: str) -> Callable[..., Any]:
-        return lambda *arguments: algorithm(*arguments, SOLVERS[name])
-
-    return {name: Method(by(name), NOTHING, sources, mimics=name == "crba") for name in SOLVERS}
-
-
-def _states(model: Model, q: Any, v: Any, points: Any, orientation: str) -> Any:
-    x, R, linear, angular = link_states.link_states(model, q, v, vectors(points))
-    turned = [list(quat_of(turn)) for turn in R] if orientation == "quaternion" else R
-    return x, turned, linear, angular
-
-
-def _configuration(model: Model, x: Any, R: Any, points: Any) -> Any:
-    turned = rotations(R, len(model.bodies))
-    measured = link_configuration.link_poses(vectors(x), turned, vectors(points))
-    return link_configuration.link_configuration(model, measured)
-
-
-def _pose_residual(model: Model, q: Any, x: Any, R: Any, points: Any) -> Any:
-    turned = rotations(R, len(model.bodies))
-    measured = link_configuration.link_poses(vectors(x), turned, vectors(points))
-    return link_configuration.configuration_residuals(model, q, measured)
-
-
-def _step(model: Model, q: Any, x: Any, R: Any, points: Any, weights: Any, solve: Any) -> Any:
-    at = vectors(points)
-    measured = link_configuration.link_poses(vectors(x), rotations(R, len(model.bodies)), at)
-    return link_configuration.configuration_step(model, q, measured, at, pairs(weights), solve)
-
-
-def _stacked(
-    model: Model,
-    q: Any,
-    v: Any,
-    w: Any,
-    points: Any,
-    weights: Any,
-    links: Any,
-    parts: str,
-    solve: Any,
-) -> Any:
-    on = ROWS[parts]
-    counted = [(a * on[0], b * on[1]) for a, b in pairs(weights)]
-    some = numbers(model, links)
-    return link_velocities.stacked_velocity(
-        model, q, motions(v, w), vectors(points), counted, some, solve
-    )
-
-
-def _relative(model: Model, q: Any, v: Any, w: Any, points: Any, links: Any, parts: str) -> Any:
-    on = ("linear", "angular") if parts == "both" else (parts,)
-    some = numbers(model, links)
-    return relative_velocities.relative_velocity(model, q, motions(v, w), vectors(points), some, on)
-
-
-def _generalized(model: Model, q: Any, f: Any, points: Any, torque: Any) -> Any:
-    return link_forces.generalized_forces(model, q, vectors(f), vectors(points), vectors(torque))
-
-
-def _of_joint_torques(model: Model, q: Any, f: Any, torque: Any) -> Any:
-    return link_forces.forces_of_joint_torques(model, q, motions(f, torque))
-
-
-def _body_wrenches(model: Model, q: Any, f: Any, torque: Any, points: Any) -> Any:
-    return body_torques.body_wrenches(model, q, motions(f, torque), vectors(points))
-
-
-def _joint_torques_of(model: Model, q: Any, torque: Any) -> Any:
-    return body_torques.joint_torques_of_body_torques(model, q, vectors(torque))
-
-
-def _link_forces(model: Model, q: Any, tau: Any, points: Any, solve: Any) -> Any:
-    return joint_torques.link_forces(model, q, tau, vectors(points), solve)
-
-
-def _known_points(model: Model, q: Any, tau: Any, points: Any) -> Any:
-    return joint_torques.link_forces_and_joint_torques(model, q, tau, vectors(points))
-
-
-def _jacobians(model: Model, q: Any, points: Any) -> Any:
-    return link_states.link_jacobians_at(model, q, vectors(points))
-
-
-def _point_jacobian(model: Model, q: Any, point: Any, frame: str, axes: str) -> Any:
-    return link_states.point_jacobian(model, q, Vector3(*point), frame, axes)
+    return {x: Method(by(x), NOTHING, TUTORIAL, mimics=x == "crba") for x in ("aba", "crba")}
 
 
 def _row(
@@ -195,7 +79,7 @@ LINKS = {"links": SOME_BODIES, "parts": PARTS}
 CARTESIAN: dict[str, Quantity] = {
     "generalized_forces": Quantity(
         "The generalised forces of what acts on the robot",
-        one(link_forces.generalized_forces_of_loads, TUTORIAL, NOTHING),
+        one(late("generalized_forces_of_loads", "algorithms.link_forces"), TUTORIAL, NOTHING),
         (Q,),
         {"forces": "N or N m"},
         loads=True,
@@ -203,7 +87,7 @@ CARTESIAN: dict[str, Quantity] = {
     # states
     "link_states": _row(
         "Position, orientation and velocities of every link in the world",
-        _states,
+        late("states_of_arrays"),
         (Q, V, POINTS),
         {"x": "m", "R": "orientations", "v": "m/s", "w": "rad/s"},
         settings={"orientation": ORIENTATIONS},
@@ -211,7 +95,7 @@ CARTESIAN: dict[str, Quantity] = {
     **{
         f"link_configuration{suffix}": _row(
             "The configuration from the poses of links, joint by joint",
-            _configuration,
+            late("configuration_of_arrays"),
             (POSITIONS, given, POINTS),
             {"q": "configuration", "residual": RESIDUAL},
         )
@@ -220,7 +104,7 @@ CARTESIAN: dict[str, Quantity] = {
     **{
         f"pose_residual{suffix}": _row(
             "How far each joint is from what the poses of its links say",
-            _pose_residual,
+            late("pose_residual_of_arrays"),
             (Q, POSITIONS, given, POINTS),
             {"residual": RESIDUAL},
         )
@@ -229,7 +113,7 @@ CARTESIAN: dict[str, Quantity] = {
     **{
         f"configuration_step{suffix}": Quantity(
             "A step towards the configuration nearest to the poses of links",
-            solvers(_step),
+            solvers("step_of_arrays"),
             (Q, POSITIONS, given, POINTS, WEIGHTS),
             {"dq": "the step", "total": "sum of squares before it"},
             public=False,
@@ -238,7 +122,7 @@ CARTESIAN: dict[str, Quantity] = {
     },
     "stacked_velocity": Quantity(
         "The velocity from those of links, by the stacked Jacobian",
-        solvers(_stacked),
+        solvers("stacked_of_arrays"),
         (Q, LINEAR, ANGULAR, POINTS, WEIGHTS),
         {"velocity": "generalised velocity", "residual": RESIDUAL},
         settings=LINKS,
@@ -247,7 +131,7 @@ CARTESIAN: dict[str, Quantity] = {
     ),
     "relative_velocity": _row(
         "The velocity from those of links, joint by joint",
-        _relative,
+        late("relative_of_arrays"),
         (Q, LINEAR, ANGULAR, POINTS),
         {"velocity": "generalised velocity", "residual": RESIDUAL},
         settings=LINKS,
@@ -256,31 +140,31 @@ CARTESIAN: dict[str, Quantity] = {
     # forces
     "forces_of_links": _row(
         "Generalised forces of forces at points of links and torques on links",
-        _generalized,
+        late("generalized_of_arrays"),
         (Q, FORCES, POINTS, TORQUES),
         {"forces": "N or N m"},
     ),
     "forces_of_joints": _row(
         "Generalised forces of joint forces and torques in the parents' axes",
-        _of_joint_torques,
+        late("of_joint_torques_of_arrays"),
         (Q, FORCES, TORQUES),
         {"forces": "N or N m"},
     ),
     "body_wrenches": _row(
         "What joint forces and torques do to each link",
-        _body_wrenches,
+        late("body_wrenches_of_arrays"),
         (Q, FORCES, TORQUES, POINTS),
         WRENCHES,
     ),
     "joint_torques_of_body_torques": _row(
         "The joint torques that torques on links amount to",
-        _joint_torques_of,
+        late("joint_torques_of_of_arrays"),
         (Q, TORQUES),
         {"torque": "in the parents' axes"},
     ),
     "link_forces": Quantity(
         "The least forces and torques on links that give generalised forces",
-        solvers(_link_forces),
+        solvers("link_forces_of_arrays"),
         (Q, TAU, POINTS),
         WRENCHES,
         regular=True,
@@ -288,13 +172,13 @@ CARTESIAN: dict[str, Quantity] = {
     ),
     "link_forces_and_joint_torques": _row(
         "The least forces at points of links and joint torques that give generalised forces",
-        _known_points,
+        late("known_points_of_arrays"),
         (Q, TAU, POINTS),
         WRENCHES,
     ),
     "joint_torques": _row(
         "The least force and torque of each joint that give generalised forces",
-        joint_torques.joint_torques,
+        late("joint_torques", "algorithms.joint_torques"),
         (Q, TAU),
         WRENCHES,
         regular=True,
@@ -302,51 +186,51 @@ CARTESIAN: dict[str, Quantity] = {
     # on the way
     "link_jacobians": _row(
         "The Jacobian of every link at one of its points",
-        _jacobians,
+        late("jacobians_of_arrays"),
         (Q, POINTS),
         {"jacobians": "linear rows, then angular ones, for each body"},
     ),
     "point_jacobian": _row(
         "The Jacobian of a point of a frame",
-        _point_jacobian,
+        late("point_jacobian_of_arrays"),
         (Q, Argument("point", Kind.POINT)),
         {"jacobian": "linear rows, then angular ones"},
         settings={"frame": ANY_FRAME, "axes": AXES},
     ),
     "local_jacobians": _row(
         "The Jacobian of every joint in its parent's axes",
-        link_dynamics.local_jacobians,
+        late("local_jacobians", "algorithms.link_dynamics"),
         (Q,),
         {"jacobians": "linear rows, then angular ones, for each joint"},
     ),
     "link_intermediates": _row(
         "Velocities, accelerations and joint forces of every link in its own axes",
-        link_dynamics.link_intermediates,
+        late("link_intermediates", "algorithms.link_dynamics"),
         (Q, V, A),
         dict.fromkeys(("v", "w", "dv", "dw", "f", "torque"), "one row for each body"),
     ),
     "link_momenta": _row(
         "The momentum of every link about its centre of mass, in the world's axes",
-        link_dynamics.link_momenta,
+        late("link_momenta", "algorithms.link_dynamics"),
         (Q, V),
         {"momenta": "linear, then angular, one row for each body"},
     ),
     "link_energies": _row(
         "The kinetic energy of every link",
-        link_dynamics.link_energies,
+        late("link_energies", "algorithms.link_dynamics"),
         (Q, V),
         {"energies": "J"},
     ),
     "torque_shares": _row(
         "The share of each body in each joint force",
-        link_dynamics.torque_shares,
+        late("torque_shares", "algorithms.link_dynamics"),
         (Q, V, A),
         {"shares": "a row for each body, a column for each velocity"},
         TUTORIAL + LECTURE,
     ),
     "coriolis_by_energy": _row(
         "Coriolis and centrifugal forces from the kinetic energy",
-        link_dynamics.coriolis_by_energy,
+        late("coriolis_by_energy", "algorithms.link_dynamics"),
         (Q, V),
         {"forces": "N or N m"},
     ),
