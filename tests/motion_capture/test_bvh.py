@@ -78,7 +78,7 @@ def test_a_motion_that_is_written_comes_back(tmp_path, up):
     times = np.linspace(0.0, 1.0, 12)[:, None]
     q = human.integrate(human.neutral(), times * rng.uniform(-2.5, 2.5, human.nv))
     path = tmp_path / "human.bvh"
-    kt.write_bvh(path, human, q, 1 / 11, up=up)
+    kt.write_bvh(path, human, q, np.float64(1 / 11), up=up)
     capture = kt.read_bvh(path, units="cm", up=up)
     back = capture.robot
     assert relative_error(capture.times[-1], 1.0) < SAME

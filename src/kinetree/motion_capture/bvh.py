@@ -245,7 +245,7 @@ def write_bvh(
     if isinstance(units, str) and units not in UNITS:
         raise unknown("unit", units, UNITS, "write_bvh")
     scale = 1.0 / (UNITS[units] if isinstance(units, str) else float(units))
-    Path(file).write_text(_Writer(robot, path, scale, up).text(frame_time), encoding="utf-8")
+    Path(file).write_text(_Writer(robot, path, scale, up).text(float(frame_time)), encoding="utf-8")
 
 
 class _Writer:
