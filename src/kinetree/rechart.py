@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,20 @@ if TYPE_CHECKING:
     from kinetree.kernels import Kernels
 
 
+class Motion(NamedTuple):
+    """A motion in another robot's charts; velocities and accelerations if they were given."""
+
+    q: Array
+    v: Array | None
+    a: Array | None
+
+
 class Conversion:
     """From a robot's charts to those of another, which is the same robot; see `Robot.conversion`.
 
-    Every method takes one state or any batch of them, in the first robot's charts.
+    Every method takes one state or any batch of them, in the first robot's charts. A configuration
+    may have several coordinates in the other robot's; `y` says which are meant, by default those of
+    `configuration`.
     """
 
     def __init__(self, kernels: Kernels, other: Model) -> None:
@@ -33,71 +43,71 @@ class Conversion:
                 f"robots {model.name!r} and {other.name!r} have other joints: the same robot in "
                 "other charts is expected, such as robot.rechart('zyx')"
             )
-        self._kernels, self._model, self._other = kernels, model, other
+        self._kernels: Kernels = kernels
+        self._model, self._other = model, other
+        self._made: dict[str, Kernel] = {}
 
-    def _kernel(self, name: str, algorithm: Any, **lengths: int) -> Kernel:
-        both = partial(algorithm, self._model, self._other)
-        return self._kernels.own(name, lambda _, *arrays: both(*arrays), lengths)
+    def _at(self, name: str, q: ArrayLike, y: ArrayLike | None, *arrays: ArrayLike) -> Array:
+        """An algorithm of `algorithms.rechart` at a configuration in both charts."""
+        if name not in self._made:
+            lengths = {"q": self._model.nq, "y": self._other.nq}
+            lengths |= dict.fromkeys(("v", "a")[: len(arrays)], self._model.nv)
+            algorithm = partial(getattr(algorithms, name), self._model, self._other)
+            self._made[name] = self._kernels.own(name, lambda _, *x: algorithm(*x), lengths)
+        return self._made[name](q, self.configuration(q) if y is None else y, *arrays)
 
     @cached_property
     def _coordinates(self) -> Kernel:
-        return self._kernel("configuration", algorithms.other_coordinates, q=self._model.nq)
+        algorithm = partial(algorithms.other_coordinates, self._model, self._other)
+        lengths = {"q": self._model.nq}
+        return self._kernels.own("configuration", lambda _, q: algorithm(q), lengths)
 
     def configuration(self, q: ArrayLike) -> Array:
         """The coordinates (..., nq of the other robot) of a configuration."""
         return self._coordinates(q)
 
-    @cached_property
-    def _velocity(self) -> Kernel:
-        n = {"q": self._model.nq, "v": self._model.nv}
-        return self._kernel("velocity", algorithms.other_velocity, **n)
-
-    def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def velocity(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
         """The other robot's velocity (..., nv) at the same motion."""
-        return self._velocity(q, v)
+        return self._at("other_velocity", q, y, v)
 
-    @cached_property
-    def _acceleration(self) -> Kernel:
-        n = {"q": self._model.nq, "v": self._model.nv, "a": self._model.nv}
-        return self._kernel("acceleration", algorithms.other_acceleration, **n)
-
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike | None = None
+    ) -> Array:
         """The other robot's acceleration (..., nv) at the same motion."""
-        return self._acceleration(q, v, a)
+        return self._at("other_acceleration", q, y, v, a)
 
-    @cached_property
-    def _derivative(self) -> Kernel:
-        return self._kernel("derivative", algorithms.chart_derivative, q=self._model.nq)
-
-    def derivative(self, q: ArrayLike) -> Array:
+    def derivative(self, q: ArrayLike, y: ArrayLike | None = None) -> Array:
         """A (..., nv, nv): velocities of this robot are A times those of the other."""
-        return self._derivative(q)
+        return self._at("chart_derivative", q, y)
 
-    @cached_property
-    def _rate(self) -> Kernel:
-        n = {"q": self._model.nq, "v": self._model.nv}
-        return self._kernel("derivative_rate", algorithms.chart_derivative_rate, **n)
-
-    def derivative_rate(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def derivative_rate(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
         """The rate of A (..., nv, nv) at a velocity of this robot."""
-        return self._rate(q, v)
+        return self._at("chart_derivative_rate", q, y, v)
 
-    def forces(self, q: ArrayLike, tau: ArrayLike) -> Array:
+    def forces(self, q: ArrayLike, tau: ArrayLike, y: ArrayLike | None = None) -> Array:
         """The other robot's joint forces A^T tau (..., nv): they do the same work."""
-        return np.einsum("...ij,...i->...j", self.derivative(q), np.asarray(tau))
+        return np.einsum("...ij,...i->...j", self.derivative(q, y), np.asarray(tau))
 
-    def mass_matrix(self, q: ArrayLike, M: ArrayLike) -> Array:
+    def mass_matrix(self, q: ArrayLike, M: ArrayLike, y: ArrayLike | None = None) -> Array:
         """A^T M A, (..., nv, nv)."""
-        A = self.derivative(q)
+        A = self.derivative(q, y)
         return A.swapaxes(-1, -2) @ np.asarray(M) @ A
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, M: ArrayLike, C: ArrayLike) -> Array:
+    def coriolis_matrix(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        M: ArrayLike,
+        C: ArrayLike,
+        y: ArrayLike | None = None,
+    ) -> Array:
         """A^T C A + A^T M A', (..., nv, nv): of the Christoffel symbols if C is (Theorem 1)."""
-        A = self.derivative(q)
-        dA = self.derivative_rate(q, v)
+        A, dA = self.derivative(q, y), self.derivative_rate(q, v, y)
         return A.swapaxes(-1, -2) @ (np.asarray(C) @ A + np.asarray(M) @ dA)
 
-    def christoffel_symbols(self, q: ArrayLike, M: ArrayLike, Gamma: ArrayLike) -> Array:
+    def christoffel_symbols(
+        self, q: ArrayLike, M: ArrayLike, Gamma: ArrayLike, y: ArrayLike | None = None
+    ) -> Array:
         """The other robot's symbols (..., nv, nv, nv) from this one's, where v is the rate of q."""
         for model in (self._model, self._other):
             if model.nq != model.nv:
@@ -105,17 +115,29 @@ class Conversion:
                     "christoffel_symbols: velocities of both robots must be rates of coordinates; "
                     f"robot {model.name!r} has quaternions in one of them"
                 )
-        A, mass, symbols = self.derivative(q), np.asarray(M), np.asarray(Gamma)
+        A, mass, symbols = self.derivative(q, y), np.asarray(M), np.asarray(Gamma)
         # as the other robot moves with one unit velocity, this one moves with a column of A
         units = A.swapaxes(-1, -2)
-        second = np.moveaxis(self.derivative_rate(np.asarray(q)[..., None, :], units), -3, -1)
+        there = None if y is None else np.asarray(y)[..., None, :]
+        rates = self.derivative_rate(np.asarray(q)[..., None, :], units, there)
+        second = np.moveaxis(rates, -3, -1)
         turned = np.einsum("...abc,...ai,...bj,...ck->...ijk", symbols, A, A, A, optimize=True)
         bent: Array = np.einsum("...bi,...ba,...ajk->...ijk", A, mass, second, optimize=True)
         return turned + bent
 
-    def trajectory(self, q: ArrayLike) -> Array:
-        """A motion's configurations, (times, nq), in the other robot's charts and without jumps."""
-        return continuous(self._other, self.configuration(q))
+    def trajectory(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> Motion:
+        """A motion in the other robot's charts, its coordinates without jumps.
+
+        Arguments:
+            q: configurations at successive times, (times, nq).
+            v, a: velocities and accelerations, (times, nv), if they are wanted, too.
+        """
+        y = continuous(self._other, self.configuration(q))
+        w = None if v is None else self.velocity(q, v, y)
+        b = None if v is None or a is None else self.acceleration(q, v, a, y)
+        return Motion(y, w, b)
 
 
 def continuous(model: Model, q: ArrayLike) -> Array:

@@ -76,7 +76,7 @@ def test_every_euler_sequence_has_the_poses_and_velocities_of_quaternions(robot,
     other = robot.rechart(sequence).model
     q, v, _, _ = (x.tolist() for x in gentle(robot))
     y = rechart.other_coordinates(robot.model, other, q)
-    w = rechart.other_velocity(robot.model, other, q, v)
+    w = rechart.other_velocity(robot.model, other, q, y, v)
     for a, b in zip(
         algorithms.velocities(robot.model, q, v, "world"),
         algorithms.velocities(other, y, w, "world"),
@@ -104,11 +104,11 @@ def test_a_trajectory_stays_without_jumps_in_every_chart(robot):
     assert np.abs(np.diff(smooth, axis=0)).max() < 0.1
     for chart in ("zyx", "xyz", "zxz"):
         other = robot.rechart(chart)
-        y = robot.conversion(other).trajectory(flipped)
+        y = robot.conversion(other).trajectory(flipped).q
         assert relative_error(other.poses(y), robot.poses(q)) < SAME
         assert np.abs(np.diff(y, axis=0)).max() < 1.2  # no whole or half turn
     other = robot.rechart("exponential")
-    y = robot.conversion(other).trajectory(flipped)
+    y = robot.conversion(other).trajectory(flipped).q
     assert relative_error(other.poses(y), robot.poses(q)) < SAME
     sizes = np.linalg.norm(y[:, 6:9], axis=1)
     assert np.pi < sizes.max() < 1.55 * np.pi  # past half a turn, and away from a full one
@@ -116,6 +116,18 @@ def test_a_trajectory_stays_without_jumps_in_every_chart(robot):
     assert jumps.sum() == 1
     with pytest.raises(KinetreeError, match=r"\(times, 12\) is expected"):
         robot.continuous(q[0])
+
+
+@pytest.mark.parametrize("chart", ["exponential", "zyx"])
+def test_velocities_along_a_trajectory_are_the_rates_of_its_coordinates(robot, chart):
+    q = spinning(robot, 0.7)  # past half a turn, where other coordinates than the usual are taken
+    times = np.linspace(0.0, 1.0, len(q))
+    v = robot.velocities_along(times, q, "spline")
+    other = robot.rechart(chart)
+    y, w, b = robot.conversion(other).trajectory(q, v, np.zeros_like(v))
+    rates = np.gradient(y, times, axis=0)
+    assert np.abs(w - rates)[2:-2].max() < 0.02 * np.abs(rates).max()
+    assert b.shape == w.shape
 
 
 def test_the_same_robot_in_other_charts_is_expected(robot):

@@ -43,9 +43,8 @@ def other_coordinates(model: Model, other: Model, q: Sequence[Scalar]) -> list[S
     return y
 
 
-def pairs(model: Model, other: Model, q: Sequence[Scalar]) -> Iterator[Pair]:
-    """The joints of both robots."""
-    y = other_coordinates(model, other, q)
+def pairs(model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar]) -> Iterator[Pair]:
+    """The joints of both robots, at coordinates q and y of the same configuration."""
     for i in model.coordinate_order:
         joints = model.bodies[i].joint, other.bodies[i].joint
         own = q[model.q_slices[i]], y[other.q_slices[i]]
@@ -53,23 +52,28 @@ def pairs(model: Model, other: Model, q: Sequence[Scalar]) -> Iterator[Pair]:
 
 
 def other_velocity(
-    model: Model, other: Model, q: Sequence[Scalar], v: Sequence[Scalar]
+    model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar], v: Sequence[Scalar]
 ) -> list[Scalar]:
     """The velocity v of the first robot as the second has it."""
     w: list[Scalar] = [0] * other.nv
-    for pair in pairs(model, other, q):
+    for pair in pairs(model, other, q, y):
         V = along(pair.old.subspace(pair.q), v[pair.old_at])
         w[pair.new_at] = _solved(pair.new.subspace(pair.y), V)
     return w
 
 
 def other_acceleration(
-    model: Model, other: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
+    model: Model,
+    other: Model,
+    q: Sequence[Scalar],
+    y: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
 ) -> list[Scalar]:
     """The acceleration of the first robot as the second has it."""
     b: list[Scalar] = [0] * other.nv
-    w = other_velocity(model, other, q, v)
-    for pair in pairs(model, other, q):
+    w = other_velocity(model, other, q, y, v)
+    for pair in pairs(model, other, q, y):
         v_k, w_k = v[pair.old_at], w[pair.new_at]
         A = along(pair.old.subspace(pair.q), a[pair.old_at])
         A = A + along(pair.old.subspace_rate(pair.q, v_k), v_k)
@@ -78,10 +82,12 @@ def other_acceleration(
     return b
 
 
-def chart_derivative(model: Model, other: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def chart_derivative(
+    model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar]
+) -> list[list[Scalar]]:
     """A with v = A w (31)."""
     A: list[list[Scalar]] = [[0] * other.nv for _ in range(model.nv)]
-    for pair in pairs(model, other, q):
+    for pair in pairs(model, other, q, y):
         Phi = pair.old.subspace(pair.q)
         for j, axis in enumerate(pair.new.subspace(pair.y), pair.new_at.start):
             for i, x in enumerate(_solved(Phi, axis), pair.old_at.start):
@@ -90,12 +96,12 @@ def chart_derivative(model: Model, other: Model, q: Sequence[Scalar]) -> list[li
 
 
 def chart_derivative_rate(
-    model: Model, other: Model, q: Sequence[Scalar], v: Sequence[Scalar]
+    model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar], v: Sequence[Scalar]
 ) -> list[list[Scalar]]:
     """A', as the robot moves with v: Phi A' = Psi' - Phi' A."""
     rate: list[list[Scalar]] = [[0] * other.nv for _ in range(model.nv)]
-    A, w = chart_derivative(model, other, q), other_velocity(model, other, q, v)
-    for pair in pairs(model, other, q):
+    A, w = chart_derivative(model, other, q, y), other_velocity(model, other, q, y, v)
+    for pair in pairs(model, other, q, y):
         Phi, dPhi = pair.old.subspace(pair.q), pair.old.subspace_rate(pair.q, v[pair.old_at])
         dPsi = pair.new.subspace_rate(pair.y, w[pair.new_at])
         for j, change in enumerate(dPsi, pair.new_at.start):

@@ -102,7 +102,7 @@ def read_bvh(
     q = _configurations(recording, robot, scale, up, positions)
     if chart != "quaternion":
         other = robot.rechart(chart)
-        robot, q = other, robot.conversion(other).trajectory(q)
+        robot, q = other, robot.conversion(other).trajectory(q).q
     times = np.arange(len(q)) * recording.frame_time
     return MotionCapture(robot, times, robot.continuous(q), scale, up)
 
