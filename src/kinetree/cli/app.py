@@ -106,14 +106,21 @@ def symbolic(
     accelerated: Annotated[
         str, typer.Option(help="Joints whose acceleration is given, with commas between them.")
     ] = "",
+    orientation: Annotated[str, typer.Option(help="Of links: matrix or quaternion.")] = "",
+    parts: Annotated[str, typer.Option(help="Of velocities: both, angular or linear.")] = "",
+    links: Annotated[
+        str, typer.Option(help="Links whose velocities are given, with commas between them.")
+    ] = "",
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
     """Print a quantity in closed form, entry by entry, for a small mechanism."""
     given = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    given |= {"orientation": orientation, "parts": parts}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value}
-    if accelerated:
-        settings["accelerated"] = tuple(name.strip() for name in accelerated.split(","))
+    for name, names in (("accelerated", accelerated), ("links", links)):
+        if names:
+            settings[name] = tuple(word.strip() for word in names.split(","))
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 

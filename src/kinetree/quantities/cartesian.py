@@ -116,6 +116,7 @@ CARTESIAN: dict[str, Quantity] = {
             solvers("step_of_arrays"),
             (Q, POSITIONS, given, POINTS, WEIGHTS),
             {"dq": "the step", "total": "sum of squares before it"},
+            closed_form=False,
             public=False,
         )
         for suffix, given in (("", MATRICES), ("_of_quaternions", QUATERNIONS))

@@ -115,6 +115,7 @@ class Quantity:
     mass_matrix: what it needs the mass matrix to be, INVERTIBLE or POSITIVE (definite): it is
         refused for robots whose is not.
     rigid: whether it has an answer for a robot without moving joints.
+    closed_form: whether it can be written down with symbols.
     public: whether it is a method of Robot, or only used by others.
     """
 
@@ -128,6 +129,7 @@ class Quantity:
     regular: bool = False
     mass_matrix: str = ""
     rigid: bool = False
+    closed_form: bool = True
     public: bool = True
 
 
@@ -148,4 +150,4 @@ def plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, Rotation):
         return [list(row) for row in value.rows]
-    return [plain(item) for item in value] if isinstance(value, list) else value
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
