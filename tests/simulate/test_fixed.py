@@ -127,7 +127,7 @@ def test_controllers_made_anew_do_not_fill_the_memory():
     robot = kt.robots.double_pendulum()
     for _ in range(KEPT + 3):
         robot.simulate(REST, REST, lambda t, q, v, p: [0.0, 0.0], time=0.01, dt=0.01)
-    assert len(robot._own["simulations"]) == KEPT
+    assert len(robot._custom_kernels["simulations"]) == KEPT
 
 
 def test_a_floating_robot_falls_and_its_quaternions_stay_of_length_one():
