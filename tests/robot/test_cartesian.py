@@ -265,3 +265,14 @@ def test_messages_name_links_joints_and_shapes(arm, human):
         arm.generalized_forces(q, {kt.JointTorque("joint9"): np.zeros(3)})
     with pytest.raises(KinetreeError, match="rechart"):
         human.cartesian.coriolis_by_energy(human.neutral(), np.zeros(human.nv))
+
+
+def test_at_a_singular_chart_the_joint_is_named():
+    robot = kt.robots.legged(2, 2, base="floating").rechart("zyx")
+    q = robot.neutral()
+    q[4] = np.pi / 2
+    state = robot.cartesian.state(q)
+    with pytest.raises(kt.errors.SingularChartError, match="joint 'root_joint' are singular"):
+        robot.cartesian.velocity(q, state.v, state.w)
+    with pytest.raises(kt.errors.SingularChartError, match="joint 'root_joint' are singular"):
+        robot.cartesian.joint_torques(q, np.ones(robot.nv))
