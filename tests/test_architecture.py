@@ -56,6 +56,7 @@ ALLOWED = {
     "trajectory": {"errors", "lazy", "robot"},
     "simulate": {
         "errors",
+        "graph",
         "lazy",
         "scalar",
         "model",

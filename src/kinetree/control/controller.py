@@ -113,7 +113,7 @@ class Controller:
         """The law compiled: (t, q, v, p), with memory also that, to joint forces (and its rate)."""
         lengths = {"t": None, "q": self.robot.nq, "v": self.robot.nv, "p": len(self.p)}
         lengths |= {"memory": len(self.memory)} if len(self.memory) else {}
-        return self.robot.compile(self._named, lengths, self.name)
+        return self.robot.custom_kernel(self._named, lengths, self.name)
 
     def _named(self, model: Model, *arguments: Any) -> dict[str, Any]:
         found = self(*arguments)

@@ -78,7 +78,7 @@ class InverseKinematics:
     def iteration(self) -> Kernel:
         """One iteration, compiled: (q, target, posture) to (error before it, q after it)."""
         nq = self.robot.nq
-        return self.robot.compile(
+        return self.robot.custom_kernel(
             self._iteration, {"q": nq, "target": 7, "posture": nq}, "inverse_kinematics"
         )
 

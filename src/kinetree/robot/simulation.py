@@ -15,12 +15,13 @@ if TYPE_CHECKING:  # imported when a simulation is asked for
     from kinetree.simulate.adaptive import Event
     from kinetree.simulate.closed_loop import Controlled
     from kinetree.simulate.result import Simulation
+    from kinetree.simulate.rollout import Rollout
 
 
 class Simulated(Core):
     """How a robot moves under the forces of its joints."""
 
-    def compile(
+    def custom_kernel(
         self,
         function: Callable[..., Any],
         lengths: Mapping[str, int | None],
@@ -125,6 +126,52 @@ class Simulated(Core):
             inputs,
             parameters or {},
             progress,
+        )
+
+    def rollout(
+        self,
+        controller: Controlled | None,
+        steps: int,
+        dt: float = 1e-3,
+        *,
+        method: StepMethod = "",
+        limits: Enforcement = FREE,
+        record: Sequence[Any] = (),
+        every: int = 1,
+        inputs: int | None = None,
+        series: bool = False,
+        parameters: Sequence[Parameter] = (),
+    ) -> Rollout:
+        """Many simulations of the same kind, compiled as one kernel with the loop over time inside.
+
+        Environments are lanes of vectors and shared between threads. Their states stay in cache,
+        and nothing is written but what is recorded.
+
+        Arguments:
+            controller, method, limits, record, every: as in `simulate`.
+            steps, dt: how many steps, and their length, s.
+            inputs: how many numbers p the controller takes; by default as many as it has.
+            series: whether they are given for each step, (..., steps, np).
+            parameters: the model's, whose numbers are given with each call.
+
+        Returns:
+            A function (q0, v0, p, parameters) that simulates, with `gradient` and `sensitivity`.
+        """
+        from kinetree.simulate.fixed import compiled
+
+        return compiled(
+            self,  # type: ignore[arg-type]
+            self._custom_kernels,
+            controller,
+            steps,
+            dt,
+            method,
+            limits,
+            record,
+            every,
+            inputs,
+            series,
+            parameters,
         )
 
     def simulate_adaptive(

@@ -100,8 +100,11 @@ class TimeLoop:
                 kept = {name: _span(x[part], seen, backwards) for name, x in records.items()}
                 states = [x[part] for x in now]
                 run([*states, *given, *series], len(span), every, kept)
-        names = [name for name, _ in self.inputs[: self.states]]
-        return Rolled(dict(zip(names, now, strict=True)), records)
+        final = {
+            name: x.reshape(systems, *shape)
+            for (name, shape), x in zip(self.inputs[: self.states], now, strict=True)
+        }
+        return Rolled(final, records)
 
     def _array(self, k: int, x: np.ndarray, systems: int, steps: int, kind: Any) -> np.ndarray:
         """An argument as (systems, n) or, of a series, (systems, steps, n), n contiguous."""

@@ -11,9 +11,9 @@ import numpy as np
 from kinetree.algorithms.steps import Enforcement
 from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
 from kinetree.simulate.closed_loop import Controlled, closed_loop
-from kinetree.simulate.fixed import State
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
+from kinetree.simulate.start import Start
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def adaptive(
     tolerance: float,
 ) -> Simulation:
     """A simulation; see `Robot.simulate_adaptive`."""
-    state = State(robot, q0, v0, controller, p, None, {}, 0)
+    state = Start(robot, q0, v0, controller, p, None, {}, 0)
     if state.batch:
         raise ShapeError(f"simulate_adaptive takes one state; a batch of {state.batch} was given")
     if not 0.0 < float(time) < math.inf:
@@ -47,11 +47,11 @@ def adaptive(
     if limits.stops == "clamp":
         raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
     wanted, nq, nv = records(robot, record), robot.nq, robot.nv
-    loop = closed_loop(robot, known, controller, state.count, len(state.start), "", limits, wanted)
-    inputs = [state.p] if state.count else []
+    loop = closed_loop(robot, known, controller, state.count, len(state.memory), "", limits, wanted)
+    inputs = [state.p[0]] if state.count else []
 
     def split(y: Array) -> tuple[Array, Array, list[Array]]:
-        return y[:nq], y[nq : nq + nv], [y[nq + nv :]] if len(state.start) else []
+        return y[:nq], y[nq : nq + nv], [y[nq + nv :]] if len(state.memory) else []
 
     def rates(t: float, y: Array) -> Array:
         q, v, memory = split(y)
@@ -60,7 +60,7 @@ def adaptive(
     found = _solve_ivp()(
         rates,
         (0.0, float(time)),
-        np.concatenate([state.q, state.v, state.start]),
+        np.concatenate([state.q[0], state.v[0], state.memory]),
         method=method,
         t_eval=None if times is None else np.asarray(times, float),
         rtol=tolerance,
@@ -78,7 +78,7 @@ def adaptive(
 
     y = found.y.T
     q, v = robot.normalize(y[:, :nq]), y[:, nq : nq + nv]
-    memory = [y[:, nq + nv :]] if len(state.start) else []
+    memory = [y[:, nq + nv :]] if len(state.memory) else []
     seen = loop.observe_kernel(found.t, q, v, *inputs, *memory)
     names = [name for name, _ in loop.observe_kernel.interface.outputs]
     arrays = dict(zip(names, seen if isinstance(seen, tuple) else (seen,), strict=True))

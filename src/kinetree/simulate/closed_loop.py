@@ -64,6 +64,7 @@ class ClosedLoop:
         self.robot, self.controller, self.limits = robot, controller, limits
         self.parameters = tuple(parameters)
         self.records, self._memory = tuple(records), memory
+        self.loops: dict[Any, Any] = {}  # loops over time that are compiled
         kernel = robot.kernel("step", method, limits=limits)  # refuses what cannot be simulated
         step = QUANTITIES["step"].methods[kernel.method]
         assert isinstance(step, Method)
@@ -139,17 +140,17 @@ class ClosedLoop:
     @cached_property
     def step_kernel(self) -> Kernel:
         """`advance`, compiled."""
-        return self.robot.compile(self.advance, {**self.lengths, "dt": None}, "simulation")
+        return self.robot.custom_kernel(self.advance, {**self.lengths, "dt": None}, "simulation")
 
     @cached_property
     def observe_kernel(self) -> Kernel:
         """`observe`, compiled."""
-        return self.robot.compile(self.observe, self.lengths, "observation")
+        return self.robot.custom_kernel(self.observe, self.lengths, "observation")
 
     @cached_property
     def rates_kernel(self) -> Kernel:
         """`rates`, compiled."""
-        return self.robot.compile(self.rates, self.lengths, "rates")
+        return self.robot.custom_kernel(self.rates, self.lengths, "rates")
 
 
 def closed_loop(robot: Robot, known: dict[Any, Any], *key: Any) -> ClosedLoop:

@@ -1,0 +1,324 @@
+"""Rollouts: a robot under a controller, compiled with the loop over time, and its derivatives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, SimulationWarning
+from kinetree.runtime.time_loop import TimeLoop
+from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.result import Simulation
+from kinetree.simulate.start import Start
+from kinetree.simulate.time_loop import NEVER, along_loop, forward_loop, reverse_loop
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+Progress = Callable[[float], None]
+SEGMENTS = 100
+"""How often progress is told."""
+STORED = 2.5e8
+"""Numbers of states that are kept for a gradient; beyond, they are computed twice."""
+
+
+class Rollout:
+    """A robot under a controller for some steps; made by `Robot.rollout`.
+
+    Arguments:
+        robot: what moves.
+        loop: the robot, its controller, its step, and what is recorded.
+        steps, dt, every: how many steps, their length in s, and how many pass between records.
+        series: whether the controller's inputs have a value for each step.
+    """
+
+    def __init__(
+        self, robot: Robot, loop: ClosedLoop, steps: int, dt: float, every: int, series: bool
+    ) -> None:
+        self.robot, self.loop, self.series = robot, loop, series
+        self.steps, self.dt, self.every = steps, dt, every
+
+    def __repr__(self) -> str:
+        controller = getattr(self.loop.controller, "__name__", self.loop.controller)
+        length = f"{self.steps} steps of {self.dt} s"
+        return f"<Rollout of {self.robot.name!r} under {controller}: {length}>"
+
+    def __call__(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        p: ArrayLike | None = None,
+        parameters: Mapping[Any, ArrayLike] | None = None,
+        progress: Progress | None = None,
+    ) -> Simulation:
+        """The motion from a state, or from each of a batch.
+
+        Arguments:
+            q0, v0: where it starts, (..., nq) and (..., nv).
+            p: the controller's inputs, (..., np); (..., steps, np) if they are a series.
+            parameters: numbers of the model, as in `Robot.simulate`.
+            progress: called now and then with the share that is done.
+        """
+        return self.run(self._start(q0, v0, p, parameters), progress)
+
+    def _start(self, q0: ArrayLike, v0: ArrayLike, p: ArrayLike | None, parameters: Any) -> Start:
+        one, many = (None, p) if self.series else (p, None)
+        controller = self.loop.controller
+        return Start(self.robot, q0, v0, controller, one, many, parameters or {}, self.steps)
+
+    # forward
+
+    @property
+    def _watched(self) -> bool:
+        """Whether records are computed inside the loop: else only where they are kept."""
+        return self.every == 1 or not self.loop.records
+
+    def _time_loop(self, make: Callable[..., TimeLoop], *settings: bool) -> TimeLoop:
+        """A loop over time, which other rollouts of the closed loop share."""
+        key = (make.__name__, *settings)
+        if key not in self.loop.loops:
+            self.loop.loops[key] = make(self.loop, *settings)
+        return self.loop.loops[key]
+
+    def run(self, start: Start, progress: Progress | None = None) -> Simulation:
+        """The motion from where a simulation starts."""
+        n, times = start.count_of_systems, self.steps // self.every + 1
+        arrays: dict[str, Array] = {
+            name: np.empty((n, times, *shape)) for name, shape in self._recorded().items()
+        }
+        states = start.states(0.0, NEVER)
+        if progress is not None:
+            progress(0.0)
+        for first, count in self._segments(progress is not None):
+            kept = slice(first // self.every, (first + count) // self.every)
+            inside = (
+                {name: array[:, kept] for name, array in arrays.items()} if self._watched else {}
+            )
+            if not self._watched:
+                self._observe(start, states, first, arrays)
+            arguments = [*states, *start.constants(self.dt), *start.series(first, count)]
+            forward = self._time_loop(forward_loop, self.series, self._watched)
+            rolled = forward(arguments, n, count, self.every, tuple(inside), inside)
+            states = list(rolled.final.values())
+            if progress is not None:
+                progress((first + count) / self.steps)
+        self._observe(start, states, self.steps, arrays)
+        ended = np.where(states[-1] < 0.0, np.nan, states[-1])
+        grid = np.arange(0, self.steps + 1, self.every) * self.dt
+        for i in np.flatnonzero(~np.isnan(ended)):
+            for array in arrays.values():
+                array[i, grid > ended[i] - 0.5 * self.dt] = np.nan
+        batch = start.batch
+        shaped = {name: array.reshape(*batch, *array.shape[1:]) for name, array in arrays.items()}
+        ended = ended.reshape(batch)
+        _warn(ended)
+        return Simulation(grid, shaped, ended)
+
+    def _recorded(self) -> dict[str, tuple[int, ...]]:
+        seen = dict(self.loop.observe_kernel.interface.outputs)
+        return {"q": (self.robot.nq,), "v": (self.robot.nv,), **seen}
+
+    def _segments(self, many: bool) -> list[tuple[int, int]]:
+        """Stretches of time: first step and length; one if nobody must be told in between."""
+        length = self.steps
+        if not self._watched:
+            length = self.every
+        elif many:
+            length = max(1, self.steps // (SEGMENTS * self.every)) * self.every
+        length = max(length, 1)
+        return [(k, min(length, self.steps - k)) for k in range(0, self.steps, length)]
+
+    def _observe(
+        self, start: Start, states: list[Array], step: int, arrays: dict[str, Array]
+    ) -> None:
+        """Record states and what follows from them."""
+        at = step // self.every
+        _, q, v, *memory = states[:-1]
+        seen = self.loop.observe_kernel(*start.arguments(step * self.dt, step, q, v, *memory))
+        seen = seen if isinstance(seen, tuple) else (seen,)
+        for array, value in zip(arrays.values(), (q, v, *seen), strict=True):
+            array[:, at] = value
+
+    # derivatives
+
+    def gradient(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        weights: Mapping[str, ArrayLike],
+        p: ArrayLike | None = None,
+        parameters: Mapping[Any, ArrayLike] | None = None,
+    ) -> dict[str, Array]:
+        """The gradient of a function of the states, by reverse accumulation through time.
+
+        Arguments:
+            q0, v0, p, parameters: as in a call.
+            weights: the function's derivatives by "q", (..., steps + 1, nq), and by "v",
+                (..., steps + 1, nv), at every step, or (..., nq) and (..., nv) at the end alone.
+
+        Returns:
+            "q0" and "v0", (..., nv), "p" with p's shape if there is one, and "parameters",
+            (..., n), their numbers one after the other. By q0 it is along q0 (+) delta.
+        """
+        start = self._start(q0, v0, p, parameters)
+        n = start.count_of_systems
+        given = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
+        unknown = set(weights) - {"q", "v"}
+        if unknown:
+            raise KinetreeError(f"weights of {sorted(unknown)}: those of 'q' and 'v' are expected")
+        carried = [given["q"][:, -1], given["v"][:, -1]]
+        carried += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
+        lengths = self.loop.lengths
+        summed = [
+            np.zeros((n, lengths[name] or 0))
+            for name in ("p", "numbers")
+            if name in lengths and not (self.series and name == "p")
+        ]
+        states = [*carried, *summed]
+        by_p = np.zeros((n, self.steps, start.count)) if self.series and start.count else None
+        for first, stored in self._stored(start):
+            count = len(stored[0])
+            span = slice(first, first + count)
+            series = [*stored, given["q"][:, span], given["v"][:, span]]
+            records = {} if by_p is None else {"p_gradient": by_p[:, span]}
+            reverse = self._time_loop(reverse_loop, self.series)
+            rolled = reverse(
+                [*states, *series], n, count, 1, tuple(records), records, backwards=True
+            )
+            states = list(rolled.final.values())
+        return self._shaped(start, states, by_p)
+
+    def _weights(self, name: str, given: ArrayLike | None, start: Start) -> Array:
+        """Weights at every step, (systems, steps + 1, n)."""
+        n = {"q": self.robot.nq, "v": self.robot.nv}[name]
+        whole = np.zeros((*start.batch, self.steps + 1, n))
+        if given is not None:
+            array = np.asarray(given, float)
+            if array.shape[-2:] == (self.steps + 1, n):
+                whole[...] = array
+            else:
+                whole[..., -1, :] = array
+        return whole.reshape(start.count_of_systems, self.steps + 1, n)
+
+    def _stored(self, start: Start) -> list[tuple[int, list[Array]]]:
+        """Stretches of time, the last first: their first step, and the arguments of each step."""
+        n = start.count_of_systems
+        size = n * self.steps * (self.robot.nq + self.robot.nv)
+        length = self.steps if size <= STORED else int(np.ceil(np.sqrt(self.steps)))
+        names = ["q", "v", *(["memory"] if len(start.memory) else [])]
+        states = start.states(0.0, NEVER)
+        checkpoints = []
+        for first in range(0, self.steps, max(length, 1)):
+            checkpoints.append((first, states))
+            count = min(length, self.steps - first)
+            if first + count < self.steps:
+                states = list(self._advance(start, states, first, count, ()).final.values())
+        return [
+            (first, self._arguments_of_steps(start, states, first, length, names))
+            for first, states in reversed(checkpoints)
+        ]
+
+    def _advance(
+        self, start: Start, states: list[Array], first: int, count: int, record: tuple[str, ...]
+    ) -> Any:
+        arguments = [*states, *start.constants(self.dt), *start.series(first, count)]
+        plain = self._time_loop(forward_loop, self.series, False)
+        return plain(arguments, start.count_of_systems, count, 1, record)
+
+    def _arguments_of_steps(
+        self, start: Start, states: list[Array], first: int, length: int, names: list[str]
+    ) -> list[Array]:
+        count = min(length, self.steps - first)
+        seen = self._advance(start, states, first, count, tuple(names)).records
+        t = np.arange(first, first + count) * self.dt
+        found = {"t": t, **seen, "dt": np.full(count, self.dt)}
+        if start.count:
+            found["p"] = start.inputs(first, count)
+        if start.numbers is not None:
+            n = start.numbers.shape
+            found["numbers"] = np.broadcast_to(start.numbers[:, None], (n[0], count, n[1]))
+        return [found[name] for name, _ in self.loop.step_kernel.interface.inputs]
+
+    def _shaped(self, start: Start, states: list[Array], by_p: Array | None) -> dict[str, Array]:
+        """Gradients with the shape of the batch, that by q0 along its directions."""
+        batch = start.batch
+        rest = iter(states)
+        by_q, by_v = next(rest), next(rest)
+        if len(start.memory):
+            next(rest)
+        directions = self.robot.coordinate_rates(start.q[:, None], np.eye(self.robot.nv))
+        found = {"q0": np.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
+        if by_p is not None:
+            found["p"] = by_p
+        elif start.count:
+            found["p"] = next(rest)
+        if start.numbers is not None:
+            found["parameters"] = next(rest)
+        return {name: x.reshape(*batch, *x.shape[1:]) for name, x in found.items()}
+
+    def sensitivity(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        along: Mapping[str, ArrayLike],
+        p: ArrayLike | None = None,
+        parameters: Mapping[Any, ArrayLike] | None = None,
+    ) -> tuple[Array, Array]:
+        """The rates of all states along a direction, by forward accumulation.
+
+        Arguments:
+            q0, v0, p, parameters: as in a call; p is constant.
+            along: the direction: rates of "q0" and "v0", (..., nv), of "p", (..., np), and of
+                "parameters", (..., n).
+
+        Returns:
+            The rates of q, (..., steps + 1, nq), and of v, (..., steps + 1, nv).
+        """
+        if self.series:
+            raise KinetreeError("sensitivity: the controller's inputs are a series; use gradient")
+        start = self._start(q0, v0, p, parameters)
+        n = start.count_of_systems
+
+        def rate(name: str, length: int) -> Array:
+            given = np.asarray(along.get(name, 0.0), float)
+            whole = np.broadcast_to(given, (*start.batch, length)).reshape(n, length)
+            return np.ascontiguousarray(whole)
+
+        by_q = self.robot.coordinate_rates(start.q, rate("q0", self.robot.nv))
+        states = [by_q, rate("v0", self.robot.nv)]
+        states += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
+        constants = [rate("p", start.count)] if start.count else []
+        if start.numbers is not None:
+            constants.append(rate("parameters", start.numbers.shape[-1]))
+        found = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
+        names = ["q", "v", *(["memory"] if len(start.memory) else [])]
+        stored = self._arguments_of_steps(start, start.states(0.0, NEVER), 0, self.steps, names)
+        out = {"dq": found[0][:, :-1], "dv": found[1][:, :-1]}
+        forward = self._time_loop(along_loop)
+        rolled = forward([*states, *constants, *stored], n, self.steps, 1, ("dq", "dv"), out)
+        found[0][:, -1], found[1][:, -1] = rolled.final["dq"], rolled.final["dv"]
+        dq, dv = (x.reshape(*start.batch, *x.shape[1:]) for x in found)
+        return dq, dv
+
+
+def _warn(ended: Array) -> None:
+    """Say which environments diverged, and when."""
+    which = np.argwhere(~np.isnan(ended))
+    if which.size or (ended.ndim == 0 and not np.isnan(ended)):
+        listed = [
+            f"environment {i[0] if len(i) == 1 else i} at t = {ended[i]:.6g} s"
+            if i
+            else f"at t = {float(ended):.6g} s"
+            for i in (tuple(int(x) for x in row) for row in which[:3])
+        ]
+        more = f" and {len(which) - 3} more" if len(which) > 3 else ""
+        warnings.warn(
+            f"the simulation diverged: {', '.join(listed)}{more}; its states are NaN from there. A "
+            "smaller dt or another method may help",
+            SimulationWarning,
+            stacklevel=5,
+        )

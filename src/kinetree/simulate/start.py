@@ -1,0 +1,132 @@
+"""Where simulations start: states and inputs as users give them, checked, for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, ShapeError, StateError
+from kinetree.model.parameters import Parameter
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+class Start:
+    """Where a simulation starts, checked; batches as one axis of systems.
+
+    batch: the shape of the batch.
+    q, v: (systems, nq) and (systems, nv).
+    count: how many numbers p has; changes: whether it has a value for each step.
+    p: the controller's inputs, (systems, np), or (systems, steps, np) if they change.
+    memory: the controller's own, at the start, (m,).
+    numbers: of the model's parameters, (systems, n), or None.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        controller: Any,
+        p: ArrayLike | None,
+        inputs: ArrayLike | None,
+        parameters: Mapping[Parameter, ArrayLike],
+        steps: int,
+    ) -> None:
+        q, v = _array("q0", q0, robot.nq), _array("v0", v0, robot.nv)
+        self.changes = inputs is not None
+        if p is not None and self.changes:
+            raise KinetreeError("p and inputs are both given: inputs are p of every step")
+        default = getattr(controller, "p", np.zeros(0))
+        numbers = [_numbers(robot, part, given) for part, given in parameters.items()]
+        given = np.asarray(default if p is None else p, float) if inputs is None else None
+        if given is None:
+            given = np.asarray(inputs, float)
+            if given.ndim < 2 or given.shape[-2] != steps:
+                raise ShapeError(
+                    f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each "
+                    "step"
+                )
+        self.count = given.shape[-1]
+        if hasattr(controller, "p") and self.count != len(default):
+            raise ShapeError(
+                f"p has {self.count} numbers; {controller!r} takes {len(default)}: its "
+                "pack(...) makes them from names"
+            )
+        own = given.shape[:-2] if self.changes else given.shape[:-1]
+        try:
+            batches = [q.shape[:-1], v.shape[:-1], own, *(x.shape[:-1] for x in numbers)]
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            raise ShapeError(
+                f"simulate: the batch shapes do not broadcast: q0 {q.shape[:-1]}, v0 "
+                f"{v.shape[:-1]}, p {own}"
+                + "".join(f", {x.shape[:-1]} of a parameter" for x in numbers)
+            ) from None
+        self.batch = batch
+        self.count_of_systems = int(np.prod(batch, dtype=int))
+        self.q, self.v = (self._spread(x, 1) for x in (q, v))
+        self.p = self._spread(given, 2 if self.changes else 1)
+        self.memory = np.asarray(getattr(controller, "memory", np.zeros(0)), float)
+        spread = [self._spread(x, 1) for x in numbers]
+        self.numbers = np.concatenate(spread, axis=-1) if spread else None
+
+    def _spread(self, array: Array, axes: int) -> Array:
+        """For every system: (systems, ...)."""
+        core = array.shape[array.ndim - axes :]
+        whole = np.broadcast_to(array, (*self.batch, *core))
+        return np.ascontiguousarray(whole.reshape(self.count_of_systems, *core))
+
+    def states(self, count: float, ended: float) -> list[Array]:
+        """What a loop over time starts from."""
+        n = self.count_of_systems
+        memory = [np.broadcast_to(self.memory, (n, len(self.memory)))] if len(self.memory) else []
+        return [np.full(n, count), self.q, self.v, *memory, np.full(n, ended)]
+
+    def constants(self, dt: float) -> list[Array]:
+        """What it takes that does not change."""
+        p = [self.p] if self.count and not self.changes else []
+        numbers = [] if self.numbers is None else [self.numbers]
+        return [np.array(dt), *p, *numbers]
+
+    def series(self, first: int, count: int) -> list[Array]:
+        """What it takes that changes from step to step."""
+        return [self.p[:, first : first + count]] if self.count and self.changes else []
+
+    def inputs(self, first: int, count: int) -> Array:
+        """The controller's inputs at some steps, (systems, count, np)."""
+        if self.changes:
+            return self.p[:, first : first + count]
+        return np.broadcast_to(self.p[:, None], (len(self.p), count, self.count))
+
+    def arguments(self, t: float, k: int, q: Array, v: Array, *memory: Array) -> list[Any]:
+        """What the kernel of an observation takes; at the end p is that of the last step."""
+        p = self.p[:, min(k, self.p.shape[1] - 1)] if self.changes else self.p
+        numbers = [] if self.numbers is None else [self.numbers]
+        return [t, q, v, *([p] if self.count else []), *memory, *numbers]
+
+
+def _numbers(robot: Robot, parameter: Any, given: ArrayLike) -> Array:
+    """The numbers of a parameter, if it is one of this robot."""
+    if not isinstance(parameter, Parameter):
+        raise KinetreeError(
+            f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and Placement(joint) "
+            "are"
+        )
+    return _array(repr(parameter), given, len(parameter.nominal(robot.model)))
+
+
+def _array(name: str, given: ArrayLike, length: int) -> Array:
+    array = np.asarray(given, float)
+    if array.shape[-1:] != (length,):
+        raise ShapeError(f"{name} has shape {array.shape}; the last axis must be {length}")
+    wrong = ~np.isfinite(array).all(axis=-1)
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        state = f" of environment {where[0] if len(where) == 1 else where}" if where else ""
+        raise StateError(f"{name}{state} is not finite: {array[where].tolist()}")
+    return array
