@@ -9,10 +9,10 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
+from kinetree.loads import Point
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.runtime.kernel import Kernel
-from kinetree.tracing import Point
 from kinetree.typing import Array, ArrayLike, Out
 
 

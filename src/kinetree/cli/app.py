@@ -22,7 +22,10 @@ from kinetree.cli.options import (
     AxesOption,
     FrameOption,
     KindOption,
+    LinksOption,
     MethodOption,
+    OrientationOption,
+    PartsOption,
     given_settings,
 )
 from kinetree.cli.paper import reproduce
@@ -170,10 +173,15 @@ def export(
     kind: KindOption = "",
     about: AboutOption = "",
     accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
     lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
 ) -> None:
     """Write a quantity as source code: C99 with a header, a self-test and a CMake file."""
-    settings = given_settings(frame, axes, kind, about, accelerated)
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
     request = Export(quantity, target, output or Path(quantity), dtype, name, lib, method, settings)
     for path in write_export(_robot(robot, floating), request):
         typer.echo(path)
@@ -192,11 +200,16 @@ def symbolic(
     kind: KindOption = "",
     about: AboutOption = "",
     accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
     """Print a quantity in closed form, entry by entry, for a small mechanism."""
-    settings = given_settings(frame, axes, kind, about, accelerated)
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 

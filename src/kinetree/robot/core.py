@@ -12,12 +12,12 @@ from kinetree.citations import bibtex
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kernels import Kernels, state_name
 from kinetree.lazy import cached_property
+from kinetree.loads import Point
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
-from kinetree.tracing import Point
-from kinetree.typing import Array, ArrayLike, External, Out
+from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
 class JointLimits(NamedTuple):
@@ -261,7 +261,7 @@ class Core:
         arrays: tuple[ArrayLike, ...],
         out: Any,
         method: str = "",
-        external: External | None = None,
+        external: External | Loading | None = None,
         settings: tuple[Any, ...] = (),
     ) -> Any:
         """Compute a quantity at given states.
