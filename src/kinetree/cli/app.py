@@ -124,13 +124,18 @@ def compile(
     kind: KindOption = "",
     about: AboutOption = "",
     accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
     floating: Floating = False,
 ) -> None:
     """Compile quantities of a robot into the cache, for start-up or for a container.
 
     Example: kinetree compile arm inverse_dynamics forward_dynamics_derivatives
     """
-    settings = given_settings(frame, axes, kind, about, accelerated)
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
     dtypes = [name.strip() for name in dtype.split(",")]
     compile_all(_robot(robot, floating), quantities, dtypes, method, settings, Console())
 
