@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 REPEATS = 3
 
+G1 = "ROBOTS / 'g1_description/urdf/g1_29dof_rev_1_0.urdf'"
 ROBOTS = {
     "Panda": "cases()[0].robot",
     "Talos, floating": "next(c.robot for c in cases() if c.name == 'Talos, floating')",
-    "G1, floating": "kt.load(ROBOTS / 'g1_description/urdf/g1_29dof_rev_1_0.urdf', base='floating')",
+    "G1, floating": f"kt.load({G1}, base='floating')",
 }
 FIRST_ORDER = (
     "inverse_dynamics",
