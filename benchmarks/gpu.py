@@ -84,7 +84,8 @@ def main() -> None:
                 print(
                     f"{row.robot:18} {quantity:30} {dtype} ops {row.operations:6} "
                     f"{row.states:9.0f} M/s {row.bandwidth:5.1%} of copy, "
-                    f"registers {row.registers:3} local {row.local:6} threads {row.threads:3} shared {row.shared:6} "
+                    f"registers {row.registers:3} local {row.local:6} "
+                    f"threads {row.threads:3} shared {row.shared:6} "
                     f"compile {row.compile_seconds:5.1f} s error {row.error:.1e}",
                     flush=True,
                 )

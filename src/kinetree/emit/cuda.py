@@ -2,8 +2,12 @@
 
 A block of threads works on as many states. It has three phases, with a barrier between them: it
 loads the states' rows into shared memory with coalesced reads, each thread computes on its own
-rows, and the results are stored with coalesced writes. Rows in shared memory have an odd number of
-elements, so that threads side by side never meet in one bank.
+rows, and the results are stored with coalesced writes.
+
+Rows of arrays lie one behind the other, and so they do in shared memory, where threads side by side
+then read from different banks, unless the length of a row has a large power of two in it: such rows
+are padded to an odd length. Of results that stand in a matrix twice, one is kept, and an index
+tells the last phase where.
 
 Results that are too many for shared memory go to a scratch area in global memory, one column after
 the other, which the last phase transposes.
@@ -14,6 +18,7 @@ the threads of each phase stands in for the barrier: so the text is tested where
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
@@ -22,8 +27,12 @@ from kinetree.graph.program import size
 
 GOOD_BYTES = 100 * 1024
 """Shared memory of a block that leaves room for a second one on a multiprocessor."""
+WORTH = 1.3
+"""How many elements must stand for each distinct result before an index is worth it."""
 MOST_BYTES = 227 * 1024
 """All of it that a block can have, on compute capability 9.0."""
+CONFLICTS = 2
+"""Threads that may meet in one bank of shared memory."""
 STRIP = 32
 """Columns that the last phase transposes at once."""
 
@@ -53,8 +62,8 @@ class Shape:
 def launch_shape(lowered: Lowered) -> Shape:
     """As many threads as shared memory allows."""
     item = 4 if lowered.kind == "float" else 8
-    inputs = sum(_padded(size(i.shape)) for i in lowered.inputs)
-    row = inputs + _padded(lowered.results)
+    inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
+    row = inputs + sum(_staged(lowered))
     for threads in (128, 64, 32):
         if threads * row * item <= (GOOD_BYTES if threads > 32 else MOST_BYTES):
             return Shape(threads, threads * row * item, 0)
@@ -63,8 +72,21 @@ def launch_shape(lowered: Lowered) -> Shape:
     return Shape(threads, max(threads * inputs, strip) * item, threads * lowered.results)
 
 
-def _padded(count: int) -> int:
-    return count | 1
+def _staged(lowered: Lowered) -> list[int]:
+    """The length of each row of results in shared memory: the distinct ones, or each output's."""
+    outputs = [_pitch(size(o.shape)) for o in lowered.outputs]
+    shared = _pitch(lowered.results)
+    return [shared] if shared * WORTH <= sum(outputs) else outputs
+
+
+def _pitch(count: int) -> int:
+    """The elements from one row to the next in shared memory."""
+    return count if math.gcd(count, 32) <= CONFLICTS else count | 1
+
+
+def _aligned(count: int) -> int:
+    """Rounded up to vectors of 16 bytes."""
+    return -(-count // 4) * 4
 
 
 def emit_cuda(lowered: Lowered, name: str) -> str:
@@ -81,11 +103,73 @@ HEAD = """typedef {kind} T;
 #include <math.h>
 #define DEVICE static
 #define CONSTANT static const
+#define WIDE 0
 #else
 #define DEVICE static __device__ __forceinline__
 #define CONSTANT static __device__ const
+#define WIDE 1
 #endif
+
+/* Copy rows that lie one behind the other, all threads side by side. */
+DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
+{{
+#if WIDE
+    const int wide = 16 / sizeof(T);
+    if (count % wide == 0 && reinterpret_cast<unsigned long long>(from) % 16 == 0
+        && reinterpret_cast<unsigned long long>(to) % 16 == 0) {{
+        const int4 *source = reinterpret_cast<const int4 *>(from);
+        int4 *target = reinterpret_cast<int4 *>(to);
+        for (int i = tid; i < count / wide; i += threads) target[i] = source[i];
+        return;
+    }}
+#endif
+    for (int i = tid; i < count; i += threads) to[i] = from[i];
+}}
 """
+SINCOS = {
+    "double": """
+DEVICE void both(double x, double *s, double *c)
+{
+#ifdef KINETREE_HOST
+    *s = sin(x); *c = cos(x);
+#else
+    sincos(x, s, c);
+#endif
+}
+""",
+    "float": """
+#ifndef KINETREE_HOST
+static __device__ __noinline__ void far_away(float x, float *s, float *c) { sincosf(x, s, c); }
+#endif
+/* Sine and cosine: the angle less multiples of pi/2 (Cody and Waite), then polynomials. */
+DEVICE void both(float x, float *s, float *c)
+{
+#ifdef KINETREE_HOST
+    *s = sinf(x); *c = cosf(x);
+#else
+    const float k = rintf(x * 0.636619772f);
+    float r = fmaf(k, -1.57079601e+00f, x);
+    r = fmaf(k, -3.13916473e-07f, r);
+    r = fmaf(k, -5.39030253e-15f, r);
+    const int q = (int)k;
+    const float z = r * r;
+    float a = fmaf(2.86567956e-6f, z, -1.98559923e-4f);
+    a = fmaf(a, z, 8.33338592e-3f);
+    a = fmaf(a, z, -1.66666672e-1f);
+    a = fmaf(a * z, r, r);
+    float b = fmaf(2.44677067e-5f, z, -1.38877297e-3f);
+    b = fmaf(b, z, 4.16666567e-2f);
+    b = fmaf(b, z, -0.5f);
+    b = fmaf(b, z, 1.0f);
+    const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
+    *s = q & 2 ? -sine : sine;
+    *c = (q + 1) & 2 ? -cosine : cosine;
+    if (!(fabsf(x) < 71476.0f)) far_away(x, s, c);
+#endif
+}
+""",
+}
+"""A function for both at once: most angles need both."""
 
 
 class _Printer:
@@ -94,14 +178,18 @@ class _Printer:
         self.f = "f" if lowered.kind == "float" else ""
         self.inputs = [size(i.shape) for i in lowered.inputs]
         self.outputs = [size(o.shape) for o in lowered.outputs]
-        self.row = _padded(lowered.results)
-        starts = [0]
-        for count in self.inputs:
-            starts.append(starts[-1] + shape.threads * _padded(count))
-        self.starts = starts
+        self.staged = _staged(lowered)
+        self.indexed = len(self.staged) < len(self.outputs) or (
+            len(self.outputs) == 1 and self.staged[0] != _pitch(self.outputs[0])
+        )
+        rows = [*map(_pitch, self.inputs), *self.staged]
+        self.starts = [0]
+        for row in rows:
+            self.starts.append(self.starts[-1] + shape.threads * row)
+        self.known: dict[str, str] = {}
 
     def text(self) -> str:
-        parts = [HEAD.format(kind=self.lowered.kind), self._index()]
+        parts = [HEAD.format(kind=self.lowered.kind), SINCOS[self.lowered.kind], self._index()]
         parts += [self._load(), self._compute(), self._store(), self._kernel(), self._host()]
         return "\n".join(parts)
 
@@ -119,79 +207,109 @@ class _Printer:
     # phases
 
     def _index(self) -> str:
-        """Which result each element of an output is, where that is not its own number."""
+        """Which result each element of an output is, where results stand twice."""
+        if not (self.indexed or self.shape.scratch):
+            return ""
         tables = []
-        first = 0
         for k, elements in enumerate(self.lowered.elements):
-            if tuple(elements) != tuple(range(first, first + len(elements))):
-                values = ", ".join(map(str, elements))
-                tables.append(f"CONSTANT unsigned short index{k}[{len(elements)}] = {{{values}}};")
-            first += len(elements)
+            values = ", ".join(map(str, elements))
+            tables.append(f"CONSTANT unsigned short index{k}[{len(elements) or 1}] = {{{values}}};")
         return "\n".join(tables)
-
-    def _result(self, k: int, column: str) -> str:
-        """The number of the result that an element of output k is."""
-        elements = self.lowered.elements[k]
-        start = sum(self.outputs[:k])
-        if tuple(elements) == tuple(range(start, start + len(elements))):
-            return f"{start} + {column}" if start else column
-        return f"index{k}[{column}]"
 
     def _load(self) -> str:
         own = f"int tid, long long first, int alive, T *shared{self._in()}"
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
-            at = f"shared[{self.starts[k]} + row * {_padded(count)} + column]"
-            lines += self._over_rows(count, f"{at} = in{k}[(first + row) * step{k} + column];")
+            start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
+            at = f"shared[{start} + row * {pitch} + column]"
+            rows = self._over_rows(count, f"{at} = in{k}[(first + row) * step{k} + column];")
+            if count and pitch == count:
+                lines.append(f"    if (step{k} == {count}) {{")
+                from_ = f"in{k} + first * {count}, alive * {count}"
+                lines.append(f"        copy_rows(shared + {start}, {from_}, tid, {threads});")
+                lines.append("    } else {")
+                lines += [f"    {line}" for line in rows]
+                lines.append("    }")
+            else:
+                lines += rows
         return "\n".join([*lines, "}\n"])
 
     def _over_rows(self, count: int, statement: str) -> list[str]:
         """A loop of all threads over the rows of their states, neighbours side by side."""
         if not count:
             return []
+        threads = self.shape.threads
         return [
-            f"    for (int i = tid; i < alive * {count}; i += {self.shape.threads}) {{",
-            f"        const int row = i / {count}, column = i % {count};",
+            f"    for (int row = tid / {count}, column = tid % {count}; row < alive;) {{",
             f"        {statement}",
+            f"        row += {threads // count}, column += {threads % count};",
+            f"        if (column >= {count}) column -= {count}, ++row;",
             "    }",
         ]
 
     def _compute(self) -> str:
         head = f"DEVICE void {self.name}_compute(int tid, T *shared, T *scratch)"
         pointers = [
-            f"    const T *a{k} = shared + {self.starts[k]} + tid * {_padded(count)};"
+            f"    const T *a{k} = shared + {self.starts[k]} + tid * {_pitch(count)};"
             for k, count in enumerate(self.inputs)
             if count
         ]
         if self.shape.scratch:
-            pointers.append("    T *r_ = scratch + tid;")
+            pointers.append("    T *o0 = scratch + tid;")
         else:
-            pointers.append(f"    T *r_ = shared + {self.starts[-1]} + tid * {self.row};")
-        body = []
+            starts = self.starts[len(self.inputs) :]
+            pointers += [
+                f"    T *o{k} = shared + {starts[k]} + tid * {pitch};"
+                for k, pitch in enumerate(self.staged)
+                if pitch
+            ]
+        body: list[str] = []
         for step in self.lowered.steps:
-            body += ["    {", *(f"    {self._statement(x)};" for x in step.code), "    }"]
+            self.known = {}
+            body += [
+                "    {",
+                *(f"    {line};" for x in step.code for line in self._lines(x)),
+                "    }",
+            ]
         numbers = [
-            f"    {self._place(result)} = {self._number(value)};"
+            f"    {place} = {self._number(value)};"
             for result, value in self.lowered.constants
+            for place in self._places(result)
         ]
         return "\n".join([head, "{", *pointers, *body, *numbers, "}\n"])
 
-    def _place(self, result: int) -> str:
-        step = self.shape.threads if self.shape.scratch else 1
-        return f"r_[{result * step}]"
+    def _places(self, result: int) -> list[str]:
+        """Where a result is stored."""
+        if self.shape.scratch:
+            return [f"o0[{result * self.shape.threads}]"]
+        if self.indexed:
+            return [f"o0[{result}]"]
+        return [f"o{k}[{element}]" for k, element in self.lowered.places[result]]
 
-    def _statement(self, instruction: Instruction) -> str:
+    def _lines(self, instruction: Instruction) -> list[str]:
         if isinstance(instruction, Load):
             place = instruction.place
-            at = self._place(place.element) if place.area == RESULT else None
-            value = at or f"a{place.area}[{place.element}]"
-            return f"const T r{instruction.register} = {value}"
+            at = f"a{place.area}[{place.element}]"
+            value = self._places(place.element)[0] if place.area == RESULT else at
+            return [f"const T r{instruction.register} = {value}"]
         if isinstance(instruction, Compute):
+            args = [self._operand(x) for x in instruction.args]
+            if instruction.op in ("sin", "cos"):
+                return self._sine(instruction, args[0])
             kind = "bool" if instruction.op in TRUTHS else "T"
-            args = map(self._operand, instruction.args)
             value = TEMPLATES[instruction.op].format(*args, f=self.f)
-            return f"const {kind} r{instruction.register} = {value}"
-        return f"{self._place(instruction.place.element)} = {self._operand(instruction.value)}"
+            return [f"const {kind} r{instruction.register} = {value}"]
+        value = self._operand(instruction.value)
+        return [f"{place} = {value}" for place in self._places(instruction.place.element)]
+
+    def _sine(self, instruction: Compute, x: str) -> list[str]:
+        """The sine or the cosine of an angle; the other is computed with the first one."""
+        lines = []
+        if x not in self.known:
+            name = self.known[x] = f"{len(self.known)}"
+            lines = [f"T s_{name}, c_{name}", f"both({x}, &s_{name}, &c_{name})"]
+        which = "s" if instruction.op == "sin" else "c"
+        return [*lines, f"const T r{instruction.register} = {which}_{self.known[x]}"]
 
     def _operand(self, operand: Operand) -> str:
         return f"r{operand}" if isinstance(operand, int) else self._number(operand)
@@ -208,21 +326,29 @@ class _Printer:
         )
         lines = [head, "{"]
         for k, count in enumerate(self.outputs):
-            target = f"out{k}[(first + row) * pitch{k} + column]"
-            if not self.shape.scratch:
-                result = self._result(k, "column")
-                source = f"shared[{self.starts[-1]} + row * {self.row} + {result}]"
+            if self.shape.scratch:
+                lines += self._strips(k, count)
+            elif self.indexed:
+                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
+                target = f"out{k}[(first + row) * pitch{k} + column]"
                 lines += self._over_rows(count, f"{target} = {source};")
             else:
-                lines += self._strips(k, count)
+                lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
+
+    def _store_rows(self, k: int, count: int) -> list[str]:
+        start, pitch = self.starts[len(self.inputs) + k], self.staged[k]
+        if count and pitch == count:
+            to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
+            return [f"    copy_rows({to}, tid, {self.shape.threads});"]
+        target = f"out{k}[(first + row) * pitch{k} + column]"
+        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + column];")
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
         threads = self.shape.threads
         strips = -(-count // STRIP)
         first = 2 * sum(-(-n // STRIP) for n in self.outputs[:k])
-        result = self._result(k, "column")
         return [
             f"    if (phase >= {first} && phase < {first + 2 * strips}) {{",
             f"        const int start = (phase - {first}) / 2 * {STRIP};",
@@ -231,7 +357,7 @@ class _Printer:
             "            if (phase % 2 == 0) {",
             f"                const int row = i % {threads}, column = start + i / {threads};",
             f"                shared[(i / {threads}) * {threads + 1} + row] = "
-            f"scratch[({result}) * {threads} + row];",
+            f"scratch[index{k}[column] * {threads} + row];",
             "            } else {",
             "                const int row = i / width, column = start + i % width;",
             f"                if (row < alive) out{k}[(first + row) * pitch{k} + column] = "
