@@ -33,6 +33,7 @@ MOST_BYTES = 227 * 1024
 """All of it that a block can have, on compute capability 9.0."""
 CONFLICTS = 2
 """Threads that may meet in one bank of shared memory."""
+WARP = 32
 STRIP = 32
 """Columns that the last phase transposes at once."""
 
@@ -139,7 +140,12 @@ DEVICE void both(double x, double *s, double *c)
 """,
     "float": """
 #ifndef KINETREE_HOST
-static __device__ __noinline__ void far_away(float x, float *s, float *c) { sincosf(x, s, c); }
+static __device__ __noinline__ float2 far_away(float x)
+{
+    float2 y;
+    sincosf(x, &y.x, &y.y);
+    return y;
+}
 #endif
 /* Sine and cosine: the angle less multiples of pi/2 (Cody and Waite), then polynomials. */
 DEVICE void both(float x, float *s, float *c)
@@ -162,9 +168,10 @@ DEVICE void both(float x, float *s, float *c)
     b = fmaf(b, z, -0.5f);
     b = fmaf(b, z, 1.0f);
     const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    *s = q & 2 ? -sine : sine;
-    *c = (q + 1) & 2 ? -cosine : cosine;
-    if (!(fabsf(x) < 71476.0f)) far_away(x, s, c);
+    float2 y = {q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine};
+    if (!(fabsf(x) < 71476.0f)) y = far_away(x);
+    *s = y.x;
+    *c = y.y;
 #endif
 }
 """,
@@ -221,8 +228,8 @@ class _Printer:
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
-            at = f"shared[{start} + row * {pitch} + column]"
-            rows = self._over_rows(count, f"{at} = in{k}[(first + row) * step{k} + column];")
+            to = f"shared[{start} + row * {pitch} + at]"
+            rows = self._over_rows(count, f"{to} = in{k}[(first + row) * step{k} + column];")
             if count and pitch == count:
                 lines.append(f"    if (step{k} == {count}) {{")
                 from_ = f"in{k} + first * {count}, alive * {count}"
@@ -234,16 +241,31 @@ class _Printer:
                 lines += rows
         return "\n".join([*lines, "}\n"])
 
-    def _over_rows(self, count: int, statement: str) -> list[str]:
-        """A loop of all threads over the rows of their states, neighbours side by side."""
+    def _over_rows(self, count: int, statement: str, at: str = "column") -> list[str]:
+        """A loop of all threads over the rows of their states, neighbours side by side.
+
+        Long rows are taken by warps, whose threads keep their columns from row to row.
+
+        Arguments:
+            statement: moves an element, at `row` and `column`; `at` stands for what follows.
+            at: what depends on the column alone.
+        """
         if not count:
             return []
         threads = self.shape.threads
+        if count < WARP:
+            return [
+                f"    for (int i = tid; i < alive * {count}; i += {threads}) {{",
+                f"        const int row = i / {count}, column = i % {count}, at = {at};",
+                f"        {statement}",
+                "    }",
+            ]
         return [
-            f"    for (int row = tid / {count}, column = tid % {count}; row < alive;) {{",
-            f"        {statement}",
-            f"        row += {threads // count}, column += {threads % count};",
-            f"        if (column >= {count}) column -= {count}, ++row;",
+            f"    for (int column = tid % {WARP}; column < {count}; column += {WARP}) {{",
+            f"        const int at = {at};",
+            f"        for (int row = tid / {WARP}; row < alive; row += {threads // WARP}) {{",
+            f"            {statement}",
+            "        }",
             "    }",
         ]
 
@@ -329,9 +351,9 @@ class _Printer:
             if self.shape.scratch:
                 lines += self._strips(k, count)
             elif self.indexed:
-                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
+                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + at]"
                 target = f"out{k}[(first + row) * pitch{k} + column]"
-                lines += self._over_rows(count, f"{target} = {source};")
+                lines += self._over_rows(count, f"{target} = {source};", f"index{k}[column]")
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
@@ -342,7 +364,7 @@ class _Printer:
             to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
             return [f"    copy_rows({to}, tid, {self.shape.threads});"]
         target = f"out{k}[(first + row) * pitch{k} + column]"
-        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + column];")
+        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + at];")
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
