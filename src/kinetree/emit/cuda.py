@@ -33,7 +33,6 @@ MOST_BYTES = 227 * 1024
 """All of it that a block can have, on compute capability 9.0."""
 CONFLICTS = 2
 """Threads that may meet in one bank of shared memory."""
-WARP = 32
 STRIP = 32
 """Columns that the last phase transposes at once."""
 
@@ -74,8 +73,15 @@ def launch_shape(lowered: Lowered) -> Shape:
 
 
 def _staged(lowered: Lowered) -> list[int]:
-    """The length of each row of results in shared memory: the distinct ones, or each output's."""
+    """The length of each row of results in shared memory: the distinct ones, or each output's.
+
+    Rows as they are in the outputs are copied faster; they are taken if they leave the most threads.
+    """
+    item = 4 if lowered.kind == "float" else 8
+    inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
     outputs = [_pitch(size(o.shape)) for o in lowered.outputs]
+    if 128 * (inputs + sum(outputs)) * item <= GOOD_BYTES:
+        return outputs
     shared = _pitch(lowered.results)
     return [shared] if shared * WORTH <= sum(outputs) else outputs
 
@@ -228,7 +234,7 @@ class _Printer:
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
-            to = f"shared[{start} + row * {pitch} + at]"
+            to = f"shared[{start} + row * {pitch} + column]"
             rows = self._over_rows(count, f"{to} = in{k}[(first + row) * step{k} + column];")
             if count and pitch == count:
                 lines.append(f"    if (step{k} == {count}) {{")
@@ -241,31 +247,19 @@ class _Printer:
                 lines += rows
         return "\n".join([*lines, "}\n"])
 
-    def _over_rows(self, count: int, statement: str, at: str = "column") -> list[str]:
-        """A loop of all threads over the rows of their states, neighbours side by side.
+    def _over_rows(self, count: int, statement: str) -> list[str]:
+        """A loop of all threads over the rows of their states, one behind the other.
 
-        Long rows are taken by warps, whose threads keep their columns from row to row.
-
-        Arguments:
-            statement: moves an element, at `row` and `column`; `at` stands for what follows.
-            at: what depends on the column alone.
+        Threads side by side move elements side by side, across the ends of rows, so that memory
+        is written in whole sectors.
         """
         if not count:
             return []
-        threads = self.shape.threads
-        if count < WARP:
-            return [
-                f"    for (int i = tid; i < alive * {count}; i += {threads}) {{",
-                f"        const int row = i / {count}, column = i % {count}, at = {at};",
-                f"        {statement}",
-                "    }",
-            ]
         return [
-            f"    for (int column = tid % {WARP}; column < {count}; column += {WARP}) {{",
-            f"        const int at = {at};",
-            f"        for (int row = tid / {WARP}; row < alive; row += {threads // WARP}) {{",
-            f"            {statement}",
-            "        }",
+            "#pragma unroll 8",
+            f"    for (int i = tid; i < alive * {count}; i += {self.shape.threads}) {{",
+            f"        const int row = i / {count}, column = i % {count};",
+            f"        {statement}",
             "    }",
         ]
 
@@ -351,9 +345,9 @@ class _Printer:
             if self.shape.scratch:
                 lines += self._strips(k, count)
             elif self.indexed:
-                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + at]"
+                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
                 target = f"out{k}[(first + row) * pitch{k} + column]"
-                lines += self._over_rows(count, f"{target} = {source};", f"index{k}[column]")
+                lines += self._over_rows(count, f"{target} = {source};")
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
@@ -364,7 +358,7 @@ class _Printer:
             to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
             return [f"    copy_rows({to}, tid, {self.shape.threads});"]
         target = f"out{k}[(first + row) * pitch{k} + column]"
-        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + at];")
+        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + column];")
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
