@@ -14,7 +14,6 @@ from kinetree.emit.cuda import emit_cuda, launch_shape, style
 from kinetree.graph import interpret, trace
 from kinetree.graph.lower import lower
 from kinetree.graph.narrow import depth_first, most_alive, narrow
-from kinetree.graph.program import size
 from kinetree.quantities import PUBLIC
 from tests.mixed_robots import ROBOTS, every_kernel
 from tests.tolerances import relative_error
@@ -41,10 +40,8 @@ def run(function, program, arrays, kind="double"):
     states = len(arrays[0])
     given = [np.ascontiguousarray(x.reshape(states, -1), dtype) for x in arrays]
     results = [np.full((states, *o.shape), np.nan, dtype) for o in program.outputs]
-    arguments = []
-    for x, operand in zip([*given, *results], [*program.inputs, *program.outputs], strict=True):
-        arguments += [x.ctypes.data_as(ctypes.c_void_p), ctypes.c_longlong(size(operand.shape))]
-    function(*arguments, None, ctypes.c_longlong(states))
+    pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in (*given, *results)]
+    function(*pointers, None, ctypes.c_longlong(states))
     return results
 
 

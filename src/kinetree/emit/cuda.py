@@ -19,6 +19,7 @@ the threads of each phase stands in for the barrier: so the text is tested where
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
@@ -75,7 +76,7 @@ def launch_shape(lowered: Lowered) -> Shape:
 def _staged(lowered: Lowered) -> list[int]:
     """The length of each row of results in shared memory: the distinct ones, or each output's.
 
-    Rows as they are in the outputs are copied faster; they are taken if they leave the most threads.
+    Rows as they are in the outputs are copied faster. They are taken if that costs no threads.
     """
     item = 4 if lowered.kind == "float" else 8
     inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
@@ -96,13 +97,16 @@ def _aligned(count: int) -> int:
     return -(-count // 4) * 4
 
 
-def emit_cuda(lowered: Lowered, name: str) -> str:
+def emit_cuda(lowered: Lowered, name: str, shared: Collection[int] = ()) -> str:
     """The text of a kernel.
 
-    Its parameters are, for each argument and each result, a pointer and the elements from one
-    state's row to the next; the scratch; and the number of states.
+    Its parameters are the arguments and the results, rows one behind the other; the scratch; and
+    the number of states.
+
+    Arguments:
+        shared: the arguments that have one row for all states.
     """
-    return _Printer(lowered, identifier(name), launch_shape(lowered)).text()
+    return _Printer(lowered, identifier(name), launch_shape(lowered), shared).text()
 
 
 HEAD = """typedef {kind} T;
@@ -111,10 +115,13 @@ HEAD = """typedef {kind} T;
 #define DEVICE static
 #define CONSTANT static const
 #define WIDE 0
+#define UNROLL(n)
 #else
 #define DEVICE static __device__ __forceinline__
 #define CONSTANT static __device__ const
 #define WIDE 1
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL(n) PRAGMA(unroll n)
 #endif
 
 /* Copy rows that lie one behind the other, all threads side by side. */
@@ -186,8 +193,8 @@ DEVICE void both(float x, float *s, float *c)
 
 
 class _Printer:
-    def __init__(self, lowered: Lowered, name: str, shape: Shape) -> None:
-        self.lowered, self.name, self.shape = lowered, name, shape
+    def __init__(self, lowered: Lowered, name: str, shape: Shape, shared: Collection[int]) -> None:
+        self.lowered, self.name, self.shape, self.shared = lowered, name, shape, shared
         self.f = "f" if lowered.kind == "float" else ""
         self.inputs = [size(i.shape) for i in lowered.inputs]
         self.outputs = [size(o.shape) for o in lowered.outputs]
@@ -209,10 +216,10 @@ class _Printer:
     # parameters
 
     def _in(self) -> str:
-        return "".join(f", const T *in{k}, long long step{k}" for k in range(len(self.inputs)))
+        return "".join(f", const T *in{k}" for k in range(len(self.inputs)))
 
     def _out(self) -> str:
-        return "".join(f", T *out{k}, long long pitch{k}" for k in range(len(self.outputs)))
+        return "".join(f", T *out{k}" for k in range(len(self.outputs)))
 
     def _names(self, declared: str) -> str:
         return "".join(f", {word.split()[-1].lstrip('*')}" for word in declared.split(",")[1:])
@@ -234,20 +241,20 @@ class _Printer:
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
-            to = f"shared[{start} + row * {pitch} + column]"
-            rows = self._over_rows(count, f"{to} = in{k}[(first + row) * step{k} + column];")
-            if count and pitch == count:
-                lines.append(f"    if (step{k} == {count}) {{")
+            if not count:
+                continue
+            if k in self.shared:
+                to = f"shared[{start} + row * {pitch} + column]"
+                lines += self._over_rows(count, f"{to} = in{k}[column];")
+            elif pitch == count:
                 from_ = f"in{k} + first * {count}, alive * {count}"
-                lines.append(f"        copy_rows(shared + {start}, {from_}, tid, {threads});")
-                lines.append("    } else {")
-                lines += [f"    {line}" for line in rows]
-                lines.append("    }")
+                lines.append(f"    copy_rows(shared + {start}, {from_}, tid, {threads});")
             else:
-                lines += rows
+                to = f"shared[{start} + row * {pitch} + column]"
+                lines += self._over_rows(count, f"{to} = in{k}[first * {count} + i];")
         return "\n".join([*lines, "}\n"])
 
-    def _over_rows(self, count: int, statement: str) -> list[str]:
+    def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:
         """A loop of all threads over the rows of their states, one behind the other.
 
         Threads side by side move elements side by side, across the ends of rows, so that memory
@@ -256,7 +263,7 @@ class _Printer:
         if not count:
             return []
         return [
-            "#pragma unroll 8",
+            f"UNROLL({unrolled})",
             f"    for (int i = tid; i < alive * {count}; i += {self.shape.threads}) {{",
             f"        const int row = i / {count}, column = i % {count};",
             f"        {statement}",
@@ -346,8 +353,7 @@ class _Printer:
                 lines += self._strips(k, count)
             elif self.indexed:
                 source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
-                target = f"out{k}[(first + row) * pitch{k} + column]"
-                lines += self._over_rows(count, f"{target} = {source};")
+                lines += self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
@@ -357,8 +363,8 @@ class _Printer:
         if count and pitch == count:
             to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
             return [f"    copy_rows({to}, tid, {self.shape.threads});"]
-        target = f"out{k}[(first + row) * pitch{k} + column]"
-        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + column];")
+        source = f"shared[{start} + row * {pitch} + column]"
+        return self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
@@ -376,7 +382,7 @@ class _Printer:
             f"scratch[index{k}[column] * {threads} + row];",
             "            } else {",
             "                const int row = i / width, column = start + i % width;",
-            f"                if (row < alive) out{k}[(first + row) * pitch{k} + column] = "
+            f"                if (row < alive) out{k}[(first + row) * {count} + column] = "
             f"shared[(i % width) * {threads + 1} + row];",
             "            }",
             "        }",
