@@ -19,10 +19,11 @@ the threads of each phase stands in for the barrier: so the text is tested where
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
+from kinetree.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.graph.lower import RESULT, Compute, Instruction, Load, Lowered, Operand, Style
 from kinetree.graph.program import size
 
@@ -140,37 +141,16 @@ DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
     for (int i = tid; i < count; i += threads) to[i] = from[i];
 }}
 """
-SINCOS = {
-    "double": """
-DEVICE void both(double x, double *s, double *c)
-{
-#ifdef KINETREE_HOST
-    *s = sin(x); *c = cos(x);
-#else
-    sincos(x, s, c);
-#endif
-}
-""",
-    "float": """
-#ifndef KINETREE_HOST
-static __device__ __noinline__ float2 far_away(float x)
-{
-    float2 y;
-    sincosf(x, &y.x, &y.y);
-    return y;
-}
-#endif
-/* Sine and cosine: the angle less multiples of pi/2 (Cody and Waite), then polynomials. */
+FLOAT_SINES = """
+/* Sine and cosine: the angle less multiples of pi/2, in double precision, then polynomials. */
 DEVICE void both(float x, float *s, float *c)
 {
 #ifdef KINETREE_HOST
     *s = sinf(x); *c = cosf(x);
 #else
-    const float k = rintf(x * 0.636619772f);
-    float r = fmaf(k, -1.57079601e+00f, x);
-    r = fmaf(k, -3.13916473e-07f, r);
-    r = fmaf(k, -5.39030253e-15f, r);
-    const int q = (int)k;
+    const double k = rint((double)x * 0.63661977236758138);
+    const float r = (float)fma(k, -1.5707963267948966, (double)x);
+    const int q = (int)__double2ll_rn(k);
     const float z = r * r;
     float a = fmaf(2.86567956e-6f, z, -1.98559923e-4f);
     a = fmaf(a, z, 8.33338592e-3f);
@@ -181,14 +161,57 @@ DEVICE void both(float x, float *s, float *c)
     b = fmaf(b, z, -0.5f);
     b = fmaf(b, z, 1.0f);
     const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    float2 y = {q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine};
-    if (!(fabsf(x) < 71476.0f)) y = far_away(x);
+    *s = q & 2 ? -sine : sine;
+    *c = (q + 1) & 2 ? -cosine : cosine;
+#endif
+}
+"""
+"""Right for angles up to 1e9: the product of k and the error of pi/2 stays below half an ulp."""
+
+
+def _double_sines() -> str:
+    """The same with the polynomials of the CPU; beyond their range the library takes over."""
+
+    def horner(name: str, coefficients: Sequence[float]) -> str:
+        lines = [f"    double {name} = {coefficients[-1]!r};"]
+        lines += [f"    {name} = fma({name}, z, {c!r});" for c in reversed(coefficients[:-1])]
+        return "\n".join(lines)
+
+    first, second, third, _ = map(repr, HALF_PI)
+    return f"""
+#ifndef KINETREE_HOST
+static __device__ __noinline__ double2 far_away(double x)
+{{
+    double2 y;
+    sincos(x, &y.x, &y.y);
+    return y;
+}}
+#endif
+/* Sine and cosine: the angle less multiples of pi/2 in three parts, then polynomials. */
+DEVICE void both(double x, double *s, double *c)
+{{
+#ifdef KINETREE_HOST
+    *s = sin(x); *c = cos(x);
+#else
+    const double k = rint(x * {2.0 / math.pi!r});
+    const double t = fma(k, -{first}, x), u = fma(k, -{second}, t);
+    const double r = fma(k, -{third}, u);
+    const int q = (int)k;
+    const double z = r * r;
+{horner("p", SIN["double"])}
+{horner("o", COS["double"])}
+    const double a = fma(z * r, p, r), b = fma(z * z, o, fma(z, -0.5, 1.0));
+    const double sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
+    double2 y = {{q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine}};
+    if (!(fabs(x) <= {SINE_LIMIT!r})) y = far_away(x);
     *s = y.x;
     *c = y.y;
 #endif
-}
-""",
-}
+}}
+"""
+
+
+SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 """A function for both at once: most angles need both."""
 
 
