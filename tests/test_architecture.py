@@ -151,6 +151,7 @@ BESIDE = {
         "graph.records",
         "runtime.interface",
         "runtime.backend",
+        "runtime.patience",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},

@@ -6,9 +6,10 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kinetree import errors, joints, robots
+from kinetree import errors, joints, robots, scalar
 from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
 from kinetree.load import load
@@ -48,27 +49,31 @@ __all__ = [
     "load",
     "read_bvh",
     "robots",
+    "scalar",
     "set_threads",
     "write_bvh",
 ]
 
 
+LAZY = {
+    "Simulation": "kinetree.simulate.result",
+    "control": "",
+    "fit_human": "kinetree.motion_capture",
+    "get_threads": "kinetree.runtime.threads",
+    "read_bvh": "kinetree.motion_capture",
+    "set_threads": "kinetree.runtime.threads",
+    "write_bvh": "kinetree.motion_capture",
+}
+"""Names that are imported on first access, because they need much else, and where they are."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import threads, controllers, simulations and motion capture on first access."""
-    if name == "Simulation":
-        from kinetree.simulate.result import Simulation
+    if name not in LAZY:
+        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    if not LAZY[name]:
+        return import_module(f"kinetree.{name}")
+    return getattr(import_module(LAZY[name]), name)
 
-        return Simulation
-    if name == "control":
-        import kinetree.control
 
-        return kinetree.control
-    if name in ("fit_human", "read_bvh", "write_bvh"):
-        from kinetree import motion_capture
-
-        return getattr(motion_capture, name)
-    if name in ("get_threads", "set_threads"):
-        from kinetree.runtime import threads
-
-        return getattr(threads, name)
-    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__version__"])

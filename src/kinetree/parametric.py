@@ -46,6 +46,10 @@ class Parametric:
         self.parameters = np.array([x for part in parameters for x in part.nominal(model)])
         self.labels = tuple(f"{part.name}.{x}" for part in parameters for x in part.labels)
 
+    def __repr__(self) -> str:
+        parts = ", ".join(map(repr, self._kernels.parameters))
+        return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
+
     def with_numbers(self, p: Sequence[float]) -> Model:
         """The model with given parameters, for Robot(...).
 

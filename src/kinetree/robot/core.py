@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -223,6 +223,27 @@ class Core:
                 default as in the method.
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
+
+    def compile(
+        self,
+        *quantities: str | Kernel,
+        dtype: Any = np.float64,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """Compile now what would be compiled on first calls: for start-up, or into a container.
+
+        Arguments:
+            quantities: names, such as "forward_dynamics", for their default settings; or kernels,
+                such as robot.kernel("jacobian", frame="tool").
+            dtype: float64 or float32.
+            progress: called with the name of each before it is compiled.
+        """
+        for quantity in quantities:
+            name = quantity if isinstance(quantity, str) else quantity.name
+            if progress is not None:
+                progress(name)
+            kernel = self.kernel(quantity) if isinstance(quantity, str) else quantity
+            kernel.compile(dtype)
 
     def citation(self, quantity: str, method: str = "") -> str:
         """The sources of an algorithm, as BibTeX.
