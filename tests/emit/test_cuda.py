@@ -57,6 +57,7 @@ def wide(x):
 def test_blocks_that_are_not_full_and_results_through_scratch(states, limit, tmp_path, monkeypatch):
     if limit:
         monkeypatch.setattr(cuda, "GOOD_BYTES", limit)
+        monkeypatch.setattr(cuda, "MOST_BYTES", limit)
     program = trace("wide", wide, {"x": (40,)})
     lowered = lower(program, style("double"))
     assert bool(launch_shape(lowered).scratch) == bool(limit)

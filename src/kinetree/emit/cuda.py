@@ -31,6 +31,8 @@ GOOD_BYTES = 100 * 1024
 """Shared memory of a block that leaves room for a second one on a multiprocessor."""
 WORTH = 1.3
 """How many elements must stand for each distinct result before an index is worth it."""
+MOST_BYTES = 227 * 1024
+"""All of it that a block can have, on compute capability 9.0."""
 CONFLICTS = 2
 """Threads that may meet in one bank of shared memory."""
 STRIP = 32
@@ -64,8 +66,8 @@ def launch_shape(lowered: Lowered) -> Shape:
     item = 4 if lowered.kind == "float" else 8
     inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
     row = inputs + sum(_staged(lowered))
-    for threads, most in ((128, GOOD_BYTES), (64, GOOD_BYTES), (32, GOOD_BYTES // 2)):
-        if threads * row * item <= most:
+    for threads in (128, 64, 32):
+        if threads * row * item <= (GOOD_BYTES if threads > 32 else MOST_BYTES):
             return Shape(threads, threads * row * item, 0)
     threads = 128 if 128 * inputs * item <= GOOD_BYTES else 32
     strip = STRIP * (threads + 1)
