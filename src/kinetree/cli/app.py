@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json as json_format
+import warnings
 from collections.abc import Callable
 from functools import wraps
+from glob import escape, glob
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -11,9 +14,14 @@ import typer
 from rich.console import Console
 
 import kinetree
+from kinetree.cli import bench as benchmark
+from kinetree.cli import doctor as health
+from kinetree.cli import info as contents
 from kinetree.cli import operations
+from kinetree.cli.batch import Job, run_job
 from kinetree.cli.closed_form import closed_form_of
 from kinetree.cli.compile import ACTIONS, cache_report, compile_all
+from kinetree.cli.convert import convert_to
 from kinetree.cli.demo import report
 from kinetree.cli.export import TARGETS, Export, write_export
 from kinetree.cli.options import (
@@ -35,19 +43,36 @@ from kinetree.cli.simulate import run as run_simulation
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES, Problem
+from kinetree.quantities import PUBLIC
 from kinetree.typing import Base
 
 app = typer.Typer(
     help="A robot's description turned into its dynamics, as machine code.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
 ROBOT = f"A URDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
-RobotArgument = Annotated[str, typer.Argument(help=ROBOT, show_default=False)]
+
+
+def _robots(incomplete: str) -> list[str]:
+    """What a robot's name may go on with: built-in names, files and folders."""
+    files = glob(f"{escape(incomplete)}*")
+    paths = [f"{path}/" if Path(path).is_dir() else path for path in files]
+    return [name for name in (*BUILT_IN, *paths) if name.startswith(incomplete)]
+
+
+def _quantities(incomplete: str) -> list[str]:
+    return [name for name in PUBLIC if name.startswith(incomplete)]
+
+
+RobotArgument = Annotated[
+    str, typer.Argument(help=ROBOT, show_default=False, autocompletion=_robots)
+]
 Floating = Annotated[bool, typer.Option(help="Let the base float.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 
 
 def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -61,7 +86,9 @@ def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None
         @wraps(function)
         def run(*args: Any, **options: Any) -> None:
             try:
-                function(*args, **options)
+                with warnings.catch_warnings():
+                    warnings.showwarning = _show_warning  # type: ignore[assignment]
+                    function(*args, **options)
             except (KinetreeError, OSError) as e:
                 typer.echo(f"kinetree: {e}", err=True)
                 raise typer.Exit(code) from None
@@ -69,6 +96,11 @@ def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None
         return app.command()(run)
 
     return register
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    """A warning as a message, without the line of code that gave it."""
+    typer.echo(f"kinetree: warning: {message}", err=True)
 
 
 def _version(wanted: bool) -> None:
@@ -94,7 +126,10 @@ def demo(
     ] = None,
     floating: Floating = False,
 ) -> None:
-    """Load a robot, compile its dynamics, and show the results."""
+    """Load a robot, compile its dynamics, and show the results.
+
+    Example: kinetree demo quadruped --floating
+    """
     report(_robot(robot or "arm", floating))
 
 
@@ -105,7 +140,10 @@ def ops(
     everything: Annotated[bool, typer.Option("--all", help="Count slow methods, too.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a table in Markdown.")] = False,
 ) -> None:
-    """Count the multiplications and additions of every algorithm for a robot."""
+    """Count the multiplications and additions of every algorithm for a robot.
+
+    Example: kinetree ops panda.urdf --markdown
+    """
     operations.report(_robot(robot, floating), everything, markdown)
 
 
@@ -151,6 +189,8 @@ def cache(
     """Show the cache of machine code, or ship it: export it to a file, import it elsewhere.
 
     What is imported is machine code: import only files of people you trust.
+
+    Example: kinetree cache export kernels.zip
     """
     cache_report(action, file, Console())
 
@@ -183,7 +223,10 @@ def export(
     links: LinksOption = "",
     lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
 ) -> None:
-    """Write a quantity as source code: C99 with a header, a self-test and a CMake file."""
+    """Write a quantity as source code: C99 with a header, a self-test and a CMake file.
+
+    Example: kinetree export arm inverse_dynamics -o firmware --dtype float32
+    """
     words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
     words |= {"orientation": orientation, "parts": parts}
     settings = given_settings(words, {"accelerated": accelerated, "links": links})
@@ -211,7 +254,10 @@ def symbolic(
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
-    """Print a quantity in closed form, entry by entry, for a small mechanism."""
+    """Print a quantity in closed form, entry by entry, for a small mechanism.
+
+    Example: kinetree symbolic double_pendulum mass --latex
+    """
     words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
     words |= {"orientation": orientation, "parts": parts}
     settings = given_settings(words, {"accelerated": accelerated, "links": links})
@@ -250,7 +296,10 @@ def simulate(
     ] = None,
     floating: Floating = False,
 ) -> None:
-    """Simulate a robot under a controller."""
+    """Simulate a robot under a controller.
+
+    Example: kinetree simulate arm --controller pd --time 2 -o motion.npz --plot motion.png
+    """
     found = run_simulation(
         _robot(robot, floating), controller, target, start, time, dt, method, record, stops
     )
@@ -264,7 +313,10 @@ def paper(
         Path, typer.Argument(help="Where to write README.md and the figures.", show_default=False)
     ],
 ) -> None:
-    """Compute the tables and figures of Echeandia & Wensing again."""
+    """Compute the tables and figures of Echeandia & Wensing again.
+
+    Example: kinetree paper docs/paper
+    """
     reproduce(folder)
     typer.echo(folder / "README.md")
 
@@ -281,7 +333,10 @@ def check(
     ] = False,
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
 ) -> None:
-    """List everything wrong or doubtful in a robot file."""
+    """List everything wrong or doubtful in a robot file.
+
+    Example: kinetree check panda.urdf --strict
+    """
     problems = _problems(robot, "floating" if floating else base)
     for problem in problems:
         typer.echo(str(problem))
@@ -289,6 +344,140 @@ def check(
     summary = ", ".join(f"{n} {s}{'s' * (n != 1)}" for s, n in counts.items())
     typer.echo(f"{robot}: {summary}" if problems else f"{robot}: nothing to say")
     if counts["error"] or (strict and counts["warning"]):
+        raise typer.Exit(1)
+
+
+@command()
+def info(robot: RobotArgument, floating: Floating = False, json: JsonOption = False) -> None:
+    """Show what a robot consists of: tree, degrees of freedom, masses, limits, frames.
+
+    Example: kinetree info panda.urdf --json
+    """
+    loaded = _robot(robot, floating)
+    if json:
+        typer.echo(json_format.dumps(contents.summary(loaded), indent=2))
+    else:
+        contents.report(loaded)
+
+
+@command()
+def convert(
+    source: RobotArgument,
+    output: Annotated[
+        Path, typer.Argument(help="The new file: .urdf, or .xml for MJCF.", show_default=False)
+    ],
+    floating: Floating = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Convert a robot file: URDF to MJCF, or MJCF to URDF.
+
+    What the other format cannot express is a warning. Paths of meshes are kept as they are written.
+
+    Example: kinetree convert panda.urdf panda.xml
+    """
+    convert_to(_robot(source, floating), output, overwrite)
+    typer.echo(output)
+
+
+@command()
+def run(
+    quantity: Annotated[
+        str,
+        typer.Argument(
+            help="What to compute: inverse_dynamics, mass_matrix, ...", autocompletion=_quantities
+        ),
+    ],
+    robot: RobotArgument,
+    states: Annotated[
+        Path, typer.Argument(help="The states: .csv, .npz or .parquet.", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The results: .csv, .npz or .parquet.")
+    ],
+    zero: Annotated[
+        str, typer.Option(help="Arguments that are zero and not in the file, such as v,a.")
+    ] = "",
+    keep: Annotated[
+        str, typer.Option(help="Columns to copy to the output, with commas between them.")
+    ] = "",
+    threads: Annotated[int, typer.Option(help="How many; 0 for one a core.", min=0)] = 0,
+    method: MethodOption = "",
+    frame: FrameOption = "",
+    axes: AxesOption = "",
+    kind: KindOption = "",
+    about: AboutOption = "",
+    accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
+    floating: Floating = False,
+    overwrite: Overwrite = False,
+    json: JsonOption = False,
+) -> None:
+    """Compute a quantity at every state of a file, larger than memory if need be.
+
+    Columns are named as in q.elbow, v.elbow, tau.elbow (kinetree info lists the names), or numbered
+    as in q_0. An NPZ file has arrays q, v, ... with one row a state. If the job is stopped, the
+    same command goes on where it was.
+
+    Example: kinetree run inverse_dynamics panda.urdf states.parquet -o torques.parquet --zero a
+    """
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
+    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite)
+    loaded = _robot(robot, floating)
+    kinetree.set_threads(threads or None)
+    try:
+        done = run_job(loaded, job, None if json else Console(stderr=True))
+    except KeyboardInterrupt:
+        typer.echo("kinetree: stopped; the same command goes on from here", err=True)
+        raise typer.Exit(130) from None
+    if json:
+        typer.echo(json_format.dumps(done._asdict()))
+    else:
+        resumed = f", {done.resumed:,} of them from before" if done.resumed else ""
+        typer.echo(f"{done.output}: {done.rows:,} states{resumed}, {done.seconds:.2f} s")
+
+
+@command()
+def bench(
+    robot: RobotArgument,
+    floating: Floating = False,
+    batch: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 10_000,
+    seconds: Annotated[float, typer.Option(help="How long to measure each time.", min=0.0)] = 0.2,
+    json: JsonOption = False,
+) -> None:
+    """Measure the speed on this computer, beside the peers that are installed.
+
+    Rotors, friction and springs are left out, because not every peer has them. Results are
+    compared before anything is timed.
+
+    Example: kinetree bench panda.urdf
+    """
+    loaded = _robot(robot, floating)
+    rows, remarks = benchmark.measure(loaded, batch, seconds)
+    if json:
+        typer.echo(json_format.dumps(benchmark.as_json(loaded, rows, remarks, batch), indent=2))
+    else:
+        benchmark.report(loaded, rows, remarks, batch)
+
+
+@command()
+def doctor(json: JsonOption = False) -> None:
+    """Show versions, the processor, the cache, optional packages and GPUs, and run a self-test.
+
+    The exit code is 1 if kernels are not compiled, not kept, or wrong.
+
+    Example: kinetree doctor --json
+    """
+    found = health.diagnosis()
+    if json:
+        typer.echo(json_format.dumps(found, indent=2))
+    else:
+        health.report(found)
+    if not health.healthy(found):
         raise typer.Exit(1)
 
 

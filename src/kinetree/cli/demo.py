@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from rich.tree import Tree
 
+from kinetree.cli.info import tree
+from kinetree.cli.timing import seconds
 from kinetree.robot import Robot
 from kinetree.runtime.threads import get_threads, set_threads
 
@@ -23,7 +23,7 @@ def report(robot: Robot, console: Console | None = None) -> None:
     console.rule(
         f"[bold]{robot.name}[/]: {robot.nv} degrees of freedom, {len(robot.bodies)} bodies"
     )
-    console.print(_tree(robot))
+    console.print(tree(robot))
     started = time.perf_counter()
     rng = np.random.default_rng(0)
     q = robot.random(rng)
@@ -40,19 +40,6 @@ def report(robot: Robot, console: Console | None = None) -> None:
     console.print(_identities(robot, q, v, a, tau, qdd, M))
     console.print()
     console.print(_speeds(robot))
-
-
-def _tree(robot: Robot) -> Tree:
-    """The bodies under their parents."""
-    model = robot.model
-    top = Tree("world")
-    nodes: list[Tree] = []
-    for body in model.bodies:
-        parent = top if body.parent < 0 else nodes[body.parent]
-        kind = type(body.joint).__name__.lower()
-        mass = f"{body.inertia.mass:.3g} kg"
-        nodes.append(parent.add(f"{body.name}  [dim]{body.joint_name}, {kind}, {mass}[/]"))
-    return top
 
 
 def _vectors(robot: Robot, q: Any, v: Any, a: Any, tau: Any) -> Table:
@@ -128,11 +115,11 @@ def _speeds(robot: Robot) -> Table:
         other = sum(ops.values()) - multiplications - additions
         out = kernel(*arrays)
         single = [x[0].copy() for x in arrays]
-        one = _seconds(lambda k=kernel, s=single: k(*s))  # type: ignore[misc]
-        many = _seconds(lambda k=kernel, x=arrays, o=out: k(*x, out=o)) / BATCH  # type: ignore[misc]
+        one = seconds(lambda k=kernel, s=single: k(*s))  # type: ignore[misc]
+        many = seconds(lambda k=kernel, x=arrays, o=out: k(*x, out=o)) / BATCH  # type: ignore[misc]
         before = get_threads()
         set_threads(None)
-        threaded = _seconds(lambda k=kernel, x=arrays, o=out: k(*x, out=o)) / BATCH  # type: ignore[misc]
+        threaded = seconds(lambda k=kernel, x=arrays, o=out: k(*x, out=o)) / BATCH  # type: ignore[misc]
         set_threads(before)
         table.add_row(
             quantity,
@@ -144,19 +131,3 @@ def _speeds(robot: Robot) -> Table:
             f"{1e-6 / threaded:.1f} M states/s",
         )
     return table
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    """The median time of a call, from about a fifth of a second of calls."""
-    call()
-    started = time.perf_counter()
-    call()
-    once = max(time.perf_counter() - started, 1e-7)
-    repeat = max(1, int(0.02 / once))
-    times = []
-    for _ in range(9):
-        started = time.perf_counter()
-        for _ in range(repeat):
-            call()
-        times.append((time.perf_counter() - started) / repeat)
-    return float(np.median(times))

@@ -32,21 +32,26 @@ _NAME = re.compile(r"[0-9a-f]{64}\Z")
 
 def folder() -> Path | None:
     """Where entries are kept, or None. If nobody turned the cache off, a warning says why."""
+    path, problem = judge()
+    if problem:
+        _warn(problem)
+    return path
+
+
+def judge() -> tuple[Path | None, str]:
+    """Where entries are kept, or None and the reason; no reason if the cache is turned off."""
     named = os.environ.get("KINETREE_CACHE")
     if named == "":
-        return None
+        return None, ""
     try:
         path = Path(named) if named else _user_folder() / "kinetree"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         reason = _reason_for_distrust(path.stat())
-        if not reason:
-            return path
-        _warn(f"{path}: {reason}")
     except OSError as e:
-        _warn(str(e))
+        return None, str(e)
     except RuntimeError:
-        _warn("there is no home directory")
-    return None
+        return None, "there is no home directory"
+    return (None, f"{path}: {reason}") if reason else (path, "")
 
 
 def _reason_for_distrust(status: os.stat_result) -> str:

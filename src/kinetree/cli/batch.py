@@ -1,0 +1,219 @@
+"""`kinetree run`: a quantity at every state of a file, as a job that can be stopped and resumed.
+
+Results are kept piece by piece in a folder beside the output, `OUT.part`. A piece is written under
+another name and then renamed, and so is the output: no file is ever incomplete under its own name.
+The same command again goes on after the last complete piece.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from kinetree.cli.columns import Operand, operands
+from kinetree.cli.options import check_settings
+from kinetree.cli.partial import partial_name
+from kinetree.cli.tables import Arrays, Npz, Table, checked_suffix, join, open_table, write_piece
+from kinetree.errors import KinetreeError, unknown
+from kinetree.quantities import PUBLIC
+from kinetree.robot import Robot
+from kinetree.runtime.kernel import Kernel
+
+NUMBERS = 1 << 22
+"""How many numbers a piece has, about, arguments and results together: 32 MB."""
+LEAST, MOST = 1, 1 << 18
+"""Rows of a piece."""
+
+
+class Job(NamedTuple):
+    """What is to be computed.
+
+    quantity, method, settings: as in `Robot.kernel`.
+    states, output: files, each a .csv, .npz or .parquet.
+    zero: arguments that are zero and not read.
+    keep: further columns of the states that are copied to the output.
+    overwrite: whether an output that exists is replaced.
+    """
+
+    quantity: str
+    states: Path
+    output: Path
+    method: str
+    settings: Mapping[str, Any]
+    zero: Sequence[str]
+    keep: Sequence[str]
+    overwrite: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where pieces are kept until the output is complete."""
+        return self.output.with_name(f"{self.output.name}.part")
+
+
+class Done(NamedTuple):
+    """What a job did.
+
+    rows: of the output.
+    resumed: how many of them an earlier run had computed.
+    seconds: of this run.
+    columns: of the output.
+    """
+
+    output: str
+    rows: int
+    resumed: int
+    seconds: float
+    columns: list[str]
+
+
+def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
+    """Compute all states of a file, or the remaining ones.
+
+    Arguments:
+        robot, job: what to compute.
+        console: where progress is shown; nowhere if None.
+    """
+    _check(job)
+    check_settings(robot.model, job.quantity, job.settings)
+    kernel = robot.kernel(job.quantity, job.method, **job.settings)
+    arguments, results = operands(robot, kernel)
+    _check_zero(job, arguments)
+    kept = [Operand(name, (), (name,)) for name in job.keep]
+    read = [x for x in arguments if x.name not in job.zero]
+    table = open_table(job.states)
+    rows = table.count([*read, *kept]) if isinstance(table, Npz) else table.rows
+    if not rows:
+        raise KinetreeError(f"{job.states} has no states")
+    size = _piece_rows([*arguments, *results, *kept])
+    pieces = _resumed(job, _identity(robot, job, kernel, size))
+    started, resumed = time.perf_counter(), min(len(pieces) * size, rows)
+    with _progress(console, rows, resumed) as advance:
+        for arrays in _computed(kernel, table, arguments, read, kept, size, resumed):
+            pieces.append(_keep(job, len(pieces), [*kept, *results], arrays))
+            advance(len(next(iter(arrays.values()))))
+    counts = [min(size, rows - k * size) for k in range(len(pieces))]
+    temporary = partial_name(job.output)
+    join(temporary, [*kept, *results], pieces, counts)
+    os.replace(temporary, job.output)
+    shutil.rmtree(job.folder)
+    columns = [name for x in (*kept, *results) for name in x.columns]
+    return Done(str(job.output), rows, resumed, time.perf_counter() - started, columns)
+
+
+def _check(job: Job) -> None:
+    if job.quantity not in PUBLIC:
+        raise unknown("quantity", job.quantity, PUBLIC, "kinetree run")
+    checked_suffix(job.output)
+    if job.output.exists() and not job.overwrite:
+        raise KinetreeError(f"{job.output} exists already: --overwrite replaces it")
+    if job.output.exists() and job.states.exists() and job.output.samefile(job.states):
+        raise KinetreeError(f"{job.output}: the output must be another file than the states")
+    if not job.output.absolute().parent.is_dir():
+        raise KinetreeError(f"{job.output}: there is no folder {job.output.parent}")
+
+
+def _check_zero(job: Job, arguments: Sequence[Operand]) -> None:
+    names = [x.name for x in arguments]
+    for name in job.zero:
+        if name not in names or name == "q":
+            raise unknown(
+                "argument", name, [x for x in names if x != "q"], f"--zero: {job.quantity}"
+            )
+
+
+def _piece_rows(every: Sequence[Operand]) -> int:
+    return min(max(NUMBERS // sum(math.prod(x.shape) for x in every), LEAST), MOST)
+
+
+def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
+    """A text that differs if pieces of an earlier run do not belong to this one."""
+    status = job.states.stat()
+    parts = (
+        robot.model.digest,
+        (*robot.coordinate_names, *robot.velocity_names),
+        (job.quantity, kernel.method, sorted(job.settings.items()), list(job.zero), list(job.keep)),
+        (str(job.states.resolve()), status.st_size, status.st_mtime_ns),
+        (job.output.suffix, rows),
+    )
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _resumed(job: Job, identity: str) -> list[Path]:
+    """The complete pieces of an earlier run of the same job, in order."""
+    label = job.folder / "job"
+    if not (label.is_file() and label.read_text() == identity):
+        if job.folder.exists():
+            shutil.rmtree(job.folder)
+        job.folder.mkdir()
+        label.write_text(identity)
+    found: list[Path] = []
+    while (piece := _piece_name(job, len(found))).exists():
+        found.append(piece)
+    return found
+
+
+def _piece_name(job: Job, k: int) -> Path:
+    return job.folder / f"{k:06}{job.output.suffix.lower()}"
+
+
+def _keep(job: Job, k: int, results: Sequence[Operand], arrays: Arrays) -> Path:
+    """Write a piece, complete or not at all."""
+    path = _piece_name(job, k)
+    write_piece(partial_name(path), results, arrays)
+    os.replace(partial_name(path), path)
+    return path
+
+
+def _computed(
+    kernel: Kernel,
+    table: Table,
+    arguments: Sequence[Operand],
+    read: Sequence[Operand],
+    kept: Sequence[Operand],
+    rows: int,
+    first: int,
+) -> Iterator[Arrays]:
+    """The results at the states of a table, and the columns that are kept, piece after piece."""
+    names = [name for name, _ in kernel.interface.outputs]
+    for found in table.pieces([*read, *kept], rows, first):
+        values = [found.get(x.name, np.zeros(x.shape)) for x in arguments]
+        out = kernel(*values)
+        outs = out if isinstance(out, tuple) else (out,)
+        yield {x.name: found[x.name] for x in kept} | dict(zip(names, outs, strict=True))
+
+
+@contextmanager
+def _progress(console: Console | None, rows: int, done: int) -> Iterator[Any]:
+    """A bar with rate and remaining time."""
+    if console is None:
+        yield lambda count: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=False),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    started = time.perf_counter()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(f"{rows:,} states", total=rows, completed=done, rate="")
+
+        def advance(count: int) -> None:
+            bar.advance(task, count)
+            speed = (bar.tasks[0].completed - done) / max(time.perf_counter() - started, 1e-9)
+            bar.update(task, rate=f"{speed:,.0f} states/s")
+
+        yield advance

@@ -1,0 +1,93 @@
+"""The columns of a table for the arguments and results of a kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from kinetree.errors import KinetreeError
+from kinetree.model import Model
+from kinetree.quantities import QUANTITIES, Kind
+from kinetree.quantities.labels import labels
+from kinetree.quantities.row import SIX_ROWS, SQUARE
+from kinetree.robot import Robot
+from kinetree.runtime.kernel import Kernel
+
+SIX = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+class Operand(NamedTuple):
+    """An argument or a result of a kernel.
+
+    shape: of one state's value.
+    columns: the name of each of its numbers in a table, such as "q.elbow" or "M.elbow.wrist".
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    columns: tuple[str, ...]
+
+
+def operands(robot: Robot, kernel: Kernel) -> tuple[list[Operand], list[Operand]]:
+    """The arguments and the results of a quantity's kernel.
+
+    Arguments:
+        robot, kernel: the latter by `robot.kernel`.
+    """
+    row = QUANTITIES[kernel.name]
+    kinds = {**dict(row.arguments), **row.results}
+    shapes = kernel.interface
+    inputs, outputs = (
+        [_operand(robot.model, name, tuple(shape), kinds.get(name)) for name, shape in part]
+        for part in (shapes.inputs, shapes.outputs)
+    )
+    return inputs, outputs
+
+
+def _operand(model: Model, name: str, shape: tuple[int, ...], what: Kind | str | None) -> Operand:
+    if not shape:
+        return Operand(name, shape, (name,))
+    return Operand(name, shape, tuple(f"{name}.{x}" for x in _entries(model, shape, what)))
+
+
+def _entries(model: Model, shape: tuple[int, ...], what: Kind | str | None) -> list[str]:
+    """The name of each number of an array; its indices where nothing better is known."""
+    if isinstance(what, Kind):
+        names = [label.name for label in labels(model, what)]
+        if len(names) == math.prod(shape):
+            return names
+    velocities = [label.name for label in model.velocity_labels]
+    axes: list[Iterable[str]] = [[str(k) for k in range(n)] for n in shape]
+    words = what if isinstance(what, str) else ""
+    if words.endswith(SQUARE) and shape == (model.nv, model.nv):
+        axes = [velocities, velocities]
+    elif words.endswith(SIX_ROWS) and shape == (6, model.nv):
+        axes = [SIX, velocities]
+    return [".".join(words) for words in product(*axes)]
+
+
+def find_columns(operand: Operand, present: Sequence[str], file: str) -> list[str]:
+    """The columns of a file that hold an argument: by name, or numbered as in q_0, q_1.
+
+    Arguments:
+        present: the columns of the file.
+        file: its name, for the message.
+    """
+    numbered = [f"{operand.name}_{k}" for k in range(len(operand.columns))]
+    known = set(present)
+    for names in (list(operand.columns), numbered):
+        if known.issuperset(names):
+            return names
+    missing = next(name for name in operand.columns if name not in known)
+    listed = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
+    raise KinetreeError(
+        f"{file}: column {missing!r} is missing; it has {listed}. Expected are the columns "
+        f"{_listed(operand.columns)}, or {_listed(numbered)}; --zero {operand.name} takes "
+        f"{operand.name} as zero"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]}, {names[1]}, ..., {names[-1]}"

@@ -1,0 +1,27 @@
+"""`kinetree convert`: one kind of robot file to another."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kinetree.cli.partial import partial_name
+from kinetree.errors import KinetreeError
+from kinetree.robot import Robot
+
+
+def convert_to(robot: Robot, output: Path, overwrite: bool) -> None:
+    """Write a robot to a file, complete or not at all.
+
+    Arguments:
+        output: ends with .urdf, or with .xml or .mjcf for MJCF.
+        overwrite: whether an existing file may be replaced.
+    """
+    if output.exists() and not overwrite:
+        raise KinetreeError(f"{output} exists already: --overwrite replaces it")
+    temporary = partial_name(output)
+    try:
+        robot.save(temporary)
+        os.replace(temporary, output)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,176 @@
+"""`kinetree run`: the same numbers as the API, in every format, stopped or not."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.cli import batch
+from tests.cli.test_app import invoke
+
+ROBOT = kt.robots.arm()
+COUNT = 23
+
+
+@pytest.fixture
+def states():
+    rng = np.random.default_rng(0)
+    return {"q": ROBOT.random(rng, COUNT), "v": rng.standard_normal((COUNT, ROBOT.nv))}
+
+
+def columns(states):
+    names = {"q": ROBOT.coordinate_names, "v": ROBOT.velocity_names}
+    table = {f"{x}.{n}": states[x][:, k] for x in states for k, n in enumerate(names[x])}
+    return {"time": np.arange(COUNT) * 0.5, **table}
+
+
+def write(path, states):
+    table = columns(states)
+    if path.suffix == ".npz":
+        np.savez(path, time=table["time"], **states)
+    elif path.suffix == ".csv":
+        numbers = np.stack(list(table.values()), axis=1)
+        np.savetxt(path, numbers, "%.17g", ",", header=",".join(table), comments="")
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(table), path)
+    return path
+
+
+def read(path):
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            return {name: file[name] for name in file.files}
+    if path.suffix == ".csv":
+        names = path.read_text().split("\n", 1)[0].split(",")
+        numbers = np.loadtxt(path, delimiter=",", skiprows=1)
+        return dict(zip(names, numbers.T, strict=True))
+    table = pytest.importorskip("pyarrow.parquet").read_table(path)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(batch, "MOST", 5)
+
+
+@pytest.mark.parametrize("kind", [".csv", ".npz", ".parquet"])
+@pytest.mark.parametrize("first", [".csv", ".npz", ".parquet"])
+@pytest.mark.usefixtures("small_pieces")
+def test_results_are_those_of_the_api_in_every_format(tmp_path, states, first, kind):
+    path, out = write(tmp_path / f"in{first}", states), tmp_path / f"out{kind}"
+    arguments = ["run", "inverse_dynamics", "arm", str(path), "-o", str(out)]
+    result = invoke(*arguments, "--zero", "a", "--keep", "time", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["rows"] == COUNT
+    expected = ROBOT.inverse_dynamics(states["q"], states["v"], np.zeros(ROBOT.nv))
+    found = read(out)
+    names = [f"tau.{name}" for name in ROBOT.velocity_names]
+    if kind == ".npz":
+        assert found["tau_columns"].tolist() == names
+        tau = found["tau"]
+    else:
+        assert list(found) == ["time", *names]
+        tau = np.stack([found[name] for name in names], axis=1)
+    assert (tau == expected).all()
+    assert (found["time"] == np.arange(COUNT) * 0.5).all()
+    assert {p.name for p in tmp_path.iterdir()} == {path.name, out.name}
+
+
+@pytest.mark.parametrize("kind", [".csv", ".npz", ".parquet"])
+@pytest.mark.usefixtures("small_pieces")
+def test_a_job_that_was_stopped_goes_on(tmp_path, states, kind, monkeypatch):
+    path, out = write(tmp_path / f"in{kind}", states), tmp_path / f"out{kind}"
+    arguments = ["run", "mass_matrix", "arm", str(path), "-o", str(out)]
+    kept = batch.write_piece
+
+    def stops(name, *rest):
+        if "000003" in name.name:
+            raise KeyboardInterrupt
+        kept(name, *rest)
+
+    monkeypatch.setattr(batch, "write_piece", stops)
+    result = invoke(*arguments)
+    assert result.exit_code == 130
+    assert "the same command goes on" in result.output
+    assert not out.exists()
+    monkeypatch.setattr(batch, "write_piece", kept)
+    result = invoke(*arguments, "--json")
+    assert json.loads(result.output)["resumed"] == 15
+    M = ROBOT.mass_matrix(states["q"])
+    found = read(out)
+    entries = found["M"][:, 1, 2] if kind == ".npz" else found["M.joint2.joint3"]
+    assert (entries == M[:, 1, 2]).all()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_pieces_of_another_job_are_not_taken_over(tmp_path, states, monkeypatch):
+    path, out = write(tmp_path / "in.npz", states), tmp_path / "out.npz"
+    monkeypatch.setattr(batch, "join", lambda *_: 1 / 0)
+    assert invoke("run", "gravity_forces", "arm", str(path), "-o", str(out)).exit_code == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(batch, "MOST", 5)
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(out), "--json")
+    assert json.loads(result.output)["resumed"] == 0
+
+
+def test_a_missing_column_is_named_with_what_was_expected(tmp_path, states):
+    path = write(tmp_path / "in.csv", states)
+    result = invoke("run", "inverse_dynamics", "arm", str(path), "-o", str(tmp_path / "out.csv"))
+    assert result.exit_code == 1
+    assert "column 'a.joint1' is missing" in result.output
+    assert "--zero a" in result.output
+
+
+def test_a_cell_that_is_no_number_is_named_by_its_line(tmp_path, states):
+    path = write(tmp_path / "in.csv", states)
+    lines = path.read_text().splitlines()
+    lines[7] = lines[7].replace(lines[7].split(",")[1], "high")
+    path.write_text("\n".join(lines))
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(tmp_path / "out.csv"))
+    assert result.exit_code == 1
+    assert "in.csv:8: " in result.output
+    assert "Traceback" not in result.output
+
+
+def test_files_are_not_overwritten_unless_asked(tmp_path, states):
+    path, out = write(tmp_path / "in.npz", states), tmp_path / "out.npz"
+    out.write_text("precious")
+    arguments = ["run", "mass_matrix", "arm", str(path), "-o", str(out)]
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert "exists already" in result.output
+    assert out.read_text() == "precious"
+    assert invoke(*arguments, "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mass_matrx", "arm", "in.npz", "-o", "out.npz"), "did you mean 'mass_matrix"),
+        (("mass_matrix", "arm", "in.npz", "-o", "out.doc"), "ends with .csv, .npz, .parquet"),
+        (("mass_matrix", "arm", "missing.npz", "-o", "out.npz"), "there is no such file"),
+        (("mass_matrix", "arm", "in.npz", "-o", "no/out.npz"), "there is no folder"),
+        (("jacobian", "arm", "in.npz", "-o", "out.npz"), "needs --frame"),
+        (("mass_matrix", "human", "in.npz", "-o", "out.npz"), "q has shape (23, 7)"),
+        (("mass_matrix", "arm", "in.npz", "-o", "out.npz", "--zero", "q"), "has no argument 'q'"),
+    ],
+)
+def test_errors_of_users_are_sentences(tmp_path, states, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "in.npz", states)
+    result = invoke("run", *arguments)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_simulation_can_be_the_input(tmp_path):
+    motion = ROBOT.simulate(ROBOT.neutral(), np.zeros(7), time=0.02, dt=1e-3)
+    motion.save(tmp_path / "motion.npz")
+    out = tmp_path / "energy.npz"
+    result = invoke("run", "kinetic_energy", "arm", str(tmp_path / "motion.npz"), "-o", str(out))
+    assert result.exit_code == 0, result.output
+    (energy,) = (x for name, x in read(out).items() if not name.endswith("_columns"))
+    assert (energy == ROBOT.kinetic_energy(motion.q, motion.v)).all()
