@@ -112,6 +112,7 @@ ALLOWED = {
         "typing",
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
+    "plot": {"errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }
 PHYSICS_MAY_IMPORT = {

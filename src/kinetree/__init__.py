@@ -19,7 +19,7 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
-    from kinetree import control
+    from kinetree import control, plot
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
@@ -47,6 +47,7 @@ __all__ = [
     "get_threads",
     "joints",
     "load",
+    "plot",
     "read_bvh",
     "robots",
     "scalar",
@@ -60,6 +61,7 @@ LAZY = {
     "control": "",
     "fit_human": "kinetree.motion_capture",
     "get_threads": "kinetree.runtime.threads",
+    "plot": "",
     "read_bvh": "kinetree.motion_capture",
     "set_threads": "kinetree.runtime.threads",
     "write_bvh": "kinetree.motion_capture",

@@ -117,13 +117,7 @@ class Simulation(Mapping[str, Array]):
         Returns:
             Matplotlib's figure.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError(
-                "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
-            ) from None
-        figure = Figure(figsize=(7.0, 1.0 + 2.0 * len(names)), layout="constrained")
+        figure = new_figure(7.0, 1.0 + 2.0 * len(names))
         panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         axes = self.q.ndim - 2
         for panel, name in zip(panels, names, strict=True):
@@ -135,6 +129,21 @@ class Simulation(Mapping[str, Array]):
         if path is not None:
             figure.savefig(path)
         return figure
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of Matplotlib, which no window shows.
+
+    Arguments:
+        width, height: in inches.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError(
+            "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _checked(path: Path) -> Path:
