@@ -84,6 +84,7 @@ ALLOWED = {
         "parametric",
         "trajectory",
         "simulate",
+        "view",
         "runtime",
     },
     "control": {
@@ -112,6 +113,7 @@ ALLOWED = {
         "typing",
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
+    "view": {"errors", "model", "spatial", "robot", "simulate", "typing"},
     "plot": {"errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }

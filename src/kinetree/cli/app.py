@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_format
 import warnings
+import webbrowser
 from collections.abc import Callable
 from functools import wraps
 from glob import escape, glob
@@ -439,6 +441,38 @@ def run(
     else:
         resumed = f", {done.resumed:,} of them from before" if done.resumed else ""
         typer.echo(f"{done.output}: {done.rows:,} states{resumed}, {done.seconds:.2f} s")
+
+
+@command()
+def show(
+    robot: RobotArgument,
+    trajectory: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Play the motion of this .npz or .parquet file."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The first free port from here on.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    floating: Floating = False,
+) -> None:
+    """Show a robot in the browser: move its joints, play a motion, simulate.
+
+    Example: kinetree show panda.urdf --trajectory motion.npz
+    """
+    from kinetree.view.viewer import Viewer, load_trajectory
+
+    loaded = _robot(robot, floating)
+    motion = None if trajectory is None else load_trajectory(trajectory)
+    folder = None if robot in BUILT_IN else Path(robot).parent
+    viewer = Viewer(loaded, motion, folder, host, port)
+    typer.echo(f"{viewer.url} (Ctrl-C ends it)")
+    if browser:
+        webbrowser.open(viewer.url)
+    with contextlib.suppress(KeyboardInterrupt):
+        viewer.wait()
+    viewer.close()
 
 
 @command()

@@ -17,11 +17,14 @@ from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
 from kinetree.robot.link_door import Links
 from kinetree.robot.simulation import Simulated
+from kinetree.robot.viewing import Viewed
 
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Simulated, Editing):
+class Robot(
+    Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Simulated, Editing, Viewed
+):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -1,0 +1,40 @@
+"""A robot in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinetree.robot.core import Core
+from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:  # imported when it is asked for
+    from kinetree.view import Viewer
+
+
+class Viewed(Core):
+    """Showing a robot."""
+
+    def show(
+        self,
+        trajectory: Mapping[str, ArrayLike] | None = None,
+        folder: str | Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+    ) -> Viewer:
+        """Show the robot in the browser, or in a notebook; needs the extra `view`.
+
+        Arguments:
+            trajectory: a `Simulation`, or arrays by name: q (T, nq), and times (T,), s; by default
+                100 states a second.
+            folder: of the robot file, where meshes are looked for.
+            host: the address to listen on; by default this computer only.
+            port: the first free one from here on.
+
+        Returns:
+            The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
+        """
+        from kinetree.view import show
+
+        return show(self, trajectory, folder, host, port)  # type: ignore[arg-type]
