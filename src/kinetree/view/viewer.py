@@ -65,8 +65,8 @@ class Viewer:
         self._add_surroundings()
         self._add_controls()
         self._running = run
-        self.tick(0.0)
-        if run:
+        self.scene.update(self.q)
+        if run:  # numbers follow when their kernels are compiled, the page is up before
             threading.Thread(target=self._loop, name="kinetree viewer", daemon=True).start()
 
     # what a user does
@@ -140,7 +140,9 @@ class Viewer:
         size = self.scene.size
         scene = self.server.scene
         scene.set_up_direction("+z")
-        scene.add_grid("/grid", 8 * size, 8 * size, cell_size=size / 4, section_size=size)
+        floor = min(0.0, float(self.robot.poses(self.q)[:, 2, 3].min(initial=0.0)))
+        grid = {"cell_size": size / 4, "section_size": size, "position": (0.0, 0.0, floor)}
+        scene.add_grid("/grid", 8 * size, 8 * size, **grid)
         self.server.initial_camera.position = (1.1 * size, -1.3 * size, 0.9 * size)
         self.server.initial_camera.look_at = (0.0, 0.0, 0.35 * size)
 
