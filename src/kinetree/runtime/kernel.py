@@ -30,6 +30,7 @@ from kinetree.runtime.pieces import in_pieces
 
 if TYPE_CHECKING:
     from kinetree.runtime.c_code import CCode
+    from kinetree.runtime.native_function import NativeFunction
 
 TARGETS = ("c", "llvm")
 """The languages in which `Kernel.source` gives a kernel."""
@@ -266,6 +267,44 @@ class Kernel:
     def gufunc_single(self) -> Any:
         """The float32 gufunc."""
         return self._compiled["float"].gufunc
+
+    def bind(self, *arrays: Any, out: Any = None) -> Callable[[], Any]:
+        """A function without arguments that computes on fixed arrays, for control loops.
+
+        Each call reads what is in the arrays at that moment and overwrites the results. Nothing is
+        checked: neither shapes, which are fixed, nor states at which there is no answer.
+
+        Arguments:
+            arrays: as in a call; NumPy's arrays, all float64 or all float32. Those of one state
+                must be in C order.
+            out: an array, or a tuple of them, to write into; new ones if None.
+
+        Returns:
+            The function. It returns `out`, the same object at every call.
+        """
+        from kinetree.runtime.native_function import bind  # not needed but here
+
+        return bind(self, arrays, out)
+
+    def native(self, dtype: Any = "float64") -> NativeFunction:
+        """The machine code for one state as a C function, for other compiled code to call.
+
+        Arguments:
+            dtype: of all its numbers, float64 or float32.
+        """
+        from kinetree.runtime.native_function import NativeFunction  # not needed but here
+
+        return NativeFunction(self, kind_of_dtype(dtype))
+
+    @property
+    def address(self) -> int:
+        """The address of `native()`, valid as long as this kernel lives."""
+        return self.native().address
+
+    @property
+    def signature(self) -> str:
+        """The C declaration of `native()`."""
+        return self.native().signature
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The results for one state or any batch; `kinetree.runtime.arrays` says what is accepted.

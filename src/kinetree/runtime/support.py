@@ -53,6 +53,7 @@ def support(kind: str) -> Loaded:
     target = host().target(kind)
 
     def define(module: ir.Module) -> None:
+        from kinetree.native.bound_call import define_run
         from kinetree.native.fast_call import define_call
         from kinetree.native.functions import define_routines
         from kinetree.native.ir import Writer
@@ -63,6 +64,7 @@ def support(kind: str) -> Loaded:
         writer = Writer(module, target)
         driver = Driver(writer)
         define_call(writer, driver.run_one)
+        define_run(writer, driver.run_one)
         define_rollout(writer, driver)
 
     loaded = _load(kind, define)
