@@ -58,12 +58,12 @@ def every_kernel(robot):
 
 
 def random_state(robot, kernel, batch=()):
-    """Random arguments of a kernel; quaternions have length one."""
+    """Random arguments of a kernel; quaternions have length one, steps of time are short."""
     rng = np.random.default_rng(0)
     return [
         robot.random(rng, batch)
         if name in ("q", "q0", "q1")
-        else rng.uniform(-1.0, 1.0, (*batch, *shape))
+        else rng.uniform(-1.0, 1.0, (*batch, *shape)) * (1.0 if shape else 0.01)
         for name, shape in kernel.interface.inputs
     ]
 
