@@ -29,7 +29,7 @@ ALLOWED = {
     "graph": {"errors", "lazy", "scalar", "structure"},
     "emit": {"errors", "graph"},
     "native": {"errors", "graph", "emit"},
-    "runtime": {"errors", "lazy", "graph", "emit", "native"},
+    "runtime": {"errors", "lazy", "scalar", "graph", "emit", "native"},
     "citations": set(),
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
     "tracing": {"errors", "spatial", "model", "algorithms", "graph", "quantities"},
@@ -46,7 +46,7 @@ ALLOWED = {
         "runtime",
         "tracing",
     },
-    "symbolic": {"errors", "model", "quantities", "settings"},
+    "symbolic": {"errors", "model", "quantities", "settings", "runtime"},
     "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
     "parametric": {"errors", "model", "kernels", "runtime", "tracing", "typing"},
     "trajectory": {"errors", "lazy", "robot"},
@@ -142,6 +142,7 @@ BESIDE = {
         "graph.records",
         "runtime.interface",
         "runtime.backend",
+        "runtime.foreign",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},
@@ -263,7 +264,8 @@ def test_the_core_imports_no_optional_package_and_little_beyond_numpy():
         "import numpy; t.append(time.process_time())\n"
         "import kinetree; t.append(time.process_time())\n"
         "print(t[1] - t[0], t[2] - t[1])\n"
-        "print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy', 'llvmlite')"
+        "print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy', 'llvmlite',"
+        " 'torch', 'jax', 'casadi', 'dask', 'numba')"
         " if m in sys.modules))"
     )
     ratios = []
