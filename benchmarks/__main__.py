@@ -19,7 +19,7 @@ from rich.table import Table
 
 import kinetree as kt
 from benchmarks.pinocchio_rows import BATCH, Row, SymbolsRow, comparisons, rows, symbols_rows
-from benchmarks.startup import Startup, startup
+from benchmarks.startup import CASES, Startup, import_seconds, startup
 
 
 def main() -> None:
@@ -44,9 +44,11 @@ def main() -> None:
         console.print(comparison_table(measured))
         console.print(symbols_table(symbols))
     if options.only != "pinocchio":
-        figures = startup()
+        figures = list(track(startup(), "first calls", total=len(CASES), console=console))
+        imported = import_seconds()
         results["startup"] = [asdict(f) for f in figures]
-        console.print(startup_table(figures))
+        results["import_seconds"] = imported
+        console.print(startup_table(figures, imported))
     options.json.write_text(json.dumps(results, indent=1) + "\n")
     console.print(f"written to {options.json}")
 
@@ -127,11 +129,16 @@ def symbols_table(measured: list[SymbolsRow]) -> Table:
     return table
 
 
-def startup_table(figures: list[Startup]) -> Table:
-    table = Table("once", title="start-up, in fresh processes")
-    table.add_column("time", justify="right")
+def startup_table(figures: list[Startup], imported: float) -> Table:
+    table = Table(
+        title=f"first calls; import kinetree takes {imported:.2f} s", title_justify="left"
+    )
+    for name in ("", "cold, one state, s", "then a batch, s", "warm, ms", "memory, MB"):
+        table.add_column(name, justify="right" if name else "left")
     for f in figures:
-        table.add_row(f.what, f"{f.seconds * 1e3:.0f} ms")
+        table.add_row(
+            f.what, f"{f.one:.2f}", f"{f.batch:.2f}", f"{f.warm * 1e3:.0f}", f"{f.memory:.0f}"
+        )
     return table
 
 

@@ -1,4 +1,7 @@
-"""What is paid once: importing, compiling with a cold cache, loading from a warm one."""
+"""What is paid once: importing, compiling with a cold cache, loading from a warm one.
+
+python -m benchmarks --only startup
+"""
 
 from __future__ import annotations
 
@@ -7,80 +10,101 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 REPEATS = 3
 
-ROBOT = {
-    "Panda": "r = cases()[0].robot",
-    "Talos": "r = cases()[1].robot",
+G1 = "ROBOTS / 'g1_description/urdf/g1_29dof_rev_1_0.urdf'"
+ROBOTS = {
+    "Panda": "cases()[0].robot",
+    "Talos, floating": "next(c.robot for c in cases() if c.name == 'Talos, floating')",
+    "G1, floating": f"kt.load({G1}, base='floating')",
 }
+FIRST_ORDER = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
+CASES = [
+    *(("Panda", quantity) for quantity in FIRST_ORDER),
+    *(("G1, floating", quantity) for quantity in FIRST_ORDER),
+    ("Talos, floating", "forward_dynamics_derivatives"),
+    ("G1, floating", "inverse_dynamics_weighted_second_derivatives"),
+    ("chain of 200", "mass_matrix"),
+    ("chain of 1000", "inverse_dynamics"),
+    ("chain of 1000", "forward_dynamics"),
+    ("chain of 40", "christoffel_symbols"),
+]
 
 CALL = """
-import time, numpy as np
+import resource, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+started = time.perf_counter()
 import kinetree as kt
-from benchmarks.pinocchio_rows import cases
-{robot}
+imported = time.perf_counter() - started
+from benchmarks.pinocchio_rows import ROBOTS, cases
+from kinetree.quantities import QUANTITIES
+kt.robots.double_pendulum().inverse_dynamics(*np.zeros((3, 2)))  # what all kernels share
+robot = {robot}
+row = QUANTITIES[{quantity!r}]
+state = [robot.neutral() if a.name == "q" else np.zeros(robot.nv) for a in row.arguments]
 started = time.perf_counter()
-r.{quantity}(r.neutral(), np.zeros(r.nv), np.zeros(r.nv))
-print(time.perf_counter() - started)
-"""
-
-CHAIN = """
-import time, numpy as np
-import kinetree as kt
-kt.robots.arm().inverse_dynamics(*np.zeros((3, 7)))
-r = kt.robots.chain({n})
+robot.kernel({quantity!r})(*state)
+first = time.perf_counter() - started
 started = time.perf_counter()
-r.{quantity}(*np.zeros((3, {n})))
-print(time.perf_counter() - started)
-"""
-
-IMPORT = """
-import time
-started = time.perf_counter()
-import kinetree
-print(time.perf_counter() - started)
+robot.kernel({quantity!r})(*(np.stack([x] * 16) for x in state))
+batch = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(imported, first, batch, peak)
 """
 
 
 @dataclass(frozen=True)
 class Startup:
-    """One figure, in seconds."""
+    """The first calls of one quantity, in seconds.
+
+    one, batch: the first call with one state, and the first with a batch after it, by a cold cache.
+    warm: the first call with one state, by a warm cache.
+    memory: of the process at its peak, MB.
+    """
 
     what: str
-    seconds: float
+    one: float
+    batch: float
+    warm: float
+    memory: float
 
 
-def startup() -> list[Startup]:
+def startup() -> Iterator[Startup]:
     """Measure in fresh processes, each with a cache of its own."""
-    figures = [Startup("import kinetree", _median(IMPORT, "warm"))]
-    for robot, quantity in (("Panda", "inverse_dynamics"), ("Talos", "forward_dynamics")):
-        code = CALL.format(robot=ROBOT[robot], quantity=quantity)
-        for cache in ("cold", "warm"):
-            figures.append(Startup(f"{robot} {quantity}, {cache} cache", _median(code, cache)))
-    for quantity in ("inverse_dynamics", "forward_dynamics"):
-        for n in (50, 100, 200, 400):
-            code = CHAIN.format(n=n, quantity=quantity)
-            figures.append(Startup(f"chain of {n} {quantity}, cold cache", _median(code, "cold")))
-    return figures
+    for robot, quantity in CASES:
+        how = ROBOTS.get(robot) or f"kt.robots.chain({robot.rpartition(' ')[2]})"
+        yield _measured(f"{robot}: {quantity}", CALL.format(robot=how, quantity=quantity))
 
 
-def _median(code: str, cache: str) -> float:
-    with tempfile.TemporaryDirectory() as warm:
-        if cache == "warm":
-            _run(code, warm)
-            return statistics.median(_run(code, warm) for _ in range(REPEATS))
-        times = []
-        for _ in range(REPEATS):
-            with tempfile.TemporaryDirectory() as cold:
-                times.append(_run(code, cold))
-        return statistics.median(times)
+def import_seconds() -> float:
+    """How long `import kinetree` takes."""
+    code = "import time; t = time.perf_counter(); import kinetree; print(time.perf_counter() - t)"
+    with tempfile.TemporaryDirectory() as folder:
+        return statistics.median(_run(code, folder)[0] for _ in range(2 * REPEATS))
 
 
-def _run(code: str, folder: str) -> float:
+def _measured(what: str, code: str) -> Startup:
+    cold, warm = [], []
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as folder:
+            cold.append(_run(code, folder))
+            warm.append(_run(code, folder))
+    _, one, batch, memory = (statistics.median(column) for column in zip(*cold, strict=True))
+    return Startup(what, one, batch, statistics.median(row[1] for row in warm), memory)
+
+
+def _run(code: str, folder: str) -> list[float]:
     env = {**os.environ, "KINETREE_CACHE": folder}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
-    return float(done.stdout)
+    return [float(x) for x in done.stdout.split()]

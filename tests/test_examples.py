@@ -17,7 +17,7 @@ def example(name):
 
 def test_every_example_is_tested_and_listed():
     names = {path.stem for path in FOLDER.glob("*.py")}
-    assert names == {"swing_up", "payload", "free_flight", "pick"}
+    assert names == {"swing_up", "payload", "free_flight", "pick", "maximal_coordinates"}
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
 
@@ -41,3 +41,11 @@ def test_the_energy_of_the_variational_integrator_is_bounded(tmp_path):
 
 def test_the_tool_arrives(tmp_path):
     assert example("pick").main(tmp_path) < 1e-3
+
+
+def test_bodies_in_bullet_follow_and_stay_together(tmp_path):
+    pytest.importorskip("pybullet")
+    for run in example("maximal_coordinates").main(tmp_path, 0.1).values():
+        assert run.error.max() < 2e-3
+        assert run.residual.max() < 1e-4
+    assert (tmp_path / "maximal_coordinates.svg").exists()

@@ -140,7 +140,7 @@ def test_every_quantity_is_printed_or_refused_with_a_message(quantity):
     given = [word for name in row.settings for word in options.get(name, [])]
     result = invoke("symbolic", "cart_pole", quantity, "--no-simplify", *given)
     derived = all(hasattr(how, "build") for how in row.methods.values())
-    assert result.exit_code == int(derived), result.output
+    assert result.exit_code == int(derived or not row.closed_form), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 

@@ -6,28 +6,33 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kinetree import errors, joints, robots
+from kinetree import errors, joints, robots, scalar
 from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
 from kinetree.load import load
+from kinetree.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
-from kinetree.tracing import Point
 
 if TYPE_CHECKING:
     from kinetree import control
+    from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
 
 __version__ = "0.1.0"
 __all__ = [
     "Assembly",
+    "BodyTorque",
+    "CenterWrench",
     "Drive",
     "Enforcement",
     "Inertial",
+    "JointTorque",
     "Limits",
     "Model",
     "Payload",
@@ -35,28 +40,40 @@ __all__ = [
     "Point",
     "Robot",
     "Simulation",
+    "Wrench",
     "control",
     "errors",
+    "fit_human",
     "get_threads",
     "joints",
     "load",
+    "read_bvh",
     "robots",
+    "scalar",
     "set_threads",
+    "write_bvh",
 ]
 
 
+LAZY = {
+    "Simulation": "kinetree.simulate.result",
+    "control": "",
+    "fit_human": "kinetree.motion_capture",
+    "get_threads": "kinetree.runtime.threads",
+    "read_bvh": "kinetree.motion_capture",
+    "set_threads": "kinetree.runtime.threads",
+    "write_bvh": "kinetree.motion_capture",
+}
+"""Names that are imported on first access, because they need much else, and where they are."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import threads, controllers and simulations on first access: they need much else."""
-    if name == "Simulation":
-        from kinetree.simulate.result import Simulation
+    if name not in LAZY:
+        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    if not LAZY[name]:
+        return import_module(f"kinetree.{name}")
+    return getattr(import_module(LAZY[name]), name)
 
-        return Simulation
-    if name == "control":
-        import kinetree.control
 
-        return kinetree.control
-    if name in ("get_threads", "set_threads"):
-        from kinetree.runtime import threads
-
-        return getattr(threads, name)
-    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__version__"])

@@ -18,6 +18,10 @@ class ModelWarning(UserWarning):
     """A robot's description is doubtful or unphysical, and was loaded as it is."""
 
 
+class CacheError(KinetreeError):
+    """Entries of the disk cache cannot be imported."""
+
+
 class CacheWarning(UserWarning):
     """The disk cache is not used, and code is compiled in every process; the message says why."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import algorithms, posedness
+from kinetree import loads as loads_of
 from kinetree.errors import KinetreeError, ShapeError, SingularChartError, unknown
 from kinetree.graph import Program
 from kinetree.model import Model
@@ -18,9 +19,9 @@ from kinetree.runtime.interface import Description
 from kinetree.runtime.interpreter import Interpreter
 from kinetree.runtime.kernel import Kernel
 from kinetree.settings import checked, ordered
-from kinetree.tracing import Point, Request, Tracer, load_name
+from kinetree.tracing import Request, Tracer
 
-Loads = tuple[str | Point, ...]
+Loads = tuple[str | loads_of.Load, ...]
 SINGULAR = 1e-13
 """Chart volumes below are singular: Euler angles within 2e-6 rad, rotation vectors within 4e-3."""
 
@@ -122,7 +123,7 @@ class Kernels(dict[str, Kernel]):
 
     def _check_loads(self, quantity: str, row: Quantity, loads: Loads) -> None:
         for load in loads:
-            self.model.frame(load.frame if isinstance(load, Point) else load)
+            loads_of.check(self.model, quantity, load)
         if loads and not row.loads:
             raise KinetreeError(f"{quantity} takes no external forces")
 
@@ -167,7 +168,8 @@ class Kernels(dict[str, Kernel]):
         chosen = dict(zip(row.settings, request.settings, strict=True))
         chosen |= {"method": request.method} if request.method else {}
         words = "".join(f", {name} {value}" for name, value in chosen.items())
-        operands = notes(self.model, row, [load_name(load) for load in request.loads])
+        loads = {loads_of.load_name(key): loads_of.meaning(key) for key in request.loads}
+        operands = notes(self.model, row, loads)
         parts = [f"{x.name}.{label}" for x in self.parameters for label in x.labels]
         if parts:
             lines = (f"[{k}] {part}" for k, part in enumerate(parts))

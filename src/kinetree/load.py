@@ -22,7 +22,9 @@ def load(
     gravity: Sequence[float] | None = None,
     mount: Any = None,
 ) -> Robot:
-    """Load a robot from a URDF or MJCF file; the format is detected from the content.
+    """Load a robot from a URDF or MJCF file, or the skeleton of a BVH file.
+
+    The format is detected from the content.
 
     Implausible numbers, and elements that are left out, are reported in an `errors.ModelWarning`.
 

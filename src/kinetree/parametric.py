@@ -9,10 +9,10 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.kernels import Kernels
+from kinetree.loads import Point
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.runtime.kernel import Kernel
-from kinetree.tracing import Point
 from kinetree.typing import Array, ArrayLike, Out
 
 
@@ -45,6 +45,10 @@ class Parametric:
         self.model = model
         self.parameters = np.array([x for part in parameters for x in part.nominal(model)])
         self.labels = tuple(f"{part.name}.{x}" for part in parameters for x in part.labels)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(map(repr, self._kernels.parameters))
+        return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
 
     def with_numbers(self, p: Sequence[float]) -> Model:
         """The model with given parameters, for Robot(...).

@@ -13,7 +13,7 @@ from typing import Any
 from kinetree.algorithms.steps import STOPS, Enforcement
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
+from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_BODIES, SOME_JOINTS
 
 PINOCCHIO = {"local": "body", "local_world_aligned": "origin", "world": "world"}
 """Maps Pinocchio's names of axes, in lower case, to ours."""
@@ -35,7 +35,8 @@ def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
     for name, valid in wanted.items():
         if name not in given and valid in (ANY_FRAME, SOME_JOINTS):
             raise KinetreeError(f"{quantity} needs {name}=")
-    return tuple(given.get(name, valid[0]) for name, valid in wanted.items())
+    defaults = {name: () if valid is SOME_BODIES else valid[0] for name, valid in wanted.items()}
+    return tuple(given.get(name, defaults[name]) for name in wanted)
 
 
 def checked(model: Model, quantity: str, values: Sequence[Any]) -> tuple[Hashable, ...]:
@@ -55,6 +56,8 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
         return model.frame(value).name
     if valid is SOME_JOINTS:
         return _joints(model, joint_names(name, value))
+    if valid is SOME_BODIES:
+        return _bodies(model, value)
     if name == "axes":
         return _axes(quantity, value, valid)
     if isinstance(valid[0], Enforcement):
@@ -97,6 +100,16 @@ def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
         if name not in moving:
             raise unknown("moving joint", name, moving, f"robot {model.name!r}")
     return names
+
+
+def _bodies(model: Model, names: Any) -> tuple[str, ...]:
+    """The names of bodies in the order of the model; all of them if none is named."""
+    bodies = [body.name for body in model.bodies]
+    given = bodies if not names else [names] if isinstance(names, str) else list(names)
+    for name in given:
+        if name not in bodies:
+            raise unknown("body", name, bodies, f"robot {model.name!r}")
+    return tuple(name for name in bodies if name in given)
 
 
 def _axes(quantity: str, value: Any, valid: Sequence[Any]) -> str:

@@ -156,6 +156,8 @@ def closed_form(
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")
     if method and method not in row.methods:
         raise unknown("method", method, row.methods, quantity)
+    if not row.closed_form:
+        raise KinetreeError(f"{quantity} is a step of an iteration: it has no closed form to print")
     values = checked(model, quantity, settings)
     how = row.methods[method or next(iter(row.methods))]
     if isinstance(how, Derived):

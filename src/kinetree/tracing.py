@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,42 +13,24 @@ from kinetree import algorithms
 from kinetree.errors import SingularModelError
 from kinetree.graph import Program, TooLongError, trace
 from kinetree.graph.differentiate import Chart
+from kinetree.loads import Load, load, load_name, size
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.quantities import QUANTITIES, Derived, Method, plain
-from kinetree.spatial import Force, Vector3
-
-
-@dataclass(frozen=True)
-class Point:
-    """A key of `external`: a force on a point of a body instead of a wrench on a frame.
-
-    Its value is (..., 6): the force in the world's axes, then the point in the frame's coordinates.
-
-    Arguments:
-        frame: the name of the frame in which the point is given.
-    """
-
-    frame: str
-
-
-def load_name(load: str | Point) -> str:
-    """The name of the argument that a load is."""
-    return f"external[{load!r}]"
 
 
 class Request(NamedTuple):
     """A request for a kernel.
 
     method: its name; empty for the cheapest.
-    loads: the external loads, each an argument: names of frames, and Points.
+    loads: the external loads, each an argument: names of frames, and keys of `loads`.
     settings: the values of the quantity's settings, in their order.
     """
 
     quantity: str
     method: str
-    loads: tuple[str | Point, ...]
+    loads: tuple[str | Load, ...]
     settings: tuple[Hashable, ...]
 
 
@@ -172,7 +154,7 @@ class Tracer:
         model = prepared(self.model, preparation)
         shapes = {name: kind.shape(model) for name, kind in row.arguments}
         count = len(shapes)
-        shapes |= {load_name(load): (6,) for load in request.loads}
+        shapes |= {load_name(key): (size(key),) for key in request.loads}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
         shapes |= {"p": (numbers,)} if numbers else {}
 
@@ -180,7 +162,7 @@ class Tracer:
             pairs = zip(row.arguments, arrays, strict=False)
             arguments = [given if a.kind.shape(model) else given[0] for a, given in pairs]
             acting = arrays[count : count + len(request.loads)]
-            loads = [_load(*pair) for pair in zip(request.loads, acting, strict=True)]
+            loads = [load(*pair) for pair in zip(request.loads, acting, strict=True)]
             more = (loads,) if row.loads else ()
             given = with_numbers(model, self.parameters, arrays[-1]) if numbers else model
             result = algorithm(given, *arguments, *more, *request.settings)
@@ -208,10 +190,3 @@ def _directions(model: Model, q: Sequence[Any]) -> list[list[Any]]:
     """The rate of q at each unit velocity."""
     units = [[1.0 if i == k else 0.0 for i in range(model.nv)] for k in range(model.nv)]
     return [algorithms.coordinate_rates(model, q, unit) for unit in units]
-
-
-def _load(key: str | Point, numbers: Sequence[Any]) -> tuple[str, Force | algorithms.PointForce]:
-    first, second = Vector3(*numbers[:3]), Vector3(*numbers[3:])
-    if isinstance(key, Point):
-        return key.frame, algorithms.PointForce(first, second)
-    return key, Force(first, second)

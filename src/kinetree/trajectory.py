@@ -83,6 +83,12 @@ class Effort:
             raise ShapeError(f"weights has shape {self._weights.shape}; ({robot.nv},) is expected")
         self.points = self._enough(tolerance) if points is None else _count(points)
 
+    def __repr__(self) -> str:
+        spans = len(self._knots) - 1
+        shape = " x ".join(map(str, self.coefficients.shape))
+        rule = f"{self.points} points in each of {spans} spans"
+        return f"<Effort of {self._robot.name!r}: {shape} coefficients, {rule}>"
+
     @cached_property
     def _samples(self) -> Samples:
         return _rule(self._knots, self._basis, self.points)

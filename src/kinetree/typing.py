@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.tracing import Point
+from kinetree.loads import Load, Point
 
 __all__ = [
     "About",
@@ -26,6 +26,7 @@ __all__ = [
     "ForwardDynamicsMethod",
     "InverseDerivativesMethod",
     "InverseDynamicsMethod",
+    "Loading",
     "MassMatrixInverseMethod",
     "MassMatrixMethod",
     "Out",
@@ -41,6 +42,8 @@ Outs = tuple[Array, ...] | None
 """Arrays to write several results into."""
 External = Mapping[str | Point, ArrayLike]
 """What acts on a robot: the name of a frame -> a wrench, or Point(frame) -> a force and a point."""
+Loading = Mapping[str | Load, ArrayLike]
+"""As External, with every key of `kinetree.loads`."""
 Axes = Literal[
     "origin",
     "body",

@@ -61,6 +61,6 @@ def test_every_number_of_a_random_robot_has_a_label(model):
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_argument_and_result_of_a_quantity_has_a_note(quantity):
     row = QUANTITIES[quantity]
-    found = notes(kt.robots.quadruped().model, row, ["external['x']"])
+    found = notes(kt.robots.quadruped().model, row, {"external['x']": "a wrench"})
     assert set(found) == {*(name for name, _ in row.arguments), *row.results, "external['x']"}
     assert all(found.values())

@@ -49,10 +49,11 @@ def arguments(row, seed=0):
     rng = np.random.default_rng(seed)
     given, other = [], []
     for _, kind in row.arguments:
-        is_configuration = kind is Kind.CONFIGURATION
-        x = ROBOT.random(rng) if is_configuration else rng.standard_normal(ROBOT.nv)
+        configuration = kind is Kind.CONFIGURATION
+        x = ROBOT.random(rng) if configuration else rng.standard_normal(kind.shape(ROBOT.model))
+        x = 0.01 if kind is Kind.TIME else x  # implicit steps of a second have no answer
         given.append(x)
-        other.append(stretched(x) if is_configuration else x)
+        other.append(stretched(x) if configuration else x)
     return given, other
 
 
@@ -66,7 +67,9 @@ def settings(row):
     return {name: known[name] for name in row.settings if name in known}
 
 
-TESTED = sorted(QUANTITIES.keys() - {"coordinate_rates", "chart_volumes"})
+# rates of coordinates grow with the quaternion; the last is for robots without any
+OTHERS = {"coordinate_rates", "velocity_of_rates", "chart_volumes", "coriolis_by_energy"}
+TESTED = sorted(QUANTITIES.keys() - OTHERS)
 
 
 @pytest.mark.parametrize("quantity", slow_if(lambda name: "derivatives" in name, TESTED))

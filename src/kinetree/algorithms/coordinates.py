@@ -42,7 +42,7 @@ def derivative(chart: Chart, y: Sequence[Scalar]) -> Matrix:
     for j in range(len(y)):
         moving = [Dual(x, 1 if k == j else 0) for k, x in enumerate(y)]
         columns.append([lift(x).rate for x in chart(moving)])
-    return _transposed(columns)
+    return transposed(columns)
 
 
 def derivative_rate(chart: Chart, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
@@ -54,15 +54,15 @@ def derivative_rate(chart: Chart, y: Sequence[Scalar], dy: Sequence[Scalar]) -> 
 def mass_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> Matrix:
     """H-bar (32)."""
     A = derivative(chart, y)
-    return _product(_transposed(A), _product(crba(model, list(chart(y))), A))
+    return product(transposed(A), product(crba(model, list(chart(y))), A))
 
 
 def coriolis_in(chart: Chart, model: Model, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
     """C-bar (33), with C of the Christoffel symbols, and so in the new coordinates, too (37)."""
     A, dA = derivative(chart, y), derivative_rate(chart, y, dy)
     H, _, C = coriolis(model, list(chart(y)), [dot(row, dy) for row in A])
-    inner = _sum(_product(C, A), _product(H, dA))
-    return _product(_transposed(A), inner)
+    inner = sum_of(product(C, A), product(H, dA))
+    return product(transposed(A), inner)
 
 
 def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
@@ -73,7 +73,7 @@ def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
 
 def force_in(chart: Chart, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
     """tau-bar (35)."""
-    return [dot(column, tau) for column in _transposed(derivative(chart, y))]
+    return [dot(column, tau) for column in transposed(derivative(chart, y))]
 
 
 def symbols_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Matrix]:
@@ -91,21 +91,21 @@ def symbols_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Matrix]:
             [dot(column, [layer[b][c] for layer in old]) for c in range(len(q))]
             for b in range(len(q))
         ]
-        both = _product(_transposed(A), _product(middle, A))
-        felt = [dot(column, row) for row in _transposed(H)]
+        both = product(transposed(A), product(middle, A))
+        felt = [dot(column, row) for row in transposed(H)]
         bent = [[dot(felt, [row[j] for row in second[k]]) for k in range(n)] for j in range(n)]
-        new.append(_sum(both, bent))
+        new.append(sum_of(both, bent))
     return new
 
 
-def _transposed(matrix: Sequence[Sequence[Scalar]]) -> Matrix:
+def transposed(matrix: Sequence[Sequence[Scalar]]) -> Matrix:
     return [list(row) for row in zip(*matrix, strict=True)]
 
 
-def _product(a: Matrix, b: Matrix) -> Matrix:
-    columns = _transposed(b)
+def product(a: Matrix, b: Matrix) -> Matrix:
+    columns = transposed(b)
     return [[dot(row, column) for column in columns] for row in a]
 
 
-def _sum(a: Matrix, b: Matrix) -> Matrix:
+def sum_of(a: Matrix, b: Matrix) -> Matrix:
     return [[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]

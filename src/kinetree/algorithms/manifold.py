@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.model import Model
+from kinetree.model.joints.inverse import solve_normal_equations
 from kinetree.scalar import Scalar
 
 
@@ -44,6 +45,17 @@ def coordinate_rates(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
         at, along = model.q_slices[i], model.v_slices[i]
         rates[at] = model.bodies[i].joint.coordinate_rates(q[at], v[along])
     return rates
+
+
+def velocity_of_rates(model: Model, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
+    """v from the rates of q: what of these leaves a quaternion's sphere is left out."""
+    v: list[Scalar] = [0] * model.nv
+    for i in model.coordinate_order:
+        joint, at = model.bodies[i].joint, model.q_slices[i]
+        units = [[1 if j == k else 0 for j in range(joint.nv)] for k in range(joint.nv)]
+        columns = [joint.coordinate_rates(q[at], unit) for unit in units]
+        v[model.v_slices[i]] = solve_normal_equations(columns, dq[at])
+    return v
 
 
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:

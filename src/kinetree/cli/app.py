@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
+from rich.console import Console
 
 import kinetree
 from kinetree.cli import operations
 from kinetree.cli.closed_form import closed_form_of
+from kinetree.cli.compile import ACTIONS, cache_report, compile_all
 from kinetree.cli.demo import report
 from kinetree.cli.export import TARGETS, Export, write_export
 from kinetree.cli.options import (
@@ -20,7 +22,10 @@ from kinetree.cli.options import (
     AxesOption,
     FrameOption,
     KindOption,
+    LinksOption,
     MethodOption,
+    OrientationOption,
+    PartsOption,
     given_settings,
 )
 from kinetree.cli.paper import reproduce
@@ -105,6 +110,52 @@ def ops(
 
 
 @command()
+def compile(
+    robot: RobotArgument,
+    quantities: Annotated[
+        list[str], typer.Argument(help="What to compile: inverse_dynamics, mass_matrix, ...")
+    ],
+    dtype: Annotated[
+        str, typer.Option(help="float64, float32, or both with a comma between them.")
+    ] = "float64",
+    method: MethodOption = "",
+    frame: FrameOption = "",
+    axes: AxesOption = "",
+    kind: KindOption = "",
+    about: AboutOption = "",
+    accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
+    floating: Floating = False,
+) -> None:
+    """Compile quantities of a robot into the cache, for start-up or for a container.
+
+    Example: kinetree compile arm inverse_dynamics forward_dynamics_derivatives
+    """
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    dtypes = [name.strip() for name in dtype.split(",")]
+    compile_all(_robot(robot, floating), quantities, dtypes, method, settings, Console())
+
+
+@command()
+def cache(
+    action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.")] = "show",
+    file: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Argument(help="The file to export to or to import from.", show_default=False),
+    ] = None,
+) -> None:
+    """Show the cache of machine code, or ship it: export it to a file, import it elsewhere.
+
+    What is imported is machine code: import only files of people you trust.
+    """
+    cache_report(action, file, Console())
+
+
+@command()
 def export(
     robot: RobotArgument,
     quantity: Annotated[
@@ -127,10 +178,15 @@ def export(
     kind: KindOption = "",
     about: AboutOption = "",
     accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
     lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
 ) -> None:
     """Write a quantity as source code: C99 with a header, a self-test and a CMake file."""
-    settings = given_settings(frame, axes, kind, about, accelerated)
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
     request = Export(quantity, target, output or Path(quantity), dtype, name, lib, method, settings)
     for path in write_export(_robot(robot, floating), request):
         typer.echo(path)
@@ -149,11 +205,16 @@ def symbolic(
     kind: KindOption = "",
     about: AboutOption = "",
     accelerated: AcceleratedOption = "",
+    orientation: OrientationOption = "",
+    parts: PartsOption = "",
+    links: LinksOption = "",
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,
 ) -> None:
     """Print a quantity in closed form, entry by entry, for a small mechanism."""
-    settings = given_settings(frame, axes, kind, about, accelerated)
+    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
+    words |= {"orientation": orientation, "parts": parts}
+    settings = given_settings(words, {"accelerated": accelerated, "links": links})
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from kinetree.errors import KinetreeError
 from kinetree.quantities import QUANTITIES
+from kinetree.quantities.cartesian import CARTESIAN
 from kinetree.robot import Robot
 
 SLOW = {"lagrange", "implicit-midpoint", "rk4", "variational"}
@@ -46,7 +47,7 @@ def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
             for name, valid in row.settings.items()
             if name != "accelerated"
         }
-        if "accelerated" in row.settings or quantity == "chart_volumes":
+        if "accelerated" in row.settings or quantity == "chart_volumes" or quantity in CARTESIAN:
             continue
         for method in row.methods:
             if (method in SLOW or quantity in LARGE) and not everything:

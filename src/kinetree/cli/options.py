@@ -19,16 +19,24 @@ AboutOption = Annotated[str, typer.Option(help="Momentum about which point: cent
 AcceleratedOption = Annotated[
     str, typer.Option(help="Joints whose acceleration is given, with commas between them.")
 ]
+OrientationOption = Annotated[str, typer.Option(help="Of links: matrix or quaternion.")]
+PartsOption = Annotated[str, typer.Option(help="Of velocities: both, angular or linear.")]
+LinksOption = Annotated[
+    str, typer.Option(help="Links whose velocities are given, with commas between them.")
+]
 
 
-def given_settings(
-    frame: str, axes: str, kind: str, about: str, accelerated: str
-) -> dict[str, Any]:
-    """The settings of a quantity that were given, by name."""
-    given = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    settings: dict[str, Any] = {name: value for name, value in given.items() if value}
-    if accelerated:
-        settings["accelerated"] = tuple(name.strip() for name in accelerated.split(","))
+def given_settings(words: Mapping[str, str], lists: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of a quantity that were given, by name.
+
+    Arguments:
+        words: options of one word each; empty if not given.
+        lists: options of names with commas between them; empty if not given.
+    """
+    settings: dict[str, Any] = {name: word for name, word in words.items() if word}
+    for name, text in lists.items():
+        if text:
+            settings[name] = tuple(word.strip() for word in text.split(","))
     return settings
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from kinetree.errors import DtypeError
 from kinetree.graph.fuse import fuse
 from kinetree.graph.inline import inline
+from kinetree.graph.narrow import narrow
 from kinetree.graph.program import Input, Output, Program
 from kinetree.graph.records import Records
 from kinetree.graph.schedule import Batch, Calls, Chunk, is_truth, number_arguments, schedule
@@ -129,6 +130,7 @@ class Style:
     defer: whether a tile's results are written while the next one is computed, see `late`.
     functions: whether functions of a program are kept, or all their calls inlined.
     gathered: whether distinct results lie side by side in memory, so that they can be a record.
+    narrow: whether nodes are put into the order that keeps few values alive.
     """
 
     kind: str
@@ -140,6 +142,7 @@ class Style:
     defer: bool = False
     functions: bool = False
     gathered: bool = False
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,8 @@ class Lowered:
 def lower(program: Program, style: Style) -> Lowered:
     """The passes, one after the other."""
     program = verify(program) if style.functions else inline(verify(program))
+    if style.narrow:
+        program = verify(narrow(program))
     if style.fused:
         program = verify(fuse(program))
     steps = schedule(program, style.chunk, style.routines)

@@ -279,7 +279,7 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
             return body
         rest = body.drive.rest
         if rest:
-            rest = joint.coordinates_at(body.joint.transform(body.joint.coordinates(rest)))
+            rest = tuple(joint.coordinates_at(body.joint.transform(body.joint.coordinates(rest))))
         return replace(body, joint=joint, drive=replace(body.drive, rest=rest))
 
     return replace(model, bodies=tuple(changed(body) for body in model.bodies))

@@ -24,6 +24,9 @@ from kinetree.model.problem import SEVERITIES, Problem
 from kinetree.model.urdf import read_urdf
 from kinetree.model.xml import LARGEST, TEXT, parse
 
+BVH = b"HIERARCHY"
+"""How a BVH file begins."""
+
 
 def load_model(
     source: str | os.PathLike[str],
@@ -114,6 +117,10 @@ def _read(
         document = parse(data, file, "utf-8")  # whatever it declares: it is decoded
     else:
         data, around = read_file(Path(file), LARGEST), Path(file).parent
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n")[: len(BVH)].upper() == BVH:
+            from kinetree.model.bvh import guessed_skeleton  # rarely needed
+
+            return guessed_skeleton(data, file)
         document = parse(data, file)
     if document.tag == "mujoco":
         from kinetree.model.mjcf import read_mjcf  # rarely needed, and importing takes time

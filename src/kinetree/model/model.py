@@ -155,7 +155,7 @@ class Shape:
     file: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A robot, frozen.
 
@@ -257,6 +257,9 @@ class Model:
         for part in _content(self):
             h.update(part.encode() + b";")
         return h.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
 
     def problems(self) -> list[Problem]:
         """Errors and doubtful values in the model; see `kinetree.model.lint`."""

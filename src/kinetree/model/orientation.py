@@ -5,29 +5,15 @@ from __future__ import annotations
 import math
 
 from kinetree.spatial import Rotation
+from kinetree.spatial.angles import quat_of
 
 STRAIGHT = 1e-15
 """Below this the first and the last of three angles turn about one axis."""
 
 
 def quaternion(R: Rotation) -> tuple[float, float, float, float]:
-    """The unit quaternion (x y z w) of a rotation, from its largest part."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.rows
-    fourfold = (  # four times the squares of the entries
-        1 + xx - yy - zz,
-        1 - xx + yy - zz,
-        1 - xx - yy + zz,
-        1 + xx + yy + zz,
-    )
-    rows = (
-        (fourfold[0], xy + yx, xz + zx, zy - yz),
-        (xy + yx, fourfold[1], yz + zy, xz - zx),
-        (xz + zx, yz + zy, fourfold[2], yx - xy),
-        (zy - yz, xz - zx, yx - xy, fourfold[3]),
-    )
-    largest = rows[max(range(4), key=lambda k: fourfold[k])]
-    length = math.sqrt(sum(x * x for x in largest))
-    x, y, z, w = (part / length for part in largest)
+    """The unit quaternion (x y z w) of a rotation, its largest part positive."""
+    x, y, z, w = quat_of(R)
     return x, y, z, w
 
 

@@ -1,11 +1,13 @@
 """What a robot can compute: one row a quantity, and the row says everything about it."""
 
+from kinetree.quantities.cartesian import CARTESIAN
 from kinetree.quantities.coriolis import CORIOLIS_QUANTITIES, christoffel_pattern
 from kinetree.quantities.derivatives import DERIVATIVES
 from kinetree.quantities.dynamics import DYNAMICS
 from kinetree.quantities.kinematics import KINEMATICS
 from kinetree.quantities.row import (
     ANY_FRAME,
+    SOME_BODIES,
     SOME_JOINTS,
     Argument,
     Derived,
@@ -17,7 +19,7 @@ from kinetree.quantities.row import (
 from kinetree.quantities.simulation import SIMULATION
 
 QUANTITIES: dict[str, Quantity] = (
-    KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES | SIMULATION
+    KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES | SIMULATION | CARTESIAN
 )
 PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
 """The quantities that are methods of Robot."""
@@ -26,6 +28,7 @@ __all__ = [
     "ANY_FRAME",
     "PUBLIC",
     "QUANTITIES",
+    "SOME_BODIES",
     "SOME_JOINTS",
     "Argument",
     "Derived",

@@ -7,6 +7,7 @@ from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import AXES
+from kinetree.algorithms.manifold import velocity_of_rates
 from kinetree.citations import LECTURE, RIGID_MOTIONS, TUTORIAL
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
@@ -65,6 +66,13 @@ KINEMATICS: dict[str, Quantity] = {
         (Q, V),
         {"dq": Kind.COORDINATE_RATE},
         rigid=True,
+    ),
+    "velocity_of_rates": Quantity(
+        "The velocity at which the coordinates change at some rates",
+        one(velocity_of_rates, TUTORIAL),
+        (Q, Argument("dq", Kind.COORDINATE_RATE)),
+        {"velocity": Kind.VELOCITY},
+        public=False,
     ),
     "chart_volumes": Quantity(
         "How far the coordinates of each chart are from a singularity",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import product
 
 from kinetree.model import Model
 from kinetree.model.joints.answers import Label
@@ -11,8 +12,14 @@ from kinetree.quantities.row import Kind, Quantity
 
 def labels(model: Model, kind: Kind) -> list[Label]:
     """What each element of an array of a kind is, in their order: its name and its unit."""
-    if not kind.count:
-        return [Label(kind.meaning, kind.turning)]
+    if kind.count in ("", "links"):
+        names = [body.name for body in model.bodies] if kind.count else [kind.meaning]
+        parts = ["".join(letters) for letters in product(*kind.axes)]
+        return [
+            Label(f"{name}.{part}" if part else name, kind.turning)
+            for name in names
+            for part in parts
+        ]
     velocities = model.velocity_labels
     if kind.count == "nv":
         turns = [label.unit.startswith("rad") for label in velocities]
@@ -25,17 +32,14 @@ def labels(model: Model, kind: Kind) -> list[Label]:
     ]
 
 
-def notes(model: Model, row: Quantity, loads: Sequence[str]) -> dict[str, str]:
+def notes(model: Model, row: Quantity, loads: Mapping[str, str]) -> dict[str, str]:
     """For each argument and result of a quantity, what its elements are, for a reader.
 
     Arguments:
-        loads: the names of the arguments that act from outside.
+        loads: the external loads that it is given, name -> what its elements are.
     """
     operands = {**dict(row.arguments), **row.results}
-    found = {name: _note(model, what) for name, what in operands.items()}
-    load = "wrench on a frame (force in N, then moment in N m, in the frame's axes)"
-    point = "force in the world's axes in N, then its point in the frame's coordinates in m"
-    return found | {name: point if "Point(" in name else load for name in loads}
+    return {name: _note(model, what) for name, what in operands.items()} | dict(loads)
 
 
 def _note(model: Model, what: Kind | str) -> str:

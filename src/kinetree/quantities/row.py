@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
-from kinetree.spatial import Force, Motion, Transform
+from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
 
 SQUARE = "rows and columns in the order of v, SI units"
 SIX_ROWS = "a row each for linear x y z, then angular x y z; columns in the order of v, SI units"
@@ -19,14 +19,18 @@ ANY_FRAME = ("a frame",)
 """Stands for the valid values of a setting that names a frame."""
 SOME_JOINTS = ("some joints",)
 """Stands for the valid values of a setting that lists joints."""
+SOME_BODIES = ("some bodies",)
+"""Stands for the valid values of a setting that lists bodies, all of them if none is named."""
 
 
 class Kind(Enum):
-    """What an array with an element for each coordinate or velocity is.
+    """What an array is: its shape, its meaning, and the units of its elements.
 
-    count: which number of the model is its length, nq or nv; empty for one number.
+    count: what it has an element or a row for: the nq coordinates, the nv velocities, the links;
+        empty for one number or one vector.
     meaning: what it is, in words.
     turning, sliding: the units of elements that turn and that slide.
+    axes: names along each further axis of the array.
     """
 
     CONFIGURATION = ("nq", "configuration", "rad", "m")
@@ -38,17 +42,38 @@ class Kind(Enum):
     MOMENTUM = ("nv", "generalised momentum", "N m s", "N s")
     WEIGHT = ("nv", "weights", "", "")
     TIME = ("", "time", "s", "s")
+    POINT = ("", "point", "m", "m", "xyz")
+    LINK_POINTS = ("links", "points of links", "m", "m", "xyz")
+    LINK_MATRICES = ("links", "orientations of links", "", "", "xyz", "xyz")
+    LINK_QUATERNIONS = ("links", "orientations of links", "", "", ("qx", "qy", "qz", "qw"))
+    LINK_VELOCITIES = ("links", "velocities of links", "m/s", "m/s", "xyz")
+    LINK_ANGULAR_VELOCITIES = ("links", "angular velocities of links", "rad/s", "rad/s", "xyz")
+    LINK_ACCELERATIONS = ("links", "accelerations of links", "m/s^2", "m/s^2", "xyz")
+    LINK_ANGULAR_ACCELERATIONS = (
+        "links",
+        "angular accelerations of links",
+        "rad/s^2",
+        "rad/s^2",
+        "xyz",
+    )
+    LINK_FORCES = ("links", "forces of links", "N", "N", "xyz")
+    LINK_TORQUES = ("links", "torques of links", "N m", "N m", "xyz")
+    LINK_WEIGHTS = ("links", "weights of links", "", "", ("linear", "angular"))
 
-    def __init__(self, count: str, meaning: str, turning: str, sliding: str) -> None:
+    def __init__(
+        self, count: str, meaning: str, turning: str, sliding: str, *axes: Sequence[str]
+    ) -> None:
         self.count, self.meaning, self.turning, self.sliding = count, meaning, turning, sliding
+        self.axes = axes
 
     def shape(self, model: Model) -> tuple[int, ...]:
         """The shape of one state's value."""
-        return (int(getattr(model, self.count)),) if self.count else ()
+        counts = {"": (), "nq": (model.nq,), "nv": (model.nv,), "links": (len(model.bodies),)}
+        return (*counts[self.count], *(len(names) for names in self.axes))
 
 
 class Argument(NamedTuple):
-    """An argument of a quantity: an array of one row a state."""
+    """An argument of a quantity: an array for each state."""
 
     name: str
     kind: Kind
@@ -110,6 +135,7 @@ class Quantity:
     mass_matrix: what it requires of the mass matrix, INVERTIBLE or POSITIVE (definite); it is
         refused for other robots.
     rigid: whether it has an answer for a robot without moving joints.
+    closed_form: whether it can be written down with symbols.
     public: whether it is a method of Robot, or only used by others.
     """
 
@@ -123,6 +149,7 @@ class Quantity:
     regular: bool = False
     mass_matrix: str = ""
     rigid: bool = False
+    closed_form: bool = True
     public: bool = True
 
 
@@ -136,9 +163,11 @@ def one(
 
 
 def plain(value: Any) -> Any:
-    """Motions, forces and transforms in nested lists as lists of scalars."""
+    """What algorithms give, vectors and transforms in nested lists, as lists of scalars."""
     if isinstance(value, Transform):
         return value.matrix()
-    if isinstance(value, (Motion, Force)):
+    if isinstance(value, (Motion, Force, Vector3)):
         return list(value)
-    return [plain(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, Rotation):
+        return [list(row) for row in value.rows]
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value

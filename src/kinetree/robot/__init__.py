@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.robot.charts import Charts
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
 from kinetree.robot.derivatives import Differential
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
+from kinetree.robot.link_door import Links
 from kinetree.robot.simulation import Simulated
 
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Simulated, Editing):
+class Robot(Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Simulated, Editing):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -12,12 +12,12 @@ from kinetree.citations import bibtex
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kernels import Kernels, state_name
 from kinetree.lazy import cached_property
+from kinetree.loads import Point
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
 from kinetree.runtime.kernel import Kernel
-from kinetree.tracing import Point
-from kinetree.typing import Array, ArrayLike, External, Out
+from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
 class JointLimits(NamedTuple):
@@ -223,6 +223,27 @@ class Core:
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
 
+    def compile(
+        self,
+        *quantities: str | Kernel,
+        dtype: Any = np.float64,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """Compile now what would be compiled on first calls: for start-up, or into a container.
+
+        Arguments:
+            quantities: names, such as "forward_dynamics", for their default settings; or kernels,
+                such as robot.kernel("jacobian", frame="tool").
+            dtype: float64 or float32.
+            progress: called with the name of each before it is compiled.
+        """
+        for quantity in quantities:
+            name = quantity if isinstance(quantity, str) else quantity.name
+            if progress is not None:
+                progress(name)
+            kernel = self.kernel(quantity) if isinstance(quantity, str) else quantity
+            kernel.compile(dtype)
+
     def citation(self, quantity: str, method: str = "") -> str:
         """The sources of an algorithm, as BibTeX.
 
@@ -240,7 +261,7 @@ class Core:
         arrays: tuple[ArrayLike, ...],
         out: Any,
         method: str = "",
-        external: External | None = None,
+        external: External | Loading | None = None,
         settings: tuple[Any, ...] = (),
     ) -> Any:
         """Compute a quantity at given states.

@@ -11,7 +11,7 @@ x points forward, y to the left, z up. In the neutral pose the figure stands, ar
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinetree.assembly import Assembly
 from kinetree.model.joints import Ball, Joint, Revolute
@@ -35,9 +35,9 @@ class Segment:
     transverse: float
     longitudinal: float
 
-    def inertia(self, downwards: bool) -> Inertia:
-        """Along z from the origin; the table counts from the upper end."""
-        m = self.mass / 100.0 * MASS
+    def inertia(self, total: float, downwards: bool) -> Inertia:
+        """Along z from the origin, of a body of some mass; the table counts from the upper end."""
+        m = self.mass / 100.0 * total
         x, y, z = (
             m * (r / 100.0 * self.length) ** 2
             for r in (self.sagittal, self.transverse, self.longitudinal)
@@ -60,19 +60,53 @@ SHANK = Segment(4.33, 0.4340, 44.59, 25.5, 24.9, 10.3)
 FOOT = Segment(1.37, 0.2581, 44.15, 25.7, 24.5, 12.4)
 
 
-def human(base: str = "floating") -> Robot:
+@dataclass(frozen=True)
+class Proportions:
+    """The sizes of a figure: those of the mean subject, unless others are given.
+
+    mass: kg.
+    shoulder, hip: m from the middle.
+    """
+
+    mass: float = MASS
+    shoulder: float = SHOULDER
+    hip: float = HIP
+    head: Segment = HEAD
+    upper_trunk: Segment = UPPER_TRUNK
+    middle_trunk: Segment = MIDDLE_TRUNK
+    lower_trunk: Segment = LOWER_TRUNK
+    upper_arm: Segment = UPPER_ARM
+    forearm: Segment = FOREARM
+    hand: Segment = HAND
+    thigh: Segment = THIGH
+    shank: Segment = SHANK
+    foot: Segment = FOOT
+
+    def with_lengths(self, **lengths: float) -> Proportions:
+        """Other lengths of segments, m, by name; masses and shapes stay in proportion."""
+        changed = {name: replace(getattr(self, name), length=x) for name, x in lengths.items()}
+        return replace(self, **changed)
+
+
+MEAN = Proportions()
+
+
+def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
     """A human figure of 73 kg: sixteen segments, ball joints, elbows and knees that bend.
 
     The root is the lower trunk, whose frame is at the middle of the hips.
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+        proportions: other masses and lengths than those of the mean subject.
     """
-    figure = Assembly("human", "lower_trunk", LOWER_TRUNK.inertia(downwards=False))
+    size = proportions
+    trunk = size.lower_trunk.inertia(size.mass, downwards=False)
+    figure = Assembly("human", "lower_trunk", trunk)
 
     def upwards(name: str, segment: Segment, parent: str, height: float) -> None:
         at = Vector3(0.0, 0.0, height)
-        figure.add(name, parent, Ball(), at, segment.inertia(downwards=False))
+        figure.add(name, parent, Ball(), at, segment.inertia(size.mass, downwards=False))
 
     def downwards(
         name: str,
@@ -82,24 +116,24 @@ def human(base: str = "floating") -> Robot:
         joint: Joint,
         limits: Limits = FREE,
     ) -> None:
-        inertia = segment.inertia(downwards=True)
+        inertia = segment.inertia(size.mass, downwards=True)
         figure.add(name, parent, joint, at, inertia, limits=limits)
 
-    upwards("middle_trunk", MIDDLE_TRUNK, "lower_trunk", LOWER_TRUNK.length)
-    upwards("upper_trunk", UPPER_TRUNK, "middle_trunk", MIDDLE_TRUNK.length)
-    upwards("head", HEAD, "upper_trunk", UPPER_TRUNK.length)
+    upwards("middle_trunk", size.middle_trunk, "lower_trunk", size.lower_trunk.length)
+    upwards("upper_trunk", size.upper_trunk, "middle_trunk", size.middle_trunk.length)
+    upwards("head", size.head, "upper_trunk", size.upper_trunk.length)
     for side, y in (("left", 1.0), ("right", -1.0)):
         arm, forearm, hand = f"{side}_upper_arm", f"{side}_forearm", f"{side}_hand"
         thigh, shank, foot = f"{side}_thigh", f"{side}_shank", f"{side}_foot"
-        shoulder = Vector3(0.0, SHOULDER * y, UPPER_TRUNK.length)
-        downwards(arm, UPPER_ARM, "upper_trunk", shoulder, Ball())
+        shoulder = Vector3(0.0, size.shoulder * y, size.upper_trunk.length)
+        downwards(arm, size.upper_arm, "upper_trunk", shoulder, Ball())
         elbow = Limits(-2.5, 0.0)  # the forearm bends forward
-        downwards(forearm, FOREARM, arm, _below(UPPER_ARM), Revolute(Y), elbow)
-        downwards(hand, HAND, forearm, _below(FOREARM), Ball())
-        downwards(thigh, THIGH, "lower_trunk", Vector3(0.0, HIP * y, 0.0), Ball())
+        downwards(forearm, size.forearm, arm, _below(size.upper_arm), Revolute(Y), elbow)
+        downwards(hand, size.hand, forearm, _below(size.forearm), Ball())
+        downwards(thigh, size.thigh, "lower_trunk", Vector3(0.0, size.hip * y, 0.0), Ball())
         knee = Limits(0.0, 2.5)  # the shank bends backward
-        downwards(shank, SHANK, thigh, _below(THIGH), Revolute(Y), knee)
-        figure.add(foot, shank, Ball(), _below(SHANK), _foot())
+        downwards(shank, size.shank, thigh, _below(size.thigh), Revolute(Y), knee)
+        figure.add(foot, shank, Ball(), _below(size.shank), _foot(size))
     return figure.robot(base)
 
 
@@ -107,9 +141,9 @@ def _below(segment: Segment) -> Vector3:
     return Vector3(0.0, 0.0, -segment.length)
 
 
-def _foot() -> Inertia:
+def _foot(size: Proportions) -> Inertia:
     """The foot lies along x, its heel a quarter of its length behind the ankle."""
-    along = FOOT.inertia(downwards=True)  # from the heel down: now the heel is behind
+    along = size.foot.inertia(size.mass, downwards=True)  # from the heel down: now it is behind
     forward = Rotation.about(Y, -math.pi / 2)
-    heel = Vector3(-FOOT.length / 4, 0.0, -0.05)
+    heel = Vector3(-size.foot.length / 4, 0.0, -0.05)
     return Transform(forward, heel).to_parent(along)

@@ -13,17 +13,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import warnings
+import zipfile
+import zlib
 from functools import cache
 from pathlib import Path
 
 import kinetree
-from kinetree.errors import CacheWarning
+from kinetree.errors import CacheError, CacheWarning
 
 MAGIC = b"kinetree\x02"
 OTHERS_WRITE = 0o022
+_NAME = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def folder() -> Path | None:
@@ -125,3 +129,50 @@ def save(name: str, content: bytes) -> None:
 def _head(name: str, content: bytes) -> bytes:
     """What stands before the content of an entry."""
     return MAGIC + hashlib.sha256(name.encode() + b"\0" + content).digest()
+
+
+def entries() -> dict[str, bytes]:
+    """All entries that can be trusted, by name."""
+    where = folder()
+    names = [] if where is None else sorted(p.name for p in where.iterdir() if _NAME.match(p.name))
+    return {name: content for name in names if (content := load(name)) is not None}
+
+
+def clear() -> int:
+    """Delete all entries; how many there were."""
+    where = folder()
+    paths = [] if where is None else [p for p in where.iterdir() if _NAME.match(p.name)]
+    for path in paths:
+        path.unlink(missing_ok=True)
+    return len(paths)
+
+
+def export_to(file: Path) -> int:
+    """Write all entries to one file, a ZIP archive; how many there are."""
+    content = entries()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in content.items():
+            archive.writestr(name, _head(name, data) + data)
+    return len(content)
+
+
+def import_from(file: Path) -> int:
+    """Take over the entries of a file that `export_to` wrote; how many there are.
+
+    Raises:
+        CacheError: where the file is none, or an entry of it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            found = {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, zlib.error):
+        raise CacheError(f"{file} is not a cache that was exported, or it is damaged") from None
+    for name, data in found.items():
+        content = data[len(MAGIC) + 32 :]
+        if not _NAME.match(name) or data[: len(MAGIC) + 32] != _head(name, content):
+            raise CacheError(f"{file}: entry {name!r} is damaged; nothing was imported")
+    if folder() is None:
+        raise CacheError("there is no cache to import into: KINETREE_CACHE is empty or not usable")
+    for name, data in found.items():
+        save(name, data[len(MAGIC) + 32 :])
+    return len(found)

@@ -22,6 +22,7 @@ from kinetree.runtime.backend import COMPILING
 from kinetree.runtime.binding import address_of, make_function, make_gufunc
 from kinetree.runtime.host import Loaded, host
 from kinetree.runtime.interface import Interface
+from kinetree.runtime.patience import patience
 from kinetree.runtime.support import support
 
 OPERATIONS = 3e8
@@ -160,7 +161,8 @@ class MachineCode:
 
     def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:
         """Bodies in memory, and the kernel's description with them."""
-        found = bodies(self._interface, self._program, self._kind, names)
+        with patience(self._interface.name):
+            found = bodies(self._interface, self._program, self._kind, names)
         loaded = host().load([code for body in found.values() for code in body.objects])
         return loaded, _describe(self._interface, self._kind, loaded, found, block)
 

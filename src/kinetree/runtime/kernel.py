@@ -28,6 +28,7 @@ from kinetree.runtime.arrays import (
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
 from kinetree.runtime.foreign import foreign_call, foreign_module
 from kinetree.runtime.interface import Description, Interface
+from kinetree.runtime.patience import patience
 from kinetree.runtime.pieces import in_pieces
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class Kernel:
     @cached_property
     def program(self) -> Program:
         """The program, traced at the first access."""
-        return verify(self._build())
+        with patience("a program" if self._request is None else self._request.split("|")[2]):
+            return verify(self._build())
 
     @property
     def operations(self) -> dict[str, int]:
@@ -301,6 +303,16 @@ class Kernel:
         kept = {name: notes[name] for name in inputs if name in notes}
         words = "Gradient of a weighted sum" if what == "vjp" else "Derivatives"
         return Description(f"{words}: {summary}", added | kept)
+
+    def compile(self, dtype: Any = np.float64) -> Kernel:
+        """Make the machine code now, for one state and for batches, and not on the first call.
+
+        Arguments:
+            dtype: float64 or float32.
+        """
+        compiled = self._compiled[kind_of_dtype(dtype)]
+        _ = compiled.one, compiled.gufunc
+        return self
 
     def compiled(self, kind: str) -> Compiled:
         """The program compiled for "double" or "float"."""

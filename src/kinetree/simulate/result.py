@@ -74,7 +74,11 @@ class Simulation(Mapping[str, Array]):
 
     @staticmethod
     def load(path: str | Path) -> Simulation:
-        """The simulation that `save` wrote."""
+        """The simulation that `save` wrote.
+
+        Arguments:
+            path: the file, .npz or .parquet.
+        """
         path = _checked(Path(path))
         if not path.exists():
             raise MissingFileError(f"{path}: there is no such file")

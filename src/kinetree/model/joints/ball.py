@@ -11,14 +11,14 @@ import numpy as np
 
 from kinetree.model.joints.answers import Chart, Label, MjcfElement
 from kinetree.model.joints.base import ConstantAxes, Joint
-from kinetree.model.orientation import quaternion
+from kinetree.model.joints.continuity import continued_rotation_vectors, one_sign
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial.angles import quat_of, rotation_vector
 from kinetree.spatial.exponential import (
     cosine_quotient,
     half_turn_quat,
     quat_difference,
-    quat_log,
     quat_product,
     quat_rates,
     quat_unit,
@@ -49,6 +49,12 @@ class Ball(ConstantAxes):
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
         return tuple(Motion(Vector3.zero(), u) for u in units)
+
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return list(quat_of(X.rotation))
+
+    def continued(self, path: Any) -> Any:
+        return one_sign(path)
 
     def lumped(self, inertia: Inertia) -> Inertia:
         return _at_center(inertia)
@@ -89,9 +95,6 @@ class Ball(ConstantAxes):
     def in_chart(self, chart: Chart) -> Joint:
         return chart.orientation
 
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
-        return quaternion(X.rotation)
-
     def mjcf(self) -> MjcfElement:
         return MjcfElement("ball")
 
@@ -117,6 +120,12 @@ class ExponentialBall(Joint):
         columns = _series(r, x, -cosine_quotient(x), third_quotient(x)).T.rows
         return tuple(Motion(Vector3.zero(), column) for column in columns)
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return list(rotation_vector(X.rotation))
+
+    def continued(self, path: Any) -> Any:
+        return continued_rotation_vectors(path)
+
     def lumped(self, inertia: Inertia) -> Inertia:
         return _at_center(inertia)
 
@@ -138,9 +147,6 @@ class ExponentialBall(Joint):
 
     def in_chart(self, chart: Chart) -> Joint:
         return chart.orientation
-
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
-        return tuple(quat_log(quaternion(X.rotation)))
 
 
 def _series(r: Vector3, x: Scalar, first: Scalar, second: Scalar) -> Matrix3:

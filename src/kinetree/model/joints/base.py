@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from kinetree.dual import Dual, lift
 from kinetree.model.joints.answers import Chart, Label, MjcfElement, Transmission, UrdfElement
+from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.model.rounding import is_identity
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Transform, Vector3
@@ -94,6 +95,14 @@ class Joint(ABC):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         """The constant velocity that takes q0 to q1 in one unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        """The coordinates at which the transform is X, or as near to it as the joint comes."""
+        return nearest_coordinates(self, X)
+
+    def continued(self, path: Any) -> Any:
+        """The same transforms at successive times, their coordinates (times, nq) without jumps."""
+        return path
 
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         """How far a spring that is relaxed at `rest` is stretched at q, one entry a velocity.
@@ -210,10 +219,6 @@ class Joint(ABC):
     def in_chart(self, chart: Chart) -> Joint | None:
         """The joint with its free orientation in another chart; None if it has none."""
         return None
-
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
-        """The coordinates at which the transform is X; a joint with `in_chart` gives them."""
-        raise NotImplementedError(f"{type(self).__name__}.coordinates_at")
 
     # file formats
 

@@ -19,9 +19,11 @@ from kinetree.model.arguments import Axis, given_axis
 from kinetree.model.joints.answers import Chart, Label, UrdfElement
 from kinetree.model.joints.axis import AxisJoint
 from kinetree.model.joints.base import Joint
+from kinetree.model.joints.continuity import nearest_of_two
+from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute
-from kinetree.model.orientation import euler_angles
+from kinetree.model.joints.series import second_solution, series_coordinates
 from kinetree.model.plane import plane_axes
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Transform, Vector3
@@ -110,6 +112,29 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
         return [x for part, start, end in pieces for x in part.difference(start, end)]
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        pieces = series_coordinates(self._flat_parts, X)
+        if pieces is None:
+            return nearest_coordinates(self, X)
+        return [x for piece in pieces for x in piece]
+
+    def continued(self, path: Any) -> Any:
+        pieces = np.split(path, np.cumsum([part.nq for part in self.parts])[:-1], axis=1)
+        turning = [k for k, part in enumerate(self.parts) if isinstance(part, Revolute)]
+        other = second_solution([self.parts[k] for k in turning])
+        if other is not None:
+            angles = nearest_of_two(np.concatenate([pieces[k] for k in turning], axis=1), other)
+            for k, column in zip(turning, angles.T, strict=True):
+                pieces[k] = column[:, None]
+        pairs = zip(self.parts, pieces, strict=True)
+        return np.concatenate([part.continued(piece) for part, piece in pairs], axis=1)
+
+    @property
+    def _flat_parts(self) -> tuple[Joint, ...]:
+        """The parts, those of a composite one by one."""
+        inner = (p._flat_parts if isinstance(p, Composite) else (p,) for p in self.parts)
+        return tuple(part for parts in inner for part in parts)
+
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(rest), self._coordinates(q), strict=True)
         return [x for part, start, end in pieces for x in part.displacement(start, end)]
@@ -145,14 +170,6 @@ class Composite(Joint):
             return chart.orientation
         free = self._is_free_motion and self.parts[-1].in_chart(chart) == chart.orientation
         return chart.motion if free else None
-
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
-        if self._euler_sequence:
-            return euler_angles(X.rotation, self._euler_sequence)
-        if not self._is_free_motion:
-            return super().coordinates_at(X)
-        turn = Transform(X.rotation, Vector3.zero())
-        return (*X.translation, *self.parts[-1].coordinates_at(turn))
 
     def urdf(self) -> UrdfElement | None:
         """URDF's planar joint has only a normal: x and y follow from it."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from kinetree.model.joints.answers import Chart, Label, MjcfElement, UrdfElement
 from kinetree.model.joints.base import ConstantAxes, Joint
-from kinetree.model.orientation import quaternion
+from kinetree.model.joints.continuity import one_sign
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial.angles import quat_of
 from kinetree.spatial.exponential import (
     half_turn_quat,
     quat_difference,
@@ -67,6 +68,12 @@ class Floating(ConstantAxes):
         moved = self.transform(q0).rotation.T @ way
         return [*translation_to_screw(moved, angular), *angular]
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return [*X.translation, *quat_of(X.rotation)]
+
+    def continued(self, path: Any) -> Any:
+        return np.concatenate([path[:, :3], one_sign(path[:, 3:])], axis=1)
+
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         # two springs, one for the position and one for the orientation, not one along a screw
         way = Vector3(*q[:3]) - Vector3(*rest[:3])
@@ -92,9 +99,6 @@ class Floating(ConstantAxes):
 
     def in_chart(self, chart: Chart) -> Joint:
         return chart.motion
-
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
-        return (*X.translation, *quaternion(X.rotation))
 
     def urdf(self) -> UrdfElement:
         return UrdfElement("floating")

@@ -43,6 +43,11 @@ class Mimic(Joint):
     def has_constant_axes(self) -> bool:
         return self.joint.has_constant_axes
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        # a joint with multiplier zero stands still, and says nothing of the other's coordinate
+        (followed,) = self.joint.coordinates_at(X)
+        return [(followed - self.offset) / self.multiplier if self.multiplier else 0]
+
     def lumped(self, inertia: Inertia) -> Inertia:
         return self.joint.lumped(inertia)
 

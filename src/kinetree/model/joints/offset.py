@@ -32,6 +32,9 @@ class Offset(Wrapped):
     def neutral(self) -> tuple[float, ...]:
         return (self.joint.neutral()[0] - self.offset,)
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return [self.joint.coordinates_at(X)[0] - self.offset]
+
     @property
     def has_constant_axes(self) -> bool:
         return self.joint.has_constant_axes

@@ -24,6 +24,9 @@ class Prismatic(AxisJoint):
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion(self.axis, Vector3.zero()),)
 
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return [self.axis.dot(X.translation)]
+
     def lumped(self, inertia: Inertia) -> Inertia:
         # sliding changes no orientation: all of the rotational inertia
         return Inertia(0, Vector3.zero(), inertia.rotational)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
 from kinetree.model.joints.axis import AxisJoint, Z
 from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial.angles import angle_about
 
 
 class Revolute(AxisJoint):
@@ -22,6 +26,12 @@ class Revolute(AxisJoint):
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return (Motion(Vector3.zero(), self.axis),)
+
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        return [angle_about(X.rotation, self.axis)]
+
+    def continued(self, path: Any) -> Any:
+        return np.unwrap(path, axis=0)
 
     def lumped(self, inertia: Inertia) -> Inertia:
         # what lies on the axis u: its mass, first moment and second moment along u, J u uT,

@@ -10,6 +10,7 @@ from kinetree.model.joints.answers import Label
 from kinetree.model.joints.axis import AxisJoint
 from kinetree.scalar import Scalar
 from kinetree.spatial import Motion, Rotation, Transform
+from kinetree.spatial.angles import angle_about
 
 
 @dataclass(frozen=True, init=False)
@@ -41,3 +42,11 @@ class Screw(AxisJoint):
 
     def velocity_labels(self) -> tuple[Label, ...]:
         return (Label("rate", "rad/s"),)
+
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
+        if self.pitch == 0:
+            return [angle_about(X.rotation, self.axis)]
+        # the distance says how many turns; distance and angle then share what they differ by
+        turns = self.axis.dot(X.translation) / self.pitch
+        more = angle_about(X.rotation @ Rotation.about(self.axis, -turns), self.axis)
+        return [turns + more / (1 + self.pitch * self.pitch)]

@@ -49,6 +49,9 @@ class Wrapped(Joint):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.difference(q0, q1)
 
+    def continued(self, path: Any) -> Any:
+        return self.joint.continued(path)
+
     def displacement(self, rest: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.displacement(rest, q)
 
@@ -109,7 +112,7 @@ class Relocated(Wrapped):
     def factors(self) -> tuple[Joint | Transform, ...]:
         return (self.at, self.joint, self.at.inverse())
 
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
         return self.joint.coordinates_at(self.at.inverse() @ X @ self.at)
 
     def mjcf(self) -> MjcfElement | None:
@@ -148,5 +151,5 @@ class Reversed(Wrapped):
     def reversed(self) -> Joint:
         return self.joint
 
-    def coordinates_at(self, X: Transform) -> tuple[float, ...]:
+    def coordinates_at(self, X: Transform) -> list[Scalar]:
         return self.joint.coordinates_at(X.inverse())

@@ -1,0 +1,164 @@
+"""Kernels on a GPU, with resident data: states a second, and what binds them.
+
+python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--json FILE]
+
+Each row is checked against the interpreter on a few states, then timed by events: the median of
+some launches. The bandwidth of a copy is measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+import kinetree as kt
+from kinetree.graph import interpret
+from kinetree.runtime.gpu import GpuKernel
+
+QUANTITIES = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "coriolis_matrix",
+    "christoffel_symbols",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
+CHECKED = 64
+LAUNCHES = 9
+MEMORY = 40e9
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel: million states a second, and its share of the copy's bandwidth."""
+
+    robot: str
+    quantity: str
+    dtype: str
+    operations: int
+    states: float
+    bandwidth: float
+    registers: int
+    local: int
+    threads: int
+    shared: int
+    compile_seconds: float
+    error: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    parser.add_argument("--robots", type=Path, nargs="*", default=[])
+    parser.add_argument("--quantities", nargs="*", default=QUANTITIES)
+    parser.add_argument("--dtypes", nargs="*", default=["float32", "float64"])
+    parser.add_argument("--states", type=int, default=1 << 20)
+    parser.add_argument("--limit", type=int, default=20_000, help="operations of a kernel at most")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    robots = [kt.load(path) for path in options.robots] or [kt.robots.arm(), kt.robots.human()]
+    copy = copy_bandwidth()
+    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    print(f"{name}, copy {copy / 1e12:.2f} TB/s, {options.states} states", flush=True)
+    rows = []
+    for robot in robots:
+        for quantity in options.quantities:
+            kernel = robot.kernel(quantity)
+            if sum(kernel.operations.values()) > options.limit:
+                print(
+                    robot.name, quantity, "left out:", sum(kernel.operations.values()), flush=True
+                )
+                continue
+            for dtype in options.dtypes:
+                row = measure(robot, kernel, quantity, dtype, options.states, copy)
+                rows.append(row)
+                print(
+                    f"{row.robot:18} {quantity:30} {dtype} ops {row.operations:6} "
+                    f"{row.states:9.0f} M/s {row.bandwidth:5.1%} of copy, "
+                    f"registers {row.registers:3} local {row.local:6} "
+                    f"threads {row.threads:3} shared {row.shared:6} "
+                    f"compile {row.compile_seconds:5.1f} s error {row.error:.1e}",
+                    flush=True,
+                )
+    if options.json:
+        found = {"device": name, "copy": copy, "rows": [asdict(row) for row in rows]}
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def copy_bandwidth() -> float:
+    """Bytes read and written a second by a copy."""
+    a, b = cp.zeros(1 << 28, cp.float32), cp.empty(1 << 28, cp.float32)
+    return 2 * a.nbytes / seconds(lambda: cp.copyto(b, a))
+
+
+def seconds(launch: Any) -> float:
+    """The median time of a launch, by events."""
+    launch()
+    times = []
+    for _ in range(LAUNCHES):
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        launch()
+        stop.record()
+        stop.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, stop) * 1e-3)
+    return statistics.median(times)
+
+
+def measure(
+    robot: kt.Robot, kernel: Any, quantity: str, dtype: str, states: int, copy: float
+) -> Row:
+    program, interface = kernel.program, kernel.interface
+    kind = {"float32": "float", "float64": "double"}[dtype]
+    item = np.dtype(dtype).itemsize
+    elements = sum(int(np.prod(s)) for _, s in interface.inputs + interface.outputs)
+    states = min(states, int(MEMORY / (elements * item)))
+    rng = np.random.default_rng(0)
+    few = [
+        robot.random(rng, CHECKED) if name == "q" else rng.uniform(-1, 1, (CHECKED, *shape))
+        for name, shape in interface.inputs
+    ]
+    gpu = GpuKernel(interface, program, kind)
+    started = time.perf_counter()
+    attributes = gpu.function.attributes
+    compiled = time.perf_counter() - started
+    found = gpu([cp.asarray(x, dtype) for x in few])
+    found = found if isinstance(found, tuple) else (found,)
+    expected = interpret(program, *few)
+    error = max(
+        float(np.abs(a.get() - b).max() / max(np.abs(b).max(), 1e-300))
+        for a, b in zip(found, expected, strict=True)
+        if b.size
+    )
+    arrays = [cp.asarray(np.resize(x, (states, *x.shape[1:])), dtype) for x in few]
+    shapes = [(states, *shape) for _, shape in interface.outputs]
+    out = tuple(cp.empty(shape, dtype) for shape in shapes)
+    best = seconds(lambda: gpu(arrays, out if len(out) > 1 else out[0]))
+    moved = states * elements * item
+    return Row(
+        robot.name,
+        quantity,
+        dtype,
+        sum(kernel.operations.values()),
+        states / best / 1e6,
+        moved / best / copy,
+        attributes["num_regs"],
+        attributes["local_size_bytes"],
+        gpu.shape.threads,
+        gpu.shape.shared,
+        compiled,
+        error,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""A robot in Bullet, in maximal coordinates: every link a free body, every joint a constraint.
+
+This is the use that Liu & Jain's section 6 has in mind: control is designed in generalised
+coordinates, the simulator knows only bodies. Joint forces go out by eq. 71 and 68 as forces and
+torques on bodies; their states come back by eq. 61 as q and v, with the residual that says how far
+the simulator's constraints have drifted.
+
+Needs the extra `bullet` (PyPI's pybullet).
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.algorithms.link_dynamics import center
+from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.model.model import Body
+from kinetree.robot import Robot
+from kinetree.robot.cartesian import GeneralizedState, LinkStates
+from kinetree.spatial import Rotation, Vector3
+from kinetree.spatial.angles import quat_of
+from kinetree.typing import Array, ArrayLike
+
+HALF_AXLE = 0.1
+"""m: a hinge is two points on its axis that stay together, so far from its middle."""
+STRONG = 1e9
+"""N: the largest force of a constraint."""
+ROUNDING = 1e-9
+
+
+class _Link(NamedTuple):
+    """A body of the simulation: its number there, the link's centre, and its principal axes."""
+
+    number: int
+    center: Array
+    principal: Array
+
+
+class _End(NamedTuple):
+    """One side of a constraint: a body's number, the joint's axes and a point in its frame."""
+
+    number: int
+    axes: Array
+    point: Array
+
+
+class MaximalBodies:
+    """A robot's links as free bodies in a simulation of Bullet's.
+
+    Joints may turn about one axis or freely, slide along one axis, or be free. Collisions are not
+    simulated. Close it when done, or use it in a `with` statement.
+
+    Arguments:
+        robot: the robot.
+        q, v: the state to start from, (nq,) and (nv,); at rest if v is None.
+        dt: the time step, s.
+        iterations: of Bullet's constraint solver in each step.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        dt: float = 1e-3,
+        iterations: int = 200,
+    ) -> None:
+        self._bullet = _pybullet()
+        self.robot, self.dt = robot, float(dt)
+        self._constraints = [_kind(body) for body in robot.model.bodies]  # refused before it starts
+        self._client = self._bullet.connect(self._bullet.DIRECT)
+        self._call("setGravity", *robot.gravity)
+        self._call("setTimeStep", self.dt)
+        # Bullet's own threshold ends the iterations with joints that come apart
+        solver = {"numSolverIterations": iterations, "solverResidualThreshold": 0.0}
+        self._call("setPhysicsEngineParameter", **solver)
+        self._links = [self._created(body) for body in robot.model.bodies]
+        self.reset(q, v)
+        for k, body in enumerate(robot.model.bodies):
+            self._connect(k, body)
+
+    def __enter__(self) -> MaximalBodies:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the simulation."""
+        if self._client >= 0:
+            self._call("disconnect")
+            self._client = -1
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Put all bodies where a state has them."""
+        x, R, linear, angular = self.robot.cartesian.state(q, v)
+        for k, link in enumerate(self._links):
+            turned = _quaternion(R[k] @ link.principal)
+            self._call("resetBasePositionAndOrientation", link.number, x[k].tolist(), turned)
+            self._call("resetBaseVelocity", link.number, linear[k].tolist(), angular[k].tolist())
+
+    def state(self) -> LinkStates:
+        """The states of all links as Bullet has them: of their centres of mass, in the world."""
+        rows = []
+        for link in self._links:
+            x, quat = self._call("getBasePositionAndOrientation", link.number)
+            turned = np.array(self._call("getMatrixFromQuaternion", quat)).reshape(3, 3)
+            rows.append((x, turned @ link.principal.T, *self._call("getBaseVelocity", link.number)))
+        return LinkStates(*(np.array(part) for part in zip(*rows, strict=True)))
+
+    def generalized(self) -> GeneralizedState:
+        """q and v of the robot, and how far Bullet's bodies are from what the joints allow."""
+        return self.robot.cartesian.generalized(*self.state())
+
+    def step(self, tau: ArrayLike, q: ArrayLike | None = None) -> None:
+        """Let joint forces act for one time step.
+
+        Arguments:
+            tau: joint forces, (nv,).
+            q: the configuration, if it is known from `generalized` already.
+        """
+        where = self.generalized().q if q is None else q
+        hat = self.robot.cartesian.joint_torques(where, tau)
+        f, torque = self.robot.cartesian.body_wrenches(where, hat.torque, hat.f)
+        for link, pull, turn in zip(self._links, f, torque, strict=True):
+            x, _ = self._call("getBasePositionAndOrientation", link.number)
+            world = self._bullet.WORLD_FRAME
+            self._call("applyExternalForce", link.number, -1, pull.tolist(), x, world)
+            self._call("applyExternalTorque", link.number, -1, turn.tolist(), world)
+        self._call("stepSimulation")
+
+    def _call(self, name: str, *arguments: Any, **named: Any) -> Any:
+        function = getattr(self._bullet, name)
+        if name == "getMatrixFromQuaternion":  # belongs to no simulation
+            return function(*arguments)
+        return function(*arguments, **named, physicsClientId=self._client)
+
+    def _created(self, body: Body) -> _Link:
+        """A free body with the mass and the principal moments of inertia of a link."""
+        _, about = body.inertia.center_and_rotational()
+        matrix = np.array([[float(x) for x in row] for row in about.rows])
+        moments, axes = np.linalg.eigh(matrix)
+        if np.linalg.det(axes) < 0.0:
+            axes[:, 0] *= -1.0
+        mass = float(body.inertia.mass)
+        if not (mass > 0.0 and moments[0] > 0.0):
+            raise KinetreeError(
+                f"link {body.name!r} has no mass or no inertia: a free body must have both"
+            )
+        number = self._call("createMultiBody", baseMass=mass)
+        self._call(
+            "changeDynamics",
+            number,
+            -1,
+            localInertiaDiagonal=moments.tolist(),
+            linearDamping=0.0,
+            angularDamping=0.0,
+        )
+        return _Link(number, np.array([float(x) for x in center(body)]), axes)
+
+    def _connect(self, k: int, body: Body) -> None:
+        """The constraints of a joint: points, or for a slider an axis, that both bodies share."""
+        kind, axis = self._constraints[k]
+        if kind == "slide":
+            self._hold(k, body, np.zeros(3), self._bullet.JOINT_PRISMATIC, axis)
+        ends = {"hinge": (-HALF_AXLE, HALF_AXLE), "ball": (0.0,)}.get(kind, ())
+        for end in ends:
+            self._hold(k, body, axis * end, self._bullet.JOINT_POINT2POINT, np.zeros(3))
+
+    def _hold(self, k: int, body: Body, point: Array, kind: int, axis: Array) -> None:
+        """A constraint at a point, given in the joint's frame and so in the link's, too."""
+        link = self._links[k]
+        at = np.array([[float(x) for x in row] for row in body.placement.matrix()])
+        inner = _End(link.number, link.principal.T, link.principal.T @ (point - link.center))
+        above = at[:3, :3] @ point + at[:3, 3]
+        if body.parent >= 0:
+            parent = self._links[body.parent]
+            back = parent.principal.T
+            outer = _End(parent.number, back @ at[:3, :3], back @ (above - parent.center))
+        else:
+            outer = _End(-1, at[:3, :3], above)
+        # Bullet's world can only be the second of the two
+        first, second = (outer, inner) if body.parent >= 0 else (inner, outer)
+        number = self._call(
+            "createConstraint",
+            *(first.number, -1, second.number, -1),
+            kind,
+            (first.axes @ axis).tolist(),
+            first.point.tolist(),
+            second.point.tolist(),
+            _quaternion(first.axes),
+            _quaternion(second.axes),
+        )
+        self._call("changeConstraint", number, maxForce=STRONG)
+
+
+def _kind(body: Body) -> tuple[str, Array]:
+    """What constraint a joint is: "hinge", "ball", "slide" or "free", and its axis."""
+    joint = body.joint
+    somewhere = random.Random(1)
+    if body.follows is None:
+        q = [somewhere.uniform(-0.5, 0.5) for _ in range(joint.nq)]
+        Phi = [np.array([float(x) for x in axis]) for axis in joint.subspace(joint.normalized(q))]
+        linear = [axis[:3] for axis in Phi if np.abs(axis[:3]).max() > ROUNDING]
+        angular = [axis[3:] for axis in Phi if np.abs(axis[3:]).max() > ROUNDING]
+        counts = (len(linear), len(angular))
+        kinds = {(0, 1): "hinge", (0, 3): "ball", (1, 0): "slide"}
+        if counts in kinds and len(Phi) == sum(counts):
+            return kinds[counts], (angular or linear)[0]
+        if len(Phi) == 6:
+            return "free", np.zeros(3)
+    raise KinetreeError(
+        f"joint {body.joint_name!r} is none that Bullet's constraints can hold: hinges, balls, "
+        "sliders and free joints are, each with coordinates of its own"
+    )
+
+
+def _quaternion(R: Array) -> list[float]:
+    """(x, y, z, w) of a rotation matrix."""
+    return [float(x) for x in quat_of(Rotation(*(Vector3(*row) for row in R)))]
+
+
+def _pybullet() -> Any:
+    try:
+        import pybullet
+    except ImportError:
+        raise MissingExtraError(
+            "maximal coordinates need Bullet, which is not installed: run pip install "
+            "'kinetree[bullet]'"
+        ) from None
+    return pybullet

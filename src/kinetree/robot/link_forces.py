@@ -1,0 +1,144 @@
+"""Forces and torques on links and in joints, and generalised forces: part of `robot.cartesian`.
+
+The equations are those of Liu & Jain, section 6.2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.robot.links import At, LinkArrays
+from kinetree.typing import Array, ArrayLike
+
+
+class LinkForces(NamedTuple):
+    """Forces and torques, one row for each link or joint."""
+
+    f: Array
+    torque: Array
+
+
+class CartesianForces(LinkArrays):
+    """Forces between links and generalised coordinates."""
+
+    def generalized_forces(
+        self,
+        q: ArrayLike,
+        f: ArrayLike | None = None,
+        at: At = "center",
+        *,
+        moment: ArrayLike | None = None,
+        body_torque: ArrayLike | None = None,
+        joint_torque: ArrayLike | None = None,
+        joint_force: ArrayLike | None = None,
+    ) -> Array:
+        """Q of forces and torques on all links.
+
+        The tutorial has two torques on a link: tau (48), about the centre of mass and including
+        what forces acting elsewhere add to it, and tau' (67), which leaves that out. They are
+        `moment` and `body_torque` here. `moment` goes with forces at the centres of mass only.
+
+        Arguments:
+            q: configuration, (..., nq).
+            f: forces in the world's axes, (..., bodies, 3), N.
+            at: the points where they act, as in `state`.
+            moment: tau of eq. 48, in the world's axes, (..., bodies, 3), N m.
+            body_torque: tau' of eq. 67, in the world's axes, (..., bodies, 3), N m.
+            joint_torque: tau^ of eq. 69, each in the axes of the joint's parent, (..., bodies, 3):
+                on the joint's link, its opposite on the parent.
+            joint_force: the same for forces, which act at the link's origin.
+
+        Returns:
+            (..., nv), N or N m.
+        """
+        if moment is not None and not (isinstance(at, str) and at == "center"):
+            raise KinetreeError(
+                "generalized_forces: moment is about the centres of mass and includes what forces "
+                "elsewhere add: give f with at='center', or the torques as body_torque"
+            )
+        none = np.zeros((self._count, 3))
+        torque = sum((np.asarray(t) for t in (moment, body_torque) if t is not None), start=none)
+        total = np.zeros(self._robot.nv)
+        if f is not None or moment is not None or body_torque is not None:
+            pull = none if f is None else f
+            total = self._compute("forces_of_links", (q, pull, self.points(at), torque))
+        if joint_torque is not None or joint_force is not None:
+            hat = [none if a is None else a for a in (joint_force, joint_torque)]
+            total = total + self._compute("forces_of_joints", (q, *hat))
+        return total
+
+    def link_forces(self, q: ArrayLike, tau: ArrayLike, at: At = "center") -> LinkForces:
+        """The least forces and torques on links that give generalised forces (70).
+
+        Arguments:
+            q, tau: configuration (..., nq) and generalised forces (..., nv).
+            at: where the forces act, as in `state`; at the centres of mass the torques are tau of
+                eq. 48.
+
+        Returns:
+            f and torque, (..., bodies, 3) each, in the world's axes.
+        """
+        return LinkForces(*self._compute("link_forces", (q, tau, self.points(at))))
+
+    def link_forces_and_joint_torques(
+        self, q: ArrayLike, tau: ArrayLike, at: At = "center"
+    ) -> LinkForces:
+        """The least forces at known points and joint torques that give generalised forces (69).
+
+        Arguments:
+            q, tau, at: as in `link_forces`.
+
+        Returns:
+            f in the world's axes and the joint torques in the parents' axes, (..., bodies, 3) each.
+        """
+        given = (q, tau, self.points(at))
+        return LinkForces(*self._compute("link_forces_and_joint_torques", given))
+
+    def joint_torques(self, q: ArrayLike, tau: ArrayLike) -> LinkForces:
+        """The force and torque of each joint that give generalised forces, joint by joint (71).
+
+        Arguments:
+            q, tau: configuration (..., nq) and generalised forces (..., nv).
+
+        Returns:
+            f (zero but for joints that slide) and torque, (..., bodies, 3) each, in the axes of
+            the joint's parent: the least that give tau.
+        """
+        return LinkForces(*self._compute("joint_torques", (q, tau)))
+
+    def body_wrenches(
+        self,
+        q: ArrayLike,
+        joint_torque: ArrayLike,
+        joint_force: ArrayLike | None = None,
+        at: At = "center",
+    ) -> LinkForces:
+        """What joints do to links: the torques D^T R tau^ of eq. 68, with forces next to them.
+
+        A simulator in maximal coordinates applies these to its bodies.
+
+        Arguments:
+            q: configuration, (..., nq).
+            joint_torque, joint_force: as in `generalized_forces`, or as `joint_torques` gives them.
+            at: the points at which the resulting forces shall act, as in `state`.
+
+        Returns:
+            f and torque on each link, (..., bodies, 3) each, in the world's axes.
+        """
+        pull = np.zeros((self._count, 3)) if joint_force is None else joint_force
+        return LinkForces(*self._compute("body_wrenches", (q, pull, joint_torque, self.points(at))))
+
+    def joint_torques_of_body_torques(self, q: ArrayLike, body_torque: ArrayLike) -> Array:
+        """The joint torques that torques on links amount to: eq. 68 backwards.
+
+        Arguments:
+            q: configuration, (..., nq).
+            body_torque: tau' in the world's axes, (..., bodies, 3).
+
+        Returns:
+            tau^ in the axes of each joint's parent, (..., bodies, 3).
+        """
+        return self._compute("joint_torques_of_body_torques", (q, body_torque))

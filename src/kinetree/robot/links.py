@@ -1,0 +1,158 @@
+"""What the methods of `robot.cartesian` share: points of links, names, shapes, residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from kinetree.algorithms.link_dynamics import center
+from kinetree.errors import KinetreeError, ShapeError, StateError, unknown
+from kinetree.kernels import state_name
+from kinetree.lazy import cached_property
+from kinetree.robot.core import Core
+from kinetree.typing import Array, ArrayLike
+
+At = Literal["center", "origin"] | Mapping[str, Any] | ArrayLike
+"""Which point of each link is meant; see `Cartesian.state`."""
+UNDETERMINED = 1e-9
+"""Of singular values, relative to the largest: below, a motion moves none of the given links."""
+
+
+class LinkArrays:
+    """A robot whose arrays have a row for each body."""
+
+    def __init__(self, robot: Core) -> None:
+        self._robot = robot
+        self._count = len(robot.model.bodies)
+        self._determined: set[Any] = set()
+
+    def points(self, at: At = "center") -> Array:
+        """The point of each link that `at` means, in the link's frame.
+
+        Arguments:
+            at: as in `state`.
+
+        Returns:
+            (bodies, 3), or with the batch axes of the points given.
+        """
+        if isinstance(at, str):
+            if at not in ("center", "origin"):
+                hint = "valid are 'center', 'origin', points (bodies, 3), or {link: frame or point}"
+                raise unknown("point", at, (), "a link", hint)
+            return self._centers if at == "center" else np.zeros((self._count, 3))
+        if isinstance(at, Mapping):
+            return self._named_points(at)
+        points = np.asarray(at, dtype=np.float64)
+        if points.shape[-2:] != (self._count, 3):
+            raise ShapeError(
+                f"at has shape {points.shape}; points ({self._count}, 3) are expected, one for "
+                "each body"
+            )
+        return points
+
+    @cached_property
+    def _centers(self) -> Array:
+        rows = [[float(x) for x in center(body)] for body in self._robot.model.bodies]
+        return np.array(rows).reshape(self._count, 3)
+
+    def _named_points(self, at: Mapping[str, Any]) -> Array:
+        points = self._centers.copy()
+        for link, where in at.items():
+            k = self._links([link])[0]
+            if isinstance(where, str):
+                frame = self._robot.model.frame(where)
+                if frame.body != k:
+                    raise KinetreeError(f"frame {where!r} is not on link {link!r}")
+                where = [float(x) for x in frame.placement.translation]
+            points[k] = where
+        return points
+
+    def _links(self, names: Sequence[str]) -> list[int]:
+        """The numbers of links by name; all of them if none is named."""
+        own = self._robot.bodies
+        for name in names:
+            if name not in own:
+                raise unknown("body", name, own, f"robot {self._robot.name!r}")
+        found = [own.index(name) for name in names] if len(names) else list(range(self._count))
+        if found != sorted(set(found)):
+            raise KinetreeError(
+                "links: name each link once, in the order of robot.bodies, as the rows are"
+            )
+        return found
+
+    def _spread(self, name: str, given: Any, some: list[int]) -> Array:
+        """An array with a row for each given link, as one with a row for each body."""
+        array = np.asarray(given)
+        rows = 3 if name == "R" and array.shape[-1:] == (3,) else 2
+        count = array.shape[-rows] if array.ndim >= rows else 0
+        if count != len(some):
+            names = [self._robot.bodies[k] for k in some][count:]
+            hint = f"; the first without a row is {names[0]!r}" if names else ""
+            raise ShapeError(
+                f"{name} has shape {array.shape}; {len(some)} rows are expected, one for each "
+                f"link{hint}"
+            )
+        if len(some) == self._count:
+            return array
+        shape = list(array.shape)
+        shape[-rows] = self._count
+        full = np.zeros(shape, dtype=np.result_type(array, np.float32))
+        if rows == 3 or shape[-1] == 4:  # any orientation will do where none is given
+            full[...] = np.eye(3) if rows == 3 else (0.0, 0.0, 0.0, 1.0)
+        columns = (slice(None),) * (rows - 1)
+        full[(Ellipsis, some) + columns] = array  # noqa: RUF005
+        return full
+
+    def _check_determined(self, some: list[int], parts: str) -> None:
+        """Refuse links whose velocities leave some joint's velocity open."""
+        key = (tuple(some), parts)
+        robot = self._robot
+        if key in self._determined or robot.nv == 0:
+            return
+        J = self._compute("link_jacobians", (robot.random(1), self.points()))[some]
+        rows = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}[parts]
+        matrix = J[:, rows].reshape(-1, robot.nv)
+        _, sizes, directions = np.linalg.svd(matrix, full_matrices=True)
+        if len(sizes) < robot.nv or sizes[-1] < UNDETERMINED * sizes[0]:
+            worst = int(np.abs(directions[-1]).argmax())
+            joints = [
+                b.joint_name
+                for b, at in zip(robot.model.bodies, robot.model.v_slices, strict=True)
+                if b.follows is None and at.start <= worst < at.stop
+            ]
+            what = {
+                "both": "states",
+                "linear": "linear velocities",
+                "angular": "angular velocities",
+            }
+            raise KinetreeError(
+                f"the {what[parts]} of the given links do not determine joint {joints[0]!r}: it "
+                "can move while they stand still; give more links, or both parts"
+            )
+        self._determined.add(key)
+
+    def _check_residual(
+        self, what: str, residual: Array, tolerance: float | None, units: Sequence[str]
+    ) -> None:
+        if tolerance is None or not (wrong := ~(residual <= tolerance)).any():
+            return
+        *state, k, part = (int(i) for i in np.argwhere(wrong)[0])
+        body = self._robot.model.bodies[k]
+        parent = self._robot.bodies[body.parent] if body.parent >= 0 else "the world"
+        value = residual[tuple(np.argwhere(wrong)[0])]
+        raise StateError(
+            f"{what}: {state_name(state)}joint {body.joint_name!r} cannot give what is measured of "
+            f"link {body.name!r} against {parent!r}: {value:.3g} {units[part]} are left over, "
+            f"{tolerance:g} are accepted"
+        )
+
+    def _compute(
+        self,
+        quantity: str,
+        arrays: tuple[Any, ...],
+        out: Any = None,
+        settings: tuple[Any, ...] = (),
+    ) -> Any:
+        return self._robot._compute(quantity, arrays, out, settings=settings)

@@ -1,0 +1,89 @@
+"""Compiling ahead, and shipping what was compiled."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from typer.testing import CliRunner
+
+from kinetree.cli.app import app
+from kinetree.errors import CacheError
+from kinetree.runtime import cache
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_quantities_are_compiled_into_the_cache(folder):
+    done = RUN.invoke(app, ["compile", "double_pendulum", "inverse_dynamics", "mass_matrix"])
+    assert done.exit_code == 0, done.output
+    assert "done" in done.output
+    assert len(cache.entries()) >= 6  # interfaces and two bodies each
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compile", "arm", "inverse_dynamic"], "did you mean 'inverse_dynamics'"),
+        (["compile", "arm", "jacobian"], "jacobian needs --frame, one of"),
+        (["compile", "arm", "mass_matrix", "--dtype", "int8"], "float64 or float32 is expected"),
+        (["cache", "exprot"], "did you mean 'export'"),
+        (["cache", "export"], "needs a file"),
+    ],
+)
+def test_wrong_words_get_a_sentence(folder, arguments, message):
+    done = RUN.invoke(app, arguments)
+    assert done.exit_code == 1
+    assert message in done.output
+
+
+USE = """
+import sys
+import kinetree as kt
+from kinetree.runtime import host
+host.Host.compile = host.Host.compile_all = None  # there is nothing to compile
+print(kt.robots.double_pendulum().inverse_dynamics(*[[0.1, 0.2]] * 3).shape)
+"""
+
+
+def test_a_cache_is_shipped_in_a_file(folder, monkeypatch):
+    # in a process of its own, which also compiles what all kernels share
+    command = [sys.executable, "-m", "kinetree", "compile", "double_pendulum", "inverse_dynamics"]
+    subprocess.run(command, check=True, capture_output=True)
+    file = folder / "kernels.zip"
+    done = RUN.invoke(app, ["cache", "export", str(file)])
+    assert "entries written" in done.output
+    monkeypatch.setenv("KINETREE_CACHE", str(folder / "other"))
+    assert "0 entries" in RUN.invoke(app, ["cache"]).output
+    done = RUN.invoke(app, ["cache", "import", str(file)])
+    assert done.exit_code == 0, done.output
+    run = subprocess.run([sys.executable, "-c", USE], capture_output=True, text=True)
+    assert run.stdout == "(2,)\n", run.stderr
+    assert "entries deleted" in RUN.invoke(app, ["cache", "clear"]).output
+    assert not cache.entries()
+
+
+def test_a_damaged_file_is_refused_whole(folder):
+    RUN.invoke(app, ["compile", "double_pendulum", "inverse_dynamics"])
+    file = folder / "kernels.zip"
+    cache.export_to(file)
+    with zipfile.ZipFile(file) as archive:
+        found = {name: archive.read(name) for name in archive.namelist()}
+    name = next(iter(found))
+    found[name] = found[name][:-1] + b"?"
+    with zipfile.ZipFile(file, "w") as archive:
+        for key, data in found.items():
+            archive.writestr(key, data)
+    cache.clear()
+    with pytest.raises(CacheError, match="damaged; nothing was imported"):
+        cache.import_from(file)
+    assert not cache.entries()
+    file.write_bytes(b"no archive")
+    with pytest.raises(CacheError, match="is not a cache that was exported"):
+        cache.import_from(file)
