@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -86,6 +87,8 @@ class Kernel:
                     f"{self.name}: {result} would have {len(shape)} axes; at most {MAX_AXES} fit"
                 )
         self.__doc__ = f"{self.name}: {self.interface.signature}"
+        if "torch" in sys.modules:  # torch.compile must find it imported
+            foreign_module("torch_arrays")
         self._compiled = _ByKind(self)
         self._ones: list[Any] = []  # the functions for one state that are compiled
 
@@ -103,6 +106,11 @@ class Kernel:
         """The program, traced at the first access."""
         with patience("a program" if self._request is None else self._request.split("|")[2]):
             return verify(self._build())
+
+    @property
+    def guarded(self) -> bool:
+        """Whether calls raise at states that have no answer."""
+        return self._guard is not None
 
     @property
     def operations(self) -> dict[str, int]:
