@@ -7,6 +7,7 @@ deferred.py         non-temporal stores of large results, while the next tile is
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
 bound_call.py       calls on fixed memory, and functions for other compiled code to call
+xla_call.py         the handler through which XLA, and so JAX, calls a kernel
 functions.py        sines and the like for many arguments at once
 ir.py               IR values with operators;  layout.py  what generated code and its callers share
 """

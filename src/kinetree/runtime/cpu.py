@@ -84,6 +84,12 @@ class MachineCode:
         with COMPILING:
             return Prepared(*self._load(("one",)))
 
+    @cached_property
+    def _both(self) -> Prepared:
+        """The bodies for one state and for a tile, in memory."""
+        with COMPILING:
+            return Prepared(*self._load(("one", "wide")))
+
     def bind(self, arrays: Sequence[np.ndarray], answer: Any, name: str) -> Any:
         """A Python function without arguments that computes one state on fixed memory.
 
@@ -119,17 +125,32 @@ class MachineCode:
         sizes = [size(shape) for _, shape in self._interface.inputs]
         return self._entry(partial(define_flat_entry, scalar=scalar, sizes=sizes))
 
-    def _entry(self, define: Callable[..., None]) -> Entry:
+    @cached_property
+    def xla_handler(self) -> Entry:
+        """The function that XLA calls with a batch."""
+        from kinetree.native.xla_call import define_handler  # not needed but here
+
+        return self._entry(define_handler, "xla", self._both)
+
+    def _entry(
+        self, define: Callable[..., None], runs: str = "run", body: Prepared | None = None
+    ) -> Entry:
+        """A C function that knows the kernel's description.
+
+        Arguments:
+            define: adds it to a module.
+            runs: which function of the support code it calls.
+            body: what that runs; by default the body for one state.
+        """
         from llvmlite import ir
 
-        kind = self._kind
+        kind, prepared = self._kind, body or self._one
         with COMPILING:
-            run = support(kind).address(f"kinetree_run_{kind}")
+            run = support(kind).address(f"kinetree_{runs}_{kind}")
             module = ir.Module("kinetree_entry")
-            address = address_of(self._one.description)
-            define(module, "entry", run=run, description=address)
+            define(module, "entry", run=run, description=address_of(prepared.description))
             loaded = host().load([host().compile(str(module))])
-        return Entry(loaded.address("entry"), (loaded, self._one))
+        return Entry(loaded.address("entry"), (loaded, prepared))
 
     @cached_property
     def gufunc(self) -> Any:
@@ -137,7 +158,7 @@ class MachineCode:
         interface, kind = self._interface, self._kind
         with COMPILING:
             loop = support(kind).address(f"kinetree_loop_{kind}")
-            loaded, description = self._load(("one", "wide"))
+        loaded, description = self._both
         return make_gufunc(
             loop,
             description,
@@ -161,6 +182,7 @@ class MachineCode:
 
     def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:
         """Bodies in memory, and the kernel's description with them."""
+        support(self._kind)  # whose routines they call
         with patience(self._interface.name):
             found = bodies(self._interface, self._program, self._kind, names)
         loaded = host().load([code for body in found.values() for code in body.objects])

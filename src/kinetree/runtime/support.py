@@ -59,6 +59,7 @@ def support(kind: str) -> Loaded:
         from kinetree.native.ir import Writer
         from kinetree.native.loop import Driver
         from kinetree.native.time_loop import define_rollout
+        from kinetree.native.xla_call import define_xla
 
         define_routines(module, target)
         writer = Writer(module, target)
@@ -66,6 +67,7 @@ def support(kind: str) -> Loaded:
         define_call(writer, driver.run_one)
         define_run(writer, driver.run_one)
         define_rollout(writer, driver)
+        define_xla(writer, driver.run_batch)
 
     loaded = _load(kind, define)
     for routine in RESULTS:

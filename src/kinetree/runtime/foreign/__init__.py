@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
 
 MODULES = {
     "casadi": "casadi_arrays",
@@ -67,3 +67,11 @@ def refuse_out(kernel: Any, out: Any, package: str) -> None:
         raise KinetreeError(
             f"{kernel.name}: out= is for NumPy's arrays; with {package} use what is returned"
         )
+
+
+def check_count(kernel: Any, arrays: Sequence[Any]) -> None:
+    """Refuse another number of arguments than a kernel has."""
+    inputs = kernel.interface.inputs
+    if len(arrays) != len(inputs):
+        names = ", ".join(name for name, _ in inputs)
+        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")

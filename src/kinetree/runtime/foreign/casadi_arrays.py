@@ -18,7 +18,7 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
 from kinetree.graph.program import Output, size, trace, values
-from kinetree.runtime.foreign import needed, refuse_out
+from kinetree.runtime.foreign import check_count, needed, refuse_out
 from kinetree.scalar import register
 
 if TYPE_CHECKING:
@@ -272,10 +272,8 @@ def _function_name(kernel: Kernel, name: str) -> str:
 
 def check(kernel: Kernel, arrays: Sequence[Any]) -> None:
     """Refuse arguments of another number or size."""
+    check_count(kernel, arrays)
     inputs = kernel.interface.inputs
-    if len(arrays) != len(inputs):
-        names = ", ".join(name for name, _ in inputs)
-        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")
     for (name, shape), array in zip(inputs, arrays, strict=True):
         given = cs.DM(array).shape if not hasattr(array, "shape") else tuple(array.shape)
         if given not in (dimensions(shape), shape):

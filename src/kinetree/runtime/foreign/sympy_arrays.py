@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.errors import ShapeError
 from kinetree.graph.program import shaped, size, values
-from kinetree.runtime.foreign import needed, refuse_out
+from kinetree.runtime.foreign import check_count, needed, refuse_out
 
 if TYPE_CHECKING:
     from kinetree.runtime.kernel import Kernel
@@ -21,10 +21,8 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     The robot's numbers are floats in them; `kinetree.symbolic.closed_form` has fractions instead.
     """
     refuse_out(kernel, out, "SymPy")
+    check_count(kernel, arrays)
     inputs = kernel.interface.inputs
-    if len(arrays) != len(inputs):
-        names = ", ".join(name for name, _ in inputs)
-        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")
     pairs = zip(inputs, arrays, strict=True)
     given = [_elements(f"{kernel.name}: {name}", shape, x) for (name, shape), x in pairs]
     program = kernel.program

@@ -15,7 +15,7 @@ from typing import Any
 from kinetree.emit.c import identifier
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.runtime.arrays import Shapes
-from kinetree.runtime.foreign import needed
+from kinetree.runtime.foreign import check_count, needed
 from kinetree.runtime.kernel import Kernel
 
 torch = needed("torch", "a kernel of tensors")
@@ -164,10 +164,8 @@ def _batch_first(inputs: Shapes, dims: Sequence[int | None], tensors: Sequence[A
 
 def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     """The arguments as tensors on the CPU of one dtype."""
+    check_count(kernel, arrays)
     inputs = kernel.interface.inputs
-    if len(arrays) != len(inputs):
-        names = ", ".join(name for name, _ in inputs)
-        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")
     tensors = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in arrays]
     for (name, _), t in zip(inputs, tensors, strict=True):
         _check(f"{kernel.name}: {name}", t)
