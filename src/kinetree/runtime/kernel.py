@@ -101,6 +101,9 @@ class Kernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return self._origin or (_from_program, (self.program, self._charts))
 
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return "kinetree", self.interface.digest
+
     @cached_property
     def program(self) -> Program:
         """The program, traced at the first access."""
