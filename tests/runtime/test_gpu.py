@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.graph import interpret
-from tests.mixed_robots import ROBOTS, every_kernel
+from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.tolerances import relative_error
 
 cp = pytest.importorskip("cupy", reason="no CuPy")
@@ -18,16 +17,6 @@ SINGLE = 2e-3
 """What single precision may lose in the worst conditioned quantity of these robots."""
 
 
-def states(robot, program, count, seed=0):
-    rng = np.random.default_rng(seed)
-    return [
-        robot.random(rng, count)
-        if i.name in ("q", "q0", "q1")
-        else rng.uniform(0.1, 1.0, (count, *i.shape))
-        for i in program.inputs
-    ]
-
-
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_quantity_equals_the_interpreter(name):
     robot = ROBOTS[name]()
@@ -35,8 +24,8 @@ def test_every_quantity_equals_the_interpreter(name):
         program = kernel.program
         if sum(program.operations.values()) > 20_000:
             continue
-        given = states(robot, program, 77)
-        expected = interpret(program, *given)
+        given = random_state(robot, kernel, (77,))
+        expected = interpreted(kernel, given)
         for dtype, tolerance in ((np.float64, 1e-12), (np.float32, SINGLE)):
             found = kernel(*(cp.asarray(x, dtype) for x in given))
             found = found if isinstance(found, tuple) else (found,)
@@ -49,7 +38,7 @@ def test_every_quantity_equals_the_interpreter(name):
 def test_odd_batches_write_everything_and_nothing_else(count):
     robot = ROBOTS["gripper"]()
     kernel = robot.kernel("mass_matrix")
-    (q,) = states(robot, kernel.program, count)
+    (q,) = random_state(robot, kernel, (count,))
     room = cp.full((count + 2, robot.nv, robot.nv), cp.nan)
     robot.mass_matrix(cp.asarray(q), out=room[1:-1])
     assert cp.isnan(room[0]).all()
