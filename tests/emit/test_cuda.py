@@ -1,7 +1,6 @@
 """CUDA text, compiled as C++ for the host: every quantity equals the interpreter."""
 
 import ctypes
-import re
 import shutil
 import subprocess
 
@@ -10,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.emit import cuda
+from kinetree.emit.c import identifier
 from kinetree.emit.cuda import emit_cuda, launch_shape, style
 from kinetree.graph import interpret, trace
 from kinetree.graph.lower import lower
@@ -77,7 +77,7 @@ def test_every_quantity_equals_the_interpreter(name, tmp_path):
         program = kernel.program
         if sum(program.operations.values()) > 40_000:
             continue  # minutes for a C++ compiler
-        label = f"k{k}_{re.sub(r'[^a-z0-9]+', '_', f'{quantity}_{method}')}"
+        label = identifier(f"k{k}_{quantity}_{method}")
         kernels[label] = kernel
         texts[label] = emit_cuda(lower(program, style("double")), label)
     assert len(kernels) > len(PUBLIC) // 2
