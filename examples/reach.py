@@ -43,7 +43,7 @@ def solve(start: np.ndarray, target: np.ndarray, knots: int) -> dict[str, np.nda
 
 
 def main(folder: Path, knots: int = 30) -> tuple[float, float]:
-    """Solve, draw, and give how far the tool is off, and the effort over that of a straight line."""
+    """Solve, draw, and give how far the tool is off, and the effort over a straight line's."""
     start = np.array([0.2, 0.4, -0.1, -1.5, 0.1, 1.2, 0.0])
     goal = start + np.array([0.8, 0.3, 0.2, 0.6, -0.3, 0.2, 0.1])
     target = arm.pose(goal, "tool")[:3, 3]

@@ -72,7 +72,7 @@ def test_the_arm_reaches_its_target_with_less_effort_than_on_a_straight_line(tmp
 @pytest.mark.slow
 def test_the_policy_learns(tmp_path):
     pytest.importorskip("torch")
-    first, last = example("policy").main(tmp_path, 60)
+    first, last = example("policy").main(tmp_path, 30)
     assert last < 0.3 * first
 
 
