@@ -14,12 +14,13 @@ from kinetree.robot.derivatives import Differential
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
+from kinetree.robot.regressors import Regressors
 from kinetree.robot.simulation import Simulated
 
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Simulated, Editing):
+class Robot(Kinematics, Dynamics, Coriolis, Regressors, Differential, Simulated, Editing):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -1,0 +1,281 @@
+"""The parameters that are identified, their order, and other libraries' orders.
+
+Ten inertial parameters for each body, in the order of `robot.bodies`:
+
+    kinetree    mass, hx hy hz, Ixx Iyy Izz Ixy Ixz Iyz: first moment (mass times centre of mass)
+                and rotational inertia about the body's origin, in the body's frame
+    pinocchio   mass, hx hy hz, Ixx Ixy Iyy Ixz Iyz Izz: the same numbers, as
+                `pinocchio.Inertia.toDynamicParameters` has them
+    mujoco      mass, cx cy cz, Ixx Iyy Izz Ixy Ixz Iyz: centre of mass and rotational inertia about
+                it, as the element `inertial` has them in mass, pos and fullinertia
+
+then, for each velocity in the order of `robot.velocity_names`, the chosen numbers of its drive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, unknown
+from kinetree.lazy import cached_property
+from kinetree.model import Drive, Model
+from kinetree.model.parameters import FIVE, TEN, Inertial, with_numbers
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+PINOCCHIO = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]
+"""For each parameter in Pinocchio's order, its place in ours."""
+FRICTION = ("damping", "friction")
+ORDERS = ("kinetree", "pinocchio", "mujoco")
+SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
+"""The places of a symmetric matrix's entries among (xx, yy, zz, xy, xz, yz)."""
+ENTRIES = ((0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
+"""The rows and columns of these entries."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A robot's parameters as one vector theta, in which joint forces are linear.
+
+    Arguments:
+        robot: whose they are.
+        drives: which numbers of each joint's drive are among them: of "armature", "damping",
+            "friction", "stiffness" and "offset".
+    """
+
+    robot: Robot
+    drives: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.drives:
+            if name not in FIVE:
+                raise unknown("number of a drive", name, FIVE, "a joint")
+
+    @cached_property
+    def inertial_count(self) -> int:
+        """How many inertial parameters there are; those of drives follow them."""
+        return len(TEN) * len(self.robot.bodies)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each parameter is, such as "link7.mass" or "elbow.damping"."""
+        own = [f"{joint}.{name}" for joint in self.robot.velocity_names for name in self.drives]
+        return (*self.robot.inertial_names, *own)
+
+    @cached_property
+    def nominal(self) -> Array:
+        """theta of the robot as it is."""
+        return np.concatenate([self.robot.inertial_parameters, self._nominal_drives.ravel()])
+
+    @property
+    def _nominal_drives(self) -> Array:
+        """(nv, drives): those of the joints that have coordinates; an offset is zero."""
+        model = self.robot.model
+        found = np.zeros((model.nv, len(self.drives)))
+        for drive, at in zip(model.drives, model.v_slices, strict=True):
+            found[at] += [getattr(drive, name, 0.0) for name in self.drives]
+        return found
+
+    @cached_property
+    def support(self) -> tuple[Array, ...]:
+        """For each velocity, the places in theta of what its joint force depends on."""
+        model, ten = self.robot.model, np.arange(len(TEN))
+        moved: list[list[int]] = [[] for _ in range(model.nv)]
+        movers: list[set[int]] = []
+        for i, body in enumerate(model.bodies):
+            at = model.v_slices[i]
+            above = movers[body.parent] if body.parent >= 0 else set()
+            movers.append(above | set(range(at.start, at.stop)))
+            for k in movers[i]:
+                moved[k].extend(len(TEN) * i + ten)
+        n, own = self.inertial_count, len(self.drives)
+        return tuple(
+            np.array([*places, *range(n + own * k, n + own * (k + 1))], dtype=int)
+            for k, places in enumerate(moved)
+        )
+
+    def blocks(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> list[Array]:
+        """For each velocity, the rows of its joint force by theta[support], (T, m) each."""
+        Y = self.robot.regressor(q, v, a)
+        chosen = [FIVE.index(name) for name in self.drives]
+        D = self.robot.drive_regressor(q, v, a)[..., chosen] if chosen else Y[..., :0]
+        inertial = [places[places < self.inertial_count] for places in self.support]
+        return [
+            np.concatenate([Y[:, k, places], D[:, k]], axis=-1) for k, places in enumerate(inertial)
+        ]
+
+    def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The joint forces of what is no parameter: drives that the robot has and theta has not."""
+        rest = self._without_parameters
+        if rest is None:
+            return np.zeros(np.shape(v))
+        return rest.inverse_dynamics(q, v, a)
+
+    @cached_property
+    def _without_parameters(self) -> Robot | None:
+        """The robot with nothing but the drives that are no parameters; None if it has none."""
+        model = self.robot.model
+        gone = {name: 0.0 for name in self.drives if name != "offset"}
+        gone_rest = {"rest": ()} if "stiffness" in gone else {}
+        drives = [replace(body.drive, **gone, **gone_rest) for body in model.bodies]  # type: ignore[arg-type]
+        if all(drive == Drive() for drive in drives):
+            return None
+        bodies = tuple(replace(b, drive=d) for b, d in zip(model.bodies, drives, strict=True))
+        empty = replace(model, bodies=bodies)
+        zeros = [0.0] * self.inertial_count
+        parts = [Inertial(body) for body in self.robot.bodies]
+        return type(self.robot)(with_numbers(empty, parts, zeros))
+
+    def applied(self, theta: ArrayLike) -> Robot:
+        """The robot with these parameters.
+
+        Springs keep where they are relaxed, unless an offset is a parameter too: it moves that. An
+        offset without a spring is no part of a robot; it is left out.
+
+        Arguments:
+            theta: as `nominal`.
+        """
+        values = np.asarray(theta, float)
+        if values.shape != (len(self.names),):
+            raise KinetreeError(
+                f"theta has shape {values.shape}; {(len(self.names),)} is expected, one number for "
+                "each of its names"
+            )
+        parts = [Inertial(body) for body in self.robot.bodies]
+        numbers = [float(x) for x in values[: self.inertial_count]]
+        model = with_numbers(self.robot.model, parts, numbers)
+        return type(self.robot)(self._with_drives(model, values[self.inertial_count :]))
+
+    def _with_drives(self, model: Model, numbers: Array) -> Model:
+        rows = numbers.reshape(model.nv, len(self.drives))
+        bodies = list(model.bodies)
+        for i in model.coordinate_order if self.drives else ():
+            mean = dict(zip(self.drives, rows[model.v_slices[i]].mean(axis=0), strict=True))
+            bodies[i] = replace(bodies[i], drive=_drive(bodies[i].explicit_drive, mean))
+        for i, body in enumerate(bodies):
+            if body.follows is not None and self.drives:
+                gone = {name: 0.0 for name in self.drives if name != "offset"}
+                bodies[i] = replace(body, drive=replace(body.drive, **gone))  # type: ignore[arg-type]
+        return replace(model, bodies=tuple(bodies))
+
+
+def _drive(drive: Drive, found: dict[str, float]) -> Drive:
+    """A drive with other numbers; k (q - rest) + offset = k (q - (rest - offset / k))."""
+    offset = found.pop("offset", 0.0)
+    new = replace(drive, **{name: float(x) for name, x in found.items()})  # type: ignore[arg-type]
+    if new.stiffness > 0.0 and offset and len(new.rest or (0.0,)) == 1:
+        rest = (new.rest or (0.0,))[0]
+        return replace(new, rest=(float(rest - offset / new.stiffness),))
+    return new if new.stiffness else replace(new, rest=())
+
+
+def to_order(phi: ArrayLike, order: str) -> Array:
+    """Inertial parameters in another library's order.
+
+    Arguments:
+        phi: in Kinetree's order, (..., 10 n).
+        order: "kinetree", "pinocchio" or "mujoco".
+
+    Returns:
+        (..., 10 n); see the top of this file for what they are.
+    """
+    ten = _tens(phi, order)
+    if order == "pinocchio":
+        ten = ten[..., PINOCCHIO]
+    if order == "mujoco":
+        mass = ten[..., :1]
+        center = ten[..., 1:4] / np.where(mass == 0.0, 1.0, mass)
+        ten = np.concatenate([mass, center, ten[..., 4:] - _steiner(mass, center)], axis=-1)
+    return ten.reshape(np.shape(phi))
+
+
+def from_order(phi: ArrayLike, order: str) -> Array:
+    """Inertial parameters from another library's order.
+
+    Arguments:
+        phi: in that order, (..., 10 n).
+        order: "kinetree", "pinocchio" or "mujoco".
+
+    Returns:
+        (..., 10 n), in Kinetree's order.
+    """
+    ten = _tens(phi, order)
+    if order == "pinocchio":
+        ten = ten[..., np.argsort(PINOCCHIO)]
+    if order == "mujoco":
+        mass, center = ten[..., :1], ten[..., 1:4]
+        about_origin = ten[..., 4:] + _steiner(mass, center)
+        ten = np.concatenate([mass, mass * center, about_origin], axis=-1)
+    return ten.reshape(np.shape(phi))
+
+
+def _tens(phi: ArrayLike, order: str) -> Array:
+    if order not in ORDERS:
+        raise unknown("order of parameters", order, ORDERS, "kinetree.identify")
+    array = np.asarray(phi, float)
+    if array.ndim == 0 or array.shape[-1] % len(TEN):
+        raise KinetreeError(
+            f"inertial parameters of shape {array.shape}: ten numbers for each body are expected"
+        )
+    return array.reshape(*array.shape[:-1], -1, len(TEN))
+
+
+def _steiner(mass: Array, c: Array) -> Array:
+    """The rotational inertia of a point mass, as six numbers."""
+    full = (c * c).sum(axis=-1)[..., None, None] * np.eye(3) - c[..., :, None] * c[..., None, :]
+    return mass * full[..., ENTRIES[0], ENTRIES[1]]
+
+
+def pseudo_inertia(phi: ArrayLike) -> Array:
+    """The pseudo-inertia of a body, positive definite if and only if some body can have it.
+
+    It is [[J, h], [h^T, m]] with the second moments J = tr(I) / 2 - I: P. M. Wensing, S. Kim &
+    J.-J. E. Slotine, Linear matrix inequalities for physically consistent inertial parameter
+    identification, IEEE Robotics and Automation Letters 3 (2018), eq. 12.
+
+    Arguments:
+        phi: ten inertial parameters, (..., 10).
+
+    Returns:
+        (..., 4, 4).
+    """
+    return np.einsum("...k,kij->...ij", np.asarray(phi, float), PSEUDO)
+
+
+def from_pseudo_inertia(P: ArrayLike) -> Array:
+    """The ten inertial parameters of a pseudo-inertia.
+
+    Arguments:
+        P: symmetric, (..., 4, 4).
+
+    Returns:
+        (..., 10).
+    """
+    array = np.asarray(P, float)
+    J = array[..., :3, :3]
+    I = np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J
+    six = I[..., ENTRIES[0], ENTRIES[1]]
+    return np.concatenate([array[..., 3:, 3], array[..., :3, 3], six], axis=-1)
+
+
+def _pseudo_basis() -> Array:
+    """The pseudo-inertia of each unit parameter, (10, 4, 4)."""
+    basis = np.zeros((len(TEN), 4, 4))
+    basis[0, 3, 3] = 1.0
+    for k in range(3):
+        basis[1 + k, k, 3] = basis[1 + k, 3, k] = 1.0
+    for k, (i, j) in enumerate(zip(*ENTRIES, strict=True), 4):
+        basis[k, i, j] -= 1.0
+        if i == j:
+            basis[k, :3, :3] += 0.5 * np.eye(3)
+        else:
+            basis[k, j, i] -= 1.0
+    return basis
+
+
+PSEUDO = _pseudo_basis()
