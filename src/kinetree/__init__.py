@@ -6,6 +6,7 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from kinetree import errors, joints, robots
@@ -18,7 +19,7 @@ from kinetree.robot import Robot
 from kinetree.tracing import Point
 
 if TYPE_CHECKING:
-    from kinetree import control
+    from kinetree import control, identify
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
 
@@ -38,6 +39,7 @@ __all__ = [
     "control",
     "errors",
     "get_threads",
+    "identify",
     "joints",
     "load",
     "robots",
@@ -51,10 +53,8 @@ def __getattr__(name: str) -> Any:
         from kinetree.simulate.result import Simulation
 
         return Simulation
-    if name == "control":
-        import kinetree.control
-
-        return kinetree.control
+    if name in ("control", "identify"):
+        return importlib.import_module(f"kinetree.{name}")
     if name in ("get_threads", "set_threads"):
         from kinetree.runtime import threads
 

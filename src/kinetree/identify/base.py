@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetree.errors import MissingExtraError, unknown
+from kinetree.errors import unknown
+from kinetree.identify.extras import package
 from kinetree.identify.factor import triangle
 from kinetree.identify.parameters import Parameters
 from kinetree.lazy import cached_property
@@ -47,13 +49,14 @@ STATES = 3
 class BaseParameters:
     """The combinations of parameters that joint forces depend on.
 
-    matrix: B, (nb, count): base parameters = B theta.
-    pivots: the parameter that leads each combination, (nb,).
-    parameters: what theta is.
+    Arguments:
+        matrix: B, (nb, count): base parameters = B theta.
+        pivots: the parameter that leads each combination, (nb,).
+        parameters: what theta is.
     """
 
     matrix: Array
-    pivots: Array
+    pivots: NDArray[np.intp]
     parameters: Parameters
 
     def __len__(self) -> int:
@@ -185,7 +188,7 @@ def row_space(R: Array) -> Array:
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0.0, length, 1.0)
     scaled = np.where(length > ROUNDING * length.max(initial=0.0), R / scale, 0.0)
-    factor, order = _pivoted_qr()(scaled, mode="r", pivoting=True)
+    factor, order = package("scipy.linalg").qr(scaled, mode="r", pivoting=True)
     size = np.abs(np.diag(factor))
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     rows = np.zeros((rank, R.shape[1]))
@@ -193,7 +196,7 @@ def row_space(R: Array) -> Array:
     return rows * scale
 
 
-def echelon(rows: Array) -> tuple[Array, Array]:
+def echelon(rows: Array) -> tuple[Array, NDArray[np.intp]]:
     """The reduced row-echelon form of independent rows, and its pivots."""
     A = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
     pivots: list[int] = []
@@ -211,7 +214,7 @@ def echelon(rows: Array) -> tuple[Array, Array]:
         A[others] -= A[others, column : column + 1] * A[r]
         pivots.append(column)
     A[np.abs(A) < ROUNDING] = 0.0
-    return A[: len(pivots)], np.array(pivots, dtype=int)
+    return A[: len(pivots)], np.array(pivots, dtype=np.intp)
 
 
 def _sum(row: Array, names: Sequence[str]) -> str:
@@ -224,14 +227,3 @@ def _sum(row: Array, names: Sequence[str]) -> str:
         sign = "-" if x < 0.0 else "+"
         text += f" {sign} {size}{name}" if text else f"{'-' if x < 0.0 else ''}{size}{name}"
     return text
-
-
-def _pivoted_qr() -> Any:
-    try:
-        from scipy.linalg import qr
-    except ImportError:
-        raise MissingExtraError(
-            "identification needs SciPy, which is not installed: run pip install "
-            "'kinetree[identify]'"
-        ) from None
-    return qr

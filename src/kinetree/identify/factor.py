@@ -1,15 +1,21 @@
 """Least squares in constant memory: triangular factors that grow by rows.
 
-Source: G. H. Golub & C. F. Van Loan, Matrix Computations (4th ed., 2013), section 6.5.3 (updating a
-QR factorisation by rows); the rows of each joint have a factor of their own, because a joint feels
-only the bodies that it moves, and because the noise of joints differs.
+Sources: G. H. Golub & C. F. Van Loan, Matrix Computations (4th ed., 2013), section 6.5.3, for
+updating a QR factorisation by rows; T. Fukaya and others, Shifted Cholesky QR, SIAM J. Scientific
+Computing 42 (2020), for preconditioned Cholesky QR. The rows of each joint have a factor of their
+own, because a joint feels only the bodies that it moves, and because the noise of joints differs.
 
     symbol    code        meaning
     Y_k, t_k  rows        regressor rows and measured forces of velocity k
     R_k       factors[k]  triangular, with R_k^T R_k = [Y_k t_k]^T [Y_k t_k]
+    S, G      start, gram R_k of the first rows, and the sum of Z^T Z of later ones, Z = [Y t] S^-1
 
 Then |Y_k x - t_k| = |R_k (x, -1)| for every x: whatever is asked of the data later, with other
 weights for the joints, with constraints or a prior, needs the small matrices R_k and nothing else.
+
+Once S is well conditioned, later rows are added by matrix products: R_k = chol(1 + G) S. They are
+as accurate as QR, because Z has nearly orthogonal columns, and several times faster, because QR of
+narrow matrices is bound by memory and by the synchronisation of threads.
 """
 
 from __future__ import annotations
@@ -17,16 +23,84 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.typing import Array
 
-CHUNK = 4096
-"""Rows that are added at once: large enough for LAPACK's blocks, small enough for a cache."""
+REGULAR = 1e5
+"""Condition numbers (of columns of length one) below which S is used as it is."""
+EXACT = 1e-13
+"""Of the forces: residuals below are rounding, and no divisor."""
+ONE_THREAD = 2.5e5
+"""Multiplications of a matrix product that OpenBLAS computes in one thread."""
+SMALLEST = 16
+"""Rows of the least product."""
+ENOUGH = 4
+"""How many times more rows than columns S is made from."""
 
 
 def triangle(rows: Array) -> Array:
     """R with R^T R = rows^T rows, at most square."""
     return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def gram(rows: Array, inverse: Array) -> Array:
+    """Z^T Z for Z = rows S^-1, by products too small for BLAS to share between threads.
+
+    Waking threads for a product takes longer than the product, by far if other programs run.
+    """
+    m, n = rows.shape
+    height = max(SMALLEST, min(m, int(ONE_THREAD / n**2)))
+    whole = m - m % height
+    Z = rows[:whole].reshape(-1, height, n) @ inverse
+    last = rows[whole:] @ inverse
+    return (np.swapaxes(Z, 1, 2) @ Z).sum(axis=0) + last.T @ last
+
+
+class Factor:
+    """The triangular factor of rows that arrive in pieces.
+
+    Arguments:
+        columns: how many, the forces included.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.start: Array = np.zeros((0, columns))
+        self.inverse: Array | None = None
+        self.gram: Array = np.zeros((columns, columns))
+        self.rows = 0
+
+    def add(self, rows: Array) -> None:
+        """Take rows in, (m, columns)."""
+        self.rows += len(rows)
+        step = ENOUGH * rows.shape[1]
+        while self.inverse is None and len(rows):
+            self.start = triangle(np.concatenate([self.start, rows[:step]]))
+            if len(rows) >= step:
+                self.inverse = self._inverse()
+            rows = rows[step:]
+        if self.inverse is not None and len(rows):
+            self.gram += gram(rows, self.inverse)
+
+    def _inverse(self) -> Array | None:
+        """S^-1, with a least residual; None while S is ill-conditioned."""
+        S = self.start.copy()
+        S[-1, -1] = max(abs(S[-1, -1]), EXACT * float(np.linalg.norm(S[:, -1])), 1e-300)
+        length = np.linalg.norm(S[:, :-1], axis=0)
+        if not length.all():
+            return None
+        size = np.linalg.svd(S[:-1, :-1] / length, compute_uv=False)
+        if size[-1] * REGULAR < size[0]:
+            return None
+        self.start = S
+        return np.linalg.inv(S)
+
+    @property
+    def triangle(self) -> Array:
+        """R of all rows."""
+        if self.inverse is None:
+            return self.start
+        return np.linalg.cholesky(np.eye(len(self.gram)) + self.gram).T @ self.start
 
 
 class Factors:
@@ -35,20 +109,25 @@ class Factors:
     Arguments:
         support: for each velocity, which parameters its force depends on.
         count: how many parameters there are.
-
-    rows: how many measurements of each velocity were added.
     """
 
-    def __init__(self, support: Sequence[Array], count: int) -> None:
+    def __init__(self, support: Sequence[NDArray[np.intp]], count: int) -> None:
         self.support, self.count = tuple(support), count
-        self.factors: list[Array] = [np.zeros((0, len(places) + 1)) for places in support]
-        self.rows = np.zeros(len(self.support), dtype=int)
+        self.parts = [Factor(len(places) + 1) for places in support]
+
+    @property
+    def rows(self) -> Array:
+        """How many measurements of each velocity were added, (nv,)."""
+        return np.array([part.rows for part in self.parts])
+
+    @property
+    def factors(self) -> list[Array]:
+        """R of each velocity, with the forces as its last column."""
+        return [part.triangle for part in self.parts]
 
     def add(self, k: int, Y: Array, forces: Array) -> None:
         """Take measurements of velocity k in: rows (m, support) and forces (m,)."""
-        new = np.concatenate([Y, forces[:, None]], axis=1)
-        self.factors[k] = triangle(np.concatenate([self.factors[k], new]))
-        self.rows[k] += len(Y)
+        self.parts[k].add(np.concatenate([Y, forces[:, None]], axis=1))
 
     def merge(self, other: Factors) -> None:
         """Take the data of other factors in, such as those of another file.
@@ -56,15 +135,16 @@ class Factors:
         Arguments:
             other: with the same parameters.
         """
-        for k, factor in enumerate(other.factors):
-            self.factors[k] = triangle(np.concatenate([self.factors[k], factor]))
-        self.rows += other.rows
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            count = mine.rows + theirs.rows
+            mine.add(theirs.triangle)
+            mine.rows = count
 
     def residuals(self, x: Array) -> Array:
         """The sum of squared residuals of each velocity at the parameters x, (nv,)."""
         return np.array([np.sum((Y @ x[places] - t) ** 2) for places, Y, t in self.split()])
 
-    def split(self) -> Iterator[tuple[Array, Array, Array]]:
+    def split(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
         """For each velocity: the places of its parameters, its matrix and its right-hand side."""
         for places, factor in zip(self.support, self.factors, strict=True):
             yield places, factor[:, :-1], factor[:, -1]
@@ -76,9 +156,10 @@ class Factors:
             weights: what each velocity's residuals are multiplied by, (nv,); one if None.
         """
         scale = np.ones(len(self.support)) if weights is None else np.asarray(weights)
-        whole = np.zeros((sum(len(f) for f in self.factors), self.count + 1))
+        parts = list(self.split())
+        whole = np.zeros((sum(len(Y) for _, Y, _ in parts), self.count + 1))
         at = 0
-        for w, (places, Y, t) in zip(scale, self.split(), strict=True):
+        for w, (places, Y, t) in zip(scale, parts, strict=True):
             rows = slice(at, at + len(Y))
             whole[rows, places] = w * Y
             whole[rows, -1] = w * t

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError, unknown
 from kinetree.lazy import cached_property
@@ -82,7 +83,13 @@ class Parameters:
         return found
 
     @cached_property
-    def support(self) -> tuple[Array, ...]:
+    def drive_bounds(self) -> Array:
+        """The least value of each drive's number: zero, offsets aside."""
+        least = [-np.inf if name == "offset" else 0.0 for name in self.drives]
+        return np.tile(np.array(least, float), self.robot.nv)
+
+    @cached_property
+    def support(self) -> tuple[NDArray[np.intp], ...]:
         """For each velocity, the places in theta of what its joint force depends on."""
         model, ten = self.robot.model, np.arange(len(TEN))
         moved: list[list[int]] = [[] for _ in range(model.nv)]
@@ -95,19 +102,40 @@ class Parameters:
                 moved[k].extend(len(TEN) * i + ten)
         n, own = self.inertial_count, len(self.drives)
         return tuple(
-            np.array([*places, *range(n + own * k, n + own * (k + 1))], dtype=int)
+            np.array([*places, *range(n + own * k, n + own * (k + 1))], dtype=np.intp)
             for k, places in enumerate(moved)
         )
 
-    def blocks(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> list[Array]:
-        """For each velocity, the rows of its joint force by theta[support], (T, m) each."""
+    def blocks(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, columns: NDArray[np.intp] | None = None
+    ) -> list[Array]:
+        """For each velocity, the rows of its joint force by the parameters of its `support`.
+
+        Arguments:
+            q, v, a: states, (T, nq) and (T, nv).
+            columns: which parameters' columns are wanted; all if None.
+
+        Returns:
+            (T, m) for each velocity; of its support those in `columns`, in the order of theta.
+        """
         Y = self.robot.regressor(q, v, a)
-        chosen = [FIVE.index(name) for name in self.drives]
-        D = self.robot.drive_regressor(q, v, a)[..., chosen] if chosen else Y[..., :0]
-        inertial = [places[places < self.inertial_count] for places in self.support]
-        return [
-            np.concatenate([Y[:, k, places], D[:, k]], axis=-1) for k, places in enumerate(inertial)
-        ]
+        D = self.robot.drive_regressor(q, v, a) if self.drives else None
+        found = []
+        for k, places in enumerate(self.wanted(columns)):
+            inertial = places[places < self.inertial_count]
+            rows = Y[:, k, inertial]
+            if D is not None:
+                own = places[len(inertial) :] - self.inertial_count - k * len(self.drives)
+                chosen = [FIVE.index(self.drives[j]) for j in own]
+                rows = np.concatenate([rows, D[:, k, chosen]], axis=1)
+            found.append(rows)
+        return found
+
+    def wanted(self, columns: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
+        """For each velocity, the places in theta of its support that are in `columns`."""
+        if columns is None:
+            return list(self.support)
+        return [places[np.isin(places, columns)] for places in self.support]
 
     def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The joint forces of what is no parameter: drives that the robot has and theta has not."""
