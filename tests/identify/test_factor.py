@@ -56,3 +56,15 @@ def test_files_are_merged():
     first.merge(second)
     assert first.rows.tolist() == [300]
     assert np.allclose(gram(first.factors[0]), gram(whole.factors[0]), rtol=1e-12)
+
+
+def test_a_column_may_be_zero_at_first_or_always():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((2000, 6))
+    rows[:, 1] = 0.0
+    rows[:900, 4] = 0.0
+    factor = Factor(6)
+    for start in range(0, 2000, 100):
+        factor.add(rows[start : start + 100])
+    assert factor.inverse is not None
+    assert np.allclose(gram(factor.triangle), gram(rows), rtol=1e-11)

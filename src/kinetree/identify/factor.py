@@ -68,39 +68,50 @@ class Factor:
         self.start: Array = np.zeros((0, columns))
         self.inverse: Array | None = None
         self.gram: Array = np.zeros((columns, columns))
+        self.silent = np.zeros(columns, dtype=bool)
         self.rows = 0
 
     def add(self, rows: Array) -> None:
         """Take rows in, (m, columns)."""
         self.rows += len(rows)
+        if self.inverse is not None and rows[:, self.silent].any():
+            self._restart()
         step = ENOUGH * rows.shape[1]
         while self.inverse is None and len(rows):
             self.start = triangle(np.concatenate([self.start, rows[:step]]))
             if len(rows) >= step:
-                self.inverse = self._inverse()
+                self._prepare()
             rows = rows[step:]
+            step = len(rows)  # the rest at once
         if self.inverse is not None and len(rows):
             self.gram += gram(rows, self.inverse)
 
-    def _inverse(self) -> Array | None:
-        """S^-1, with a least residual; None while S is ill-conditioned."""
-        S = self.start.copy()
-        S[-1, -1] = max(abs(S[-1, -1]), EXACT * float(np.linalg.norm(S[:, -1])), 1e-300)
-        length = np.linalg.norm(S[:, :-1], axis=0)
-        if not length.all():
-            return None
-        size = np.linalg.svd(S[:-1, :-1] / length, compute_uv=False)
-        if size[-1] * REGULAR < size[0]:
-            return None
-        self.start = S
-        return np.linalg.inv(S)
+    def _restart(self) -> None:
+        """Go back to QR, because a column that was zero so far is not any more."""
+        self.start, self.inverse = self.triangle, None
+        self.gram = np.zeros_like(self.gram)
+
+    def _prepare(self) -> None:
+        """Compute S^-1, with a least residual and ones for columns of zeros, if S is regular."""
+        length = np.linalg.norm(self.start, axis=0)
+        self.silent = length == 0.0
+        live = np.flatnonzero(~self.silent)
+        S = np.eye(len(length))
+        S[np.ix_(live, live)] = triangle(self.start[:, live])
+        length[self.silent] = 1.0
+        size = np.linalg.svd((S / length)[:-1, :-1], compute_uv=False)
+        if size[-1] * REGULAR >= size[0]:
+            S[-1, -1] = max(abs(S[-1, -1]), EXACT * length[-1])
+            self.inverse = np.linalg.inv(S)
+            S[self.silent] = 0.0
+            self.start = S
 
     @property
     def triangle(self) -> Array:
         """R of all rows."""
         if self.inverse is None:
             return self.start
-        return np.linalg.cholesky(np.eye(len(self.gram)) + self.gram).T @ self.start
+        return np.asarray(np.linalg.cholesky(np.eye(len(self.gram)) + self.gram).T @ self.start)
 
 
 class Factors:

@@ -16,7 +16,7 @@ joints need no second pass; those against outliers need one for each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,18 +122,23 @@ def accumulate(
     factors = Factors([np.searchsorted(base.pivots, x) for x in places], len(base))
     for log in [logs] if isinstance(logs, Log) else logs:
         for start in range(0, len(log), PIECE):
-            _add(factors, base, log, slice(start, start + PIECE), weigh)
+            _add(factors, base, places, log, slice(start, start + PIECE), weigh)
     return factors
 
 
 def _add(
-    factors: Factors, base: BaseParameters, log: Log, rows: slice, weigh: Weigh | None
+    factors: Factors,
+    base: BaseParameters,
+    places: Sequence[NDArray[np.intp]],
+    log: Log,
+    rows: slice,
+    weigh: Weigh | None,
 ) -> None:
     q, v, a = (x[rows] for x in log.motion)
     forces = log.tau[rows] - base.parameters.known_forces(q, v, a)
     keep = log.keep[rows]
     everything = keep.all()
-    for k, Y in enumerate(base.parameters.blocks(q, v, a, columns=base.pivots)):
+    for k, Y in enumerate(base.parameters.blocks(q, v, a, places)):
         t = forces[:, k]
         if not everything:
             Y, t = Y[keep[:, k]], t[keep[:, k]]

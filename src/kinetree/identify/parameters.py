@@ -14,6 +14,7 @@ then, for each velocity in the order of `robot.velocity_names`, the chosen numbe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -107,34 +108,37 @@ class Parameters:
         )
 
     def blocks(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, columns: NDArray[np.intp] | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        places: Sequence[NDArray[np.intp]] | None = None,
     ) -> list[Array]:
         """For each velocity, the rows of its joint force by the parameters of its `support`.
 
         Arguments:
             q, v, a: states, (T, nq) and (T, nv).
-            columns: which parameters' columns are wanted; all if None.
+            places: for each velocity, which parameters' columns are wanted, as `wanted` gives
+                them; all of its support if None.
 
         Returns:
-            (T, m) for each velocity; of its support those in `columns`, in the order of theta.
+            (T, m) for each velocity.
         """
         Y = self.robot.regressor(q, v, a)
         D = self.robot.drive_regressor(q, v, a) if self.drives else None
         found = []
-        for k, places in enumerate(self.wanted(columns)):
-            inertial = places[places < self.inertial_count]
+        for k, chosen in enumerate(self.support if places is None else places):
+            inertial = chosen[chosen < self.inertial_count]
             rows = Y[:, k, inertial]
             if D is not None:
-                own = places[len(inertial) :] - self.inertial_count - k * len(self.drives)
-                chosen = [FIVE.index(self.drives[j]) for j in own]
-                rows = np.concatenate([rows, D[:, k, chosen]], axis=1)
+                own = chosen[len(inertial) :] - self.inertial_count - k * len(self.drives)
+                numbers = [FIVE.index(self.drives[j]) for j in own]
+                rows = np.concatenate([rows, D[:, k, numbers]], axis=1)
             found.append(rows)
         return found
 
-    def wanted(self, columns: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
+    def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         """For each velocity, the places in theta of its support that are in `columns`."""
-        if columns is None:
-            return list(self.support)
         return [places[np.isin(places, columns)] for places in self.support]
 
     def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
