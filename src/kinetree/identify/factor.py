@@ -8,14 +8,15 @@ own, because a joint feels only the bodies that it moves, and because the noise 
     symbol    code        meaning
     Y_k, t_k  rows        regressor rows and measured forces of velocity k
     R_k       factors[k]  triangular, with R_k^T R_k = [Y_k t_k]^T [Y_k t_k]
-    S, G      start, gram R_k of the first rows, and the sum of Z^T Z of later ones, Z = [Y t] S^-1
+    S         divisor     R_k of the first rows, its smallest diagonal entries made larger
+    G         gram        the sum of Z^T Z over later rows, with Z = [Y t] S^-1
 
 Then |Y_k x - t_k| = |R_k (x, -1)| for every x: whatever is asked of the data later, with other
 weights for the joints, with constraints or a prior, needs the small matrices R_k and nothing else.
 
-Once S is well conditioned, later rows are added by matrix products: R_k = chol(1 + G) S. They are
-as accurate as QR, because Z has nearly orthogonal columns, and several times faster, because QR of
-narrow matrices is bound by memory and by the synchronisation of threads.
+Later rows are added by matrix products, R_k^T R_k = R^T R + S^T G S with R of the first rows. That
+is as accurate as QR, because the columns of Z are nearly orthogonal, and several times faster,
+because QR of narrow matrices is bound by memory and by the synchronisation of threads.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ from numpy.typing import NDArray
 
 from kinetree.typing import Array
 
-REGULAR = 1e5
-"""Condition numbers (of columns of length one) below which S is used as it is."""
-EXACT = 1e-13
-"""Of the forces: residuals below are rounding, and no divisor."""
+LEAST = 1e-3
+"""Of a column's length: smaller diagonal entries of S are no divisors."""
+ROUNDING = 1e-14
+"""Of the largest eigenvalue of G: smaller ones are rounding."""
+AGAIN = 4
+"""S is made again when there are so many times more rows: the first ones may say little."""
 ONE_THREAD = 2.5e5
 """Multiplications of a matrix product that OpenBLAS computes in one thread."""
 SMALLEST = 16
@@ -68,50 +71,51 @@ class Factor:
         self.start: Array = np.zeros((0, columns))
         self.inverse: Array | None = None
         self.gram: Array = np.zeros((columns, columns))
+        self.divisor = np.eye(columns)
         self.silent = np.zeros(columns, dtype=bool)
         self.rows = 0
+        self.started: float = np.inf
 
     def add(self, rows: Array) -> None:
         """Take rows in, (m, columns)."""
+        grown = self.rows >= AGAIN * self.started
+        if grown or (self.inverse is not None and rows[:, self.silent].any()):
+            self.start, self.inverse = self.triangle, None
+            self.gram = np.zeros_like(self.gram)
         self.rows += len(rows)
-        if self.inverse is not None and rows[:, self.silent].any():
-            self._restart()
-        step = ENOUGH * rows.shape[1]
-        while self.inverse is None and len(rows):
+        if self.inverse is None:
+            step = ENOUGH * rows.shape[1]
             self.start = triangle(np.concatenate([self.start, rows[:step]]))
-            if len(rows) >= step:
-                self._prepare()
             rows = rows[step:]
-            step = len(rows)  # the rest at once
-        if self.inverse is not None and len(rows):
+            if self.rows >= step:
+                self._prepare()
+        if self.inverse is None:
+            self.start = triangle(np.concatenate([self.start, rows]))
+        else:
             self.gram += gram(rows, self.inverse)
 
-    def _restart(self) -> None:
-        """Go back to QR, because a column that was zero so far is not any more."""
-        self.start, self.inverse = self.triangle, None
-        self.gram = np.zeros_like(self.gram)
-
     def _prepare(self) -> None:
-        """Compute S^-1, with a least residual and ones for columns of zeros, if S is regular."""
+        """Compute S^-1 of what there is; columns of zeros are left out."""
         length = np.linalg.norm(self.start, axis=0)
         self.silent = length == 0.0
         live = np.flatnonzero(~self.silent)
         S = np.eye(len(length))
         S[np.ix_(live, live)] = triangle(self.start[:, live])
-        length[self.silent] = 1.0
-        size = np.linalg.svd((S / length)[:-1, :-1], compute_uv=False)
-        if size[-1] * REGULAR >= size[0]:
-            S[-1, -1] = max(abs(S[-1, -1]), EXACT * length[-1])
-            self.inverse = np.linalg.inv(S)
-            S[self.silent] = 0.0
-            self.start = S
+        diagonal = np.diag(S)
+        least = np.maximum(np.abs(diagonal), LEAST * length)
+        np.fill_diagonal(S, np.where(diagonal < 0.0, -least, least))
+        self.divisor, self.inverse, self.started = S, np.linalg.inv(S), self.rows
 
     @property
     def triangle(self) -> Array:
         """R of all rows."""
         if self.inverse is None:
             return self.start
-        return np.asarray(np.linalg.cholesky(np.eye(len(self.gram)) + self.gram).T @ self.start)
+        scale = np.sqrt(np.maximum(np.diag(self.gram), 1e-300))
+        values, vectors = np.linalg.eigh(self.gram / scale / scale[:, None])
+        values = np.where(values > ROUNDING * values[-1], values, 0.0)
+        root = np.sqrt(values)[:, None] * vectors.T * scale
+        return triangle(np.concatenate([self.start, root @ self.divisor]))
 
 
 class Factors:
