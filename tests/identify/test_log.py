@@ -157,7 +157,9 @@ def noisy(rate=500.0, noise=1e-4):
     return motion, Log(ARM, t, q + noise * rng.standard_normal(q.shape), tau)
 
 
-@pytest.mark.parametrize("how", [lambda log: filtered(log, 8.0), lambda log: splined(log, 1e-4)])
+@pytest.mark.parametrize(
+    "how", [lambda log: filtered(log, 8.0, decimate=False), lambda log: splined(log, 1e-4)]
+)
 def test_velocities_and_accelerations_come_without_delay(how):
     (_, _, v, a), log = noisy()
     found = how(log)
@@ -172,7 +174,7 @@ def test_a_quaternion_is_filtered_on_its_sphere():
     t, q, v, a = smooth_motion(robot, seconds=4.0, rate=250.0)
     q[::2, 3:7] *= -1.0  # the same orientations
     v = np.array([robot.difference(q[k - 1], q[k + 1]) for k in range(1, len(q) - 1)]) * 125.0
-    found = filtered(Log(robot, t, q, np.zeros_like(a)), 20.0)
+    found = filtered(Log(robot, t, q, np.zeros_like(a)), 20.0, decimate=False)
     keep = found.keep.all(axis=1)[1:-1]
     assert np.abs(found.v[1:-1] - v)[keep].max() < 0.02 * np.abs(v).max()
     assert np.allclose(np.linalg.norm(found.q[:, 3:7], axis=1), 1.0)
@@ -191,3 +193,15 @@ def test_uneven_times_are_resampled_or_refused():
     assert np.abs(even.q - exact).max() < 1e-3
     with pytest.raises(LogError, match="half the sampling rate, 125 Hz"):
         filtered(even, 200.0)
+
+
+def test_filtered_noise_is_thinned_out_until_samples_are_independent():
+    rng = np.random.default_rng(0)
+    t = np.arange(40000) / 1000.0
+    noise = rng.standard_normal((len(t), 2))
+    found = filtered(Log(ARM, t, np.zeros((len(t), 2)), noise), 25.0)
+    assert np.allclose(np.diff(found.time), 22 / 1000.0)
+    tau = found.tau[found.keep.all(axis=1)]
+    neighbours = np.corrcoef(tau[1:, 0], tau[:-1, 0])[0, 1]
+    assert abs(neighbours) < 0.1  # 0.9 without thinning
+    assert any("one of 22 samples is kept" in remark for remark in found.remarks)

@@ -22,6 +22,8 @@ from kinetree.identify.log import Log
 from kinetree.model import Model
 from kinetree.typing import Array
 
+APART = 1.1
+"""Of half a period of the cut-off: twice filtered noise is independent at that distance."""
 UNIFORM = 0.01
 """Of a step: times that differ by less are equally spaced."""
 
@@ -56,7 +58,7 @@ def resampled(log: Log, rate: float | None = None) -> Log:
     )
 
 
-def filtered(log: Log, cutoff: float, order: int = 4) -> Log:
+def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> Log:
     """The log with frequencies above a cut-off removed, and with its velocities and accelerations.
 
     Velocities are taken as they were measured, if they were; else they are central differences of
@@ -66,6 +68,8 @@ def filtered(log: Log, cutoff: float, order: int = 4) -> Log:
         log: equally spaced; see `resampled`.
         cutoff: Hz. Ten times the fastest motion is a good value.
         order: of the Butterworth filter, which runs forwards and backwards.
+        decimate: keep only as many samples as the remaining frequencies need. What noise remains is
+            then nearly independent from sample to sample, as standard deviations assume.
     """
     dt = _step(log)
     nyquist = 0.5 / dt
@@ -98,7 +102,13 @@ def filtered(log: Log, cutoff: float, order: int = 4) -> Log:
         tau=smooth(log.tau),
         remarks=(*log.remarks, f"frequencies above {cutoff:g} Hz are removed"),
     )
-    return done.without(_ends(len(log), edge), "the filter has not settled there")
+    done = done.without(_ends(len(log), edge), "the filter has not settled there")
+    each = max(1, round(APART * nyquist / cutoff)) if decimate else 1
+    if each == 1:
+        return done
+    remark = f"one of {each} samples is kept: they are not independent after filtering"
+    kept = done.part(slice(None, None, each))
+    return replace(kept, remarks=(*kept.remarks, remark))
 
 
 def splined(log: Log, noise: Array | float | None = None) -> Log:
