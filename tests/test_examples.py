@@ -4,8 +4,15 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from kinetree.cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "examples"
+
+
+def check(path):
+    return CliRunner().invoke(app, ["check", str(path)]).output
 
 
 def example(name):
@@ -17,7 +24,7 @@ def example(name):
 
 def test_every_example_is_tested_and_listed():
     names = {path.stem for path in FOLDER.glob("*.py")}
-    assert names == {"swing_up", "payload", "free_flight", "pick"}
+    assert names == {"swing_up", "payload", "free_flight", "pick", "identify"}
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
 
@@ -41,3 +48,11 @@ def test_the_energy_of_the_variational_integrator_is_bounded(tmp_path):
 
 def test_the_tool_arrives(tmp_path):
     assert example("pick").main(tmp_path) < 1e-3
+
+
+def test_a_log_makes_the_model_better(tmp_path):
+    before, after = example("identify").main(tmp_path)
+    assert after < 0.1 * before
+    assert "nothing to say" in check(tmp_path / "better.urdf")
+    assert "## Base parameters" in (tmp_path / "report.md").read_text()
+    assert (tmp_path / "identify.svg").exists()
