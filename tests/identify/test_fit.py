@@ -1,5 +1,7 @@
 """From logs to parameters: exact data exactly, noisy data within their predicted deviations."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -174,6 +176,22 @@ def test_several_logs_are_one():
     parts = fit(PENDULUM, [log.part(slice(0, 700)), log.part(slice(700, None))], method="base")
     assert np.allclose(whole.estimate.values, parts.estimate.values, rtol=1e-10)
     assert parts.log is None
+
+
+def test_memory_does_not_grow_with_the_log():
+    piece = made_log(PENDULUM, changed(PENDULUM), motion=smooth_motion(PENDULUM, seconds=10.0))
+    base = base_parameters(PENDULUM)
+
+    def peak(count):
+        accumulate(base, piece)
+        tracemalloc.start()
+        factors = accumulate(base, (piece for _ in range(count)))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert factors.rows.tolist() == [2000 * count] * 2
+        return most
+
+    assert peak(20) < 1.1 * peak(2)
 
 
 def test_wrong_calls_are_said():

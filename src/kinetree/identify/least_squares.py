@@ -191,24 +191,43 @@ def reweighted(base: BaseParameters, logs: Log | Iterable[Log]) -> Estimate:
     """
     estimate = weighted(base, accumulate(base, logs))
     for count in range(1, ITERATIONS + 1):
-        values, medians = estimate.values, [[] for _ in estimate.noise]  # type: ignore[var-annotated]
-        noise = estimate.noise
-
-        def weigh(k: int, Y: Array, t: Array) -> Array:
-            size = np.abs(Y @ values[factors_support[k]] - t)  # noqa: B023
-            medians[k].append((np.median(size), len(size)))  # noqa: B023
-            return np.sqrt(np.minimum(1.0, HUBER * noise[k] / np.maximum(size, 1e-300)))  # noqa: B023
-
-        factors_support = estimate.factors.support
-        factors = accumulate(base, logs, weigh)
-        noise = np.maximum([_pooled(m) for m in medians], _floor(factors))
+        huber = _Huber(estimate)
+        factors = accumulate(base, logs, huber)
+        noise = np.maximum(huber.deviations, _floor(factors))
         R, z = factors.stacked(1.0 / noise)
         new = Estimate(base, solve(R, z, base.values), noise, R, z, factors, count)
-        moved = np.abs(new.R @ (new.values - estimate.values)).max()
+        moved = np.abs(R @ (new.values - estimate.values)).max()
         estimate = new
         if moved < 1e-2:
             break
     return estimate
+
+
+class _Huber:
+    """Huber's weights at an estimate, and the deviations of residuals by their medians.
+
+    Arguments:
+        estimate: whose residuals are weighted.
+    """
+
+    def __init__(self, estimate: Estimate) -> None:
+        self.estimate, self.support = estimate, estimate.factors.support
+        self.counts = np.zeros(len(self.support))
+        self.sums = np.zeros(len(self.support))
+
+    def __call__(self, k: int, Y: Array, t: Array) -> Array:
+        if not len(t):
+            return t
+        size = np.abs(Y @ self.estimate.values[self.support[k]] - t)
+        self.counts[k] += len(size)
+        self.sums[k] += len(size) * np.median(size)
+        limit = HUBER * self.estimate.noise[k]
+        return np.sqrt(np.minimum(1.0, limit / np.maximum(size, 1e-300)))
+
+    @property
+    def deviations(self) -> Array:
+        """The mean over pieces of what their medians say of normal noise, (nv,)."""
+        return DEVIATION * self.sums / np.maximum(self.counts, 1.0)
 
 
 def solve(R: Array, z: Array, near: Array) -> Array:
@@ -216,12 +235,6 @@ def solve(R: Array, z: Array, near: Array) -> Array:
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0.0, length, 1.0)
     return near + np.linalg.lstsq(R / scale, z - R @ near, rcond=WEAK)[0] / scale
-
-
-def _pooled(medians: list[tuple[float, int]]) -> float:
-    """The standard deviation of normal noise from the medians of some pieces."""
-    total = sum(n for _, n in medians)
-    return DEVIATION * sum(m * n for m, n in medians if n) / max(total, 1)
 
 
 def _deviations(estimate: Estimate) -> Array:

@@ -172,13 +172,12 @@ class Log:
             return self
         counts = new.sum(axis=0)
         worst = int(np.argmax(counts))
-        where = (
-            "of every joint"
-            if (counts == counts[0]).all()
-            else f"at most {counts[worst]} of joint {self.robot.velocity_names[worst]!r}"
-        )
-        many = counts[0] if where == "of every joint" else new.sum()
-        remark = f"{many} measurements {where} are not used: {reason}"
+        if (counts == counts[0]).all():
+            which_ones = f"{counts[0]} measurements of every joint"
+        else:
+            joint = self.robot.velocity_names[worst]
+            which_ones = f"{new.sum()} measurements, {counts[worst]} of them of joint {joint!r},"
+        remark = f"{which_ones} are not used: {reason}"
         return replace(self, keep=self.keep & ~gone, remarks=(*self.remarks, remark))
 
     def without_gaps(self) -> Log:

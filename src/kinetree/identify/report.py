@@ -42,7 +42,7 @@ def parts(found: Identified) -> Iterator[tuple[str, list[Part]]]:
         ],
     )
     if found.log is not None and found.log.remarks:
-        yield "What was not used", [f"- {remark}" for remark in found.log.remarks]
+        yield "What was done to the data", [f"- {remark}" for remark in found.log.remarks]
     yield "Errors of joint forces", [_errors(found)]
     yield "Base parameters", [_base(found)]
     if found.vague:
