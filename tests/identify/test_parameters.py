@@ -92,3 +92,25 @@ def test_an_offset_moves_where_a_spring_is_relaxed():
     q = np.array([0.3, -0.2])
     springs = parameters.applied(theta).gravity_forces(q) - robot.gravity_forces(q)
     assert np.allclose(springs, [2.0 * 0.3 + 0.5, 4.0 * -0.2 - 1.0], rtol=1e-12)
+
+
+def test_a_floating_base_has_no_drive_and_a_ball_has_one():
+    rider, turret = ROBOTS["rider"](), ROBOTS["turret"]()
+    assert Parameters(rider, ("damping",)).names[20:] == ("hand_joint.damping",)
+    parameters = Parameters(turret, ("damping", "offset"))
+    assert parameters.names[20:] == (
+        "ring_joint.damping",
+        "ring_joint.offset",
+        "gun_joint.damping",
+        "gun_joint.offset",
+    )
+    assert parameters.drive_of == {0: 0, 1: 0, 2: 0, 3: 1}
+
+
+def test_an_offset_of_a_joint_whose_spring_is_known_does_not_move_the_spring():
+    robot = ROBOTS["gripper"]()
+    parameters = Parameters(robot, ("offset",))
+    theta = parameters.nominal
+    theta[-4:] = 1.0
+    q = robot.random(0)
+    assert np.allclose(parameters.applied(theta).gravity_forces(q), robot.gravity_forces(q))

@@ -17,7 +17,7 @@ The search is SciPy's L-BFGS-B from a random start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -186,10 +186,19 @@ class _Search:
             return Y
         D = self.robot.drive_regressor(*motion)
         own = np.zeros((*Y.shape[:2], int((pivots >= n).sum())))
-        for j, place in enumerate(pivots[pivots >= n] - n):
-            k, which = divmod(int(place), len(parameters.drives))
-            own[:, k, j] = D[:, k, FIVE.index(parameters.drives[which])]
+        for column, k, which in self._drive_columns():
+            own[:, k, column] = D[:, k, FIVE.index(which)]
         return np.concatenate([Y, own], axis=-1)
+
+    def _drive_columns(self) -> Iterator[tuple[int, int, str]]:
+        """Columns of W after the inertial ones, the velocities they act on, and their numbers."""
+        parameters, pivots = self.base.parameters, self.base.pivots
+        n, drives = parameters.inertial_count, parameters.drives
+        for column, place in enumerate(pivots[pivots >= n] - n):
+            joint, which = divmod(int(place), len(drives))
+            yield from (
+                (column, k, drives[which]) for k, j in parameters.drive_of.items() if j == joint
+            )
 
     def _information(self, motion: Sequence[Array]) -> tuple[float, list[Array]]:
         """The criterion, and its derivatives by q, v and a; the signs of v count as constant."""
@@ -211,11 +220,11 @@ class _Search:
         whole = np.zeros((*by.shape[:2], n))
         whole[..., pivots[inertial]] = by[..., inertial]
         slopes = list(self.robot.kernel("regressor").vjp()(*motion, whole))
-        for j, place in zip(np.flatnonzero(~inertial), pivots[~inertial] - n, strict=True):
-            k, which = divmod(int(place), len(parameters.drives))
-            at = {"stiffness": 0, "damping": 1, "armature": 2}.get(parameters.drives[which])
+        first = int(inertial.sum())
+        for column, k, which in self._drive_columns():
+            at = {"stiffness": 0, "damping": 1, "armature": 2}.get(which)
             if at is not None:
-                slopes[at][:, k] += by[:, k, j]
+                slopes[at][:, k] += by[:, k, first + column]
         return slopes
 
     def _violations(self, motion: Sequence[Array]) -> list[tuple[float, list[Array]]]:

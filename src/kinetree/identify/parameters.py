@@ -9,7 +9,7 @@ Ten inertial parameters for each body, in the order of `robot.bodies`:
     mujoco      mass, cx cy cz, Ixx Iyy Izz Ixy Ixz Iyz: centre of mass and rotational inertia about
                 it, as the element `inertial` has them in mass, pos and fullinertia
 
-then, for each velocity in the order of `robot.velocity_names`, the chosen numbers of its drive.
+then, for each joint with a drive in the order of `robot.joints`, the chosen numbers of its drive.
 """
 
 from __future__ import annotations
@@ -66,8 +66,22 @@ class Parameters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each parameter is, such as "link7.mass" or "elbow.damping"."""
-        own = [f"{joint}.{name}" for joint in self.robot.velocity_names for name in self.drives]
+        joints = [self.robot.model.bodies[i].joint_name for i in self.driven]
+        own = [f"{joint}.{name}" for joint in joints for name in self.drives]
         return (*self.robot.inertial_names, *own)
+
+    @cached_property
+    def driven(self) -> tuple[int, ...]:
+        """The bodies whose joints have drives: those with coordinates, but for a floating base."""
+        model = self.robot.model
+        free = [i for i, b in enumerate(model.bodies) if b.parent < 0 and b.joint.nv == 6]
+        return tuple(i for i in model.coordinate_order if i not in free)
+
+    @cached_property
+    def drive_of(self) -> dict[int, int]:
+        """Maps a velocity to the number of its joint among those with drives."""
+        slices = [self.robot.model.v_slices[i] for i in self.driven]
+        return {k: j for j, at in enumerate(slices) for k in range(at.start, at.stop)}
 
     @cached_property
     def nominal(self) -> Array:
@@ -76,18 +90,24 @@ class Parameters:
 
     @property
     def _nominal_drives(self) -> Array:
-        """(nv, drives): those of the joints that have coordinates; an offset is zero."""
+        """(joints, drives), as their coordinates feel them; an offset is zero."""
         model = self.robot.model
-        found = np.zeros((model.nv, len(self.drives)))
+        found = np.zeros((len(self.driven), len(self.drives)))
         for drive, at in zip(model.drives, model.v_slices, strict=True):
-            found[at] += [getattr(drive, name, 0.0) for name in self.drives]
+            if at.start in self.drive_of:
+                numbers = [getattr(drive, name, 0.0) for name in self.drives]
+                found[self.drive_of[at.start]] += numbers
         return found
+
+    def drive_numbers(self, theta: Array) -> Array:
+        """The part of theta that belongs to drives, (joints, drives)."""
+        return theta[self.inertial_count :].reshape(len(self.driven), len(self.drives))
 
     @cached_property
     def drive_bounds(self) -> Array:
         """The least value of each drive's number: zero, offsets aside."""
         least = [-np.inf if name == "offset" else 0.0 for name in self.drives]
-        return np.tile(np.array(least, float), self.robot.nv)
+        return np.tile(np.array(least, float), len(self.driven))
 
     @cached_property
     def support(self) -> tuple[NDArray[np.intp], ...]:
@@ -101,11 +121,10 @@ class Parameters:
             movers.append(above | set(range(at.start, at.stop)))
             for k in movers[i]:
                 moved[k].extend(len(TEN) * i + ten)
-        n, own = self.inertial_count, len(self.drives)
-        return tuple(
-            np.array([*places, *range(n + own * k, n + own * (k + 1))], dtype=np.intp)
-            for k, places in enumerate(moved)
-        )
+        for k, j in self.drive_of.items():
+            first = self.inertial_count + len(self.drives) * j
+            moved[k].extend(range(first, first + len(self.drives)))
+        return tuple(np.array(places, dtype=np.intp) for places in moved)
 
     def blocks(
         self,
@@ -131,7 +150,7 @@ class Parameters:
             inertial = chosen[chosen < self.inertial_count]
             rows = Y[:, k, inertial]
             if D is not None:
-                own = chosen[len(inertial) :] - self.inertial_count - k * len(self.drives)
+                own = (chosen[len(inertial) :] - self.inertial_count) % len(self.drives)
                 numbers = [FIVE.index(self.drives[j]) for j in own]
                 rows = np.concatenate([rows, D[:, k, numbers]], axis=1)
             found.append(rows)
@@ -151,17 +170,12 @@ class Parameters:
     @cached_property
     def _without_parameters(self) -> Robot | None:
         """The robot with nothing but the drives that are no parameters; None if it has none."""
-        model = self.robot.model
-        gone = {name: 0.0 for name in self.drives if name != "offset"}
-        gone_rest = {"rest": ()} if "stiffness" in gone else {}
-        drives = [replace(body.drive, **gone, **gone_rest) for body in model.bodies]  # type: ignore[arg-type]
-        if all(drive == Drive() for drive in drives):
+        zeros = np.zeros(len(self.names))
+        model = self._with_drives(self.robot.model, self.drive_numbers(zeros))
+        if all(body.drive == Drive() for body in model.bodies):
             return None
-        bodies = tuple(replace(b, drive=d) for b, d in zip(model.bodies, drives, strict=True))
-        empty = replace(model, bodies=bodies)
-        zeros = [0.0] * self.inertial_count
         parts = [Inertial(body) for body in self.robot.bodies]
-        return type(self.robot)(with_numbers(empty, parts, zeros))
+        return type(self.robot)(with_numbers(model, parts, [0.0] * self.inertial_count))
 
     def applied(self, theta: ArrayLike) -> Robot:
         """The robot with these parameters.
@@ -181,29 +195,32 @@ class Parameters:
         parts = [Inertial(body) for body in self.robot.bodies]
         numbers = [float(x) for x in values[: self.inertial_count]]
         model = with_numbers(self.robot.model, parts, numbers)
-        return type(self.robot)(self._with_drives(model, values[self.inertial_count :]))
+        return type(self.robot)(self._with_drives(model, self.drive_numbers(values)))
 
-    def _with_drives(self, model: Model, numbers: Array) -> Model:
-        rows = numbers.reshape(model.nv, len(self.drives))
+    def _with_drives(self, model: Model, rows: Array) -> Model:
+        """The model with other numbers for drives; those of mimics are felt by their leaders."""
         bodies = list(model.bodies)
-        for i in model.coordinate_order if self.drives else ():
-            mean = dict(zip(self.drives, rows[model.v_slices[i]].mean(axis=0), strict=True))
-            bodies[i] = replace(bodies[i], drive=_drive(bodies[i].explicit_drive, mean))
+        for i, row in zip(self.driven, rows, strict=True):
+            numbers = dict(zip(self.drives, row.tolist(), strict=True))
+            bodies[i] = replace(bodies[i], drive=_drive(bodies[i].explicit_drive, numbers))
         for i, body in enumerate(bodies):
-            if body.follows is not None and self.drives:
-                gone = {name: 0.0 for name in self.drives if name != "offset"}
-                bodies[i] = replace(body, drive=replace(body.drive, **gone))  # type: ignore[arg-type]
+            if body.follows in self.driven:
+                none = dict.fromkeys(self.drives, 0.0)
+                bodies[i] = replace(body, drive=_drive(body.drive, none))
         return replace(model, bodies=tuple(bodies))
 
 
-def _drive(drive: Drive, found: dict[str, float]) -> Drive:
+def _drive(drive: Drive, numbers: dict[str, float]) -> Drive:
     """A drive with other numbers; k (q - rest) + offset = k (q - (rest - offset / k))."""
-    offset = found.pop("offset", 0.0)
-    new = replace(drive, **{name: float(x) for name, x in found.items()})  # type: ignore[arg-type]
-    if new.stiffness > 0.0 and offset and len(new.rest or (0.0,)) == 1:
-        rest = (new.rest or (0.0,))[0]
-        return replace(new, rest=(float(rest - offset / new.stiffness),))
-    return new if new.stiffness else replace(new, rest=())
+    found = {name: x for name, x in numbers.items() if name != "offset"}
+    new = replace(drive, **found)  # type: ignore[arg-type]
+    if not new.stiffness:
+        return replace(new, rest=())
+    offset = numbers.get("offset", 0.0)
+    if "stiffness" in numbers and offset and len(new.rest) <= 1:
+        rest = new.rest[0] if new.rest else 0.0
+        return replace(new, rest=(rest - offset / new.stiffness,))
+    return new
 
 
 def to_order(phi: ArrayLike, order: str) -> Array:

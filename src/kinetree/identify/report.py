@@ -113,11 +113,9 @@ def _bodies(found: Identified) -> Table:
 
 def _drives(found: Identified) -> Table:
     parameters = found.parameters
-    values = found.theta[parameters.inertial_count :].reshape(-1, len(parameters.drives))
-    rows = [
-        [joint, *(f"{x:.5g}" for x in row)]
-        for joint, row in zip(found.before.velocity_names, values, strict=True)
-    ]
+    bodies = found.before.model.bodies
+    pairs = zip(parameters.driven, parameters.drive_numbers(found.theta), strict=True)
+    rows = [[bodies[i].joint_name, *(f"{x:.5g}" for x in row)] for i, row in pairs]
     return ["joint", *parameters.drives], rows
 
 

@@ -101,14 +101,13 @@ class Identified:
     @cached_property
     def _offsets(self) -> Array:
         """Offsets that are no part of the new robot: those of joints without a spring."""
-        drives, n = self.parameters.drives, self.parameters.inertial_count
-        if "offset" not in drives:
-            return np.zeros(self.before.nv)
-        rows = self.theta[n:].reshape(self.before.nv, len(drives))
-        offset = rows[:, drives.index("offset")]
-        if "stiffness" not in drives:
-            return offset
-        return np.where(rows[:, drives.index("stiffness")] > 0.0, 0.0, offset)
+        drives, found = self.parameters.drives, np.zeros(self.before.nv)
+        if "offset" in drives:
+            rows = self.parameters.drive_numbers(self.theta)
+            for k, j in self.parameters.drive_of.items():
+                spring = "stiffness" in drives and rows[j, drives.index("stiffness")] > 0.0
+                found[k] = 0.0 if spring else rows[j, drives.index("offset")]
+        return found
 
     def errors(self, log: Log, robot: Robot | None = None) -> Errors:
         """How well the forces of a log are predicted.
