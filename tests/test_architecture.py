@@ -84,8 +84,10 @@ ALLOWED = {
         "parametric",
         "trajectory",
         "simulate",
+        "identify",
         "runtime",
     },
+    "identify": {"errors", "lazy", "spatial", "model", "typing", "robot", "simulate"},
     "control": {
         "errors",
         "lazy",

@@ -19,7 +19,7 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
-    from kinetree import control
+    from kinetree import control, identify
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
@@ -45,6 +45,7 @@ __all__ = [
     "errors",
     "fit_human",
     "get_threads",
+    "identify",
     "joints",
     "load",
     "read_bvh",
@@ -58,6 +59,7 @@ __all__ = [
 LAZY = {
     "Simulation": "kinetree.simulate.result",
     "control": "",
+    "identify": "",
     "fit_human": "kinetree.motion_capture",
     "get_threads": "kinetree.runtime.threads",
     "read_bvh": "kinetree.motion_capture",
