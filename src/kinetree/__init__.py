@@ -18,7 +18,8 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
-    from kinetree import control
+    from kinetree import control, motion
+    from kinetree.motion import Hold, Motion, Transition
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
@@ -30,15 +31,18 @@ __all__ = [
     "CenterWrench",
     "Drive",
     "Enforcement",
+    "Hold",
     "Inertial",
     "JointTorque",
     "Limits",
     "Model",
+    "Motion",
     "Payload",
     "Placement",
     "Point",
     "Robot",
     "Simulation",
+    "Transition",
     "Wrench",
     "control",
     "errors",
@@ -46,6 +50,7 @@ __all__ = [
     "get_threads",
     "joints",
     "load",
+    "motion",
     "read_bvh",
     "robots",
     "set_threads",
@@ -59,10 +64,14 @@ def __getattr__(name: str) -> Any:
         from kinetree.simulate.result import Simulation
 
         return Simulation
-    if name == "control":
-        import kinetree.control
+    if name in ("control", "motion"):
+        from importlib import import_module
 
-        return kinetree.control
+        return import_module(f"kinetree.{name}")
+    if name in ("Hold", "Motion", "Transition"):
+        from kinetree import motion
+
+        return getattr(motion, name)
     if name in ("fit_human", "read_bvh", "write_bvh"):
         from kinetree import motion_capture
 

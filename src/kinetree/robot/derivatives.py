@@ -18,7 +18,7 @@ from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
-from kinetree.trajectory import TOLERANCE, Effort
+from kinetree.motion.effort import TOLERANCE, Effort
 from kinetree.typing import (
     About,
     AccelerationKind,
