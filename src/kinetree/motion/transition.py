@@ -400,13 +400,16 @@ class Problem:
             exact,
             progress,
         )
-        worst = self.violation(found.c)
+        worst, last = self.violation(found.c), np.full(self.count, np.inf)
         rounds = 0
         while self.constraints and not found.interrupted and rounds < ROUNDS:
             open_ = (worst > VIOLATION) | (found.optimality > settings.tolerance)
             if not open_.any():
                 break
-            self._move_multipliers(found.c)
+            self._move_multipliers(found.c)  # with the penalties that they were found with
+            slow = worst > np.maximum(0.25 * last, VIOLATION)
+            for _, term in self.constraints:
+                term.penalty[slow] *= GROWTH
             again = minimize(
                 self.objective,
                 found.c,
@@ -419,9 +422,6 @@ class Problem:
             )
             found = _continued(found, again)
             last, worst = worst, self.violation(found.c)
-            slow = worst > np.maximum(0.25 * last, VIOLATION)
-            for _, term in self.constraints:
-                term.penalty[slow] *= GROWTH
             rounds += 1
         return found, worst
 
