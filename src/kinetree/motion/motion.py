@@ -18,8 +18,9 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, MissingFileError, ShapeError
 from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
-from kinetree.typing import Array, ArrayLike
+from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -98,7 +99,7 @@ class Motion:
             rate: samples a second.
         """
         times = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
-        return Motion(robot, times, [function(t) for t in times])
+        return Motion(robot, times, np.array([function(t) for t in times]))
 
     @staticmethod
     def load(robot: Robot, path: str | Path) -> Motion:
@@ -196,7 +197,9 @@ class Motion:
         """
         t = np.asarray(times, float)
         if t.ndim == 0:
-            t = np.linspace(self.times[0], self.times[-1], max(2, round(self.duration * t) + 1))
+            t = np.linspace(
+                self.times[0], self.times[-1], max(2, round(self.duration * float(t)) + 1)
+            )
         return Motion(self.robot, t, *self.at(t))
 
     def cut(self, first: float, last: float) -> Motion:

@@ -17,8 +17,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
-from kinetree.typing import Array
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""

@@ -1,8 +1,8 @@
 """The cost of spline motions as a function of their coefficients, with band matrices.
 
-    symbol   code   meaning
-    c        c      coefficients; the first and last are fixed, those between are the unknowns
-    A        A      derivative of tau at a sample by the coefficients that count there
+symbol   code   meaning
+c        c      coefficients; the first and last are fixed, those between are the unknowns
+A        A      derivative of tau at a sample by the coefficients that count there
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Expansion
 from kinetree.motion.splines import Grid, bands
 from kinetree.motion.terms import Sampled, State, Term
-from kinetree.typing import Array
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -67,7 +67,7 @@ class Part:
         found = _summed([term.derivatives(state, which) for term in self.terms])
         q, v, a = state.q, state.v, state.a
         first = dict(found.first)
-        problems, intervals, samples, n = q.shape
+        problems, intervals, _, n = q.shape
         wide = self._N.shape[-1]
         local = np.zeros((problems, intervals, wide, n, wide, n))
         pairs = {key: x for key, x in found.second.items() if "tau" not in key}
@@ -149,7 +149,9 @@ class Part:
         for (one, other), block in pairs.items():
             share = 0.5 if one == other else 1.0
             left, right = self._N[RATE[one]], self._N[RATE[other]]
-            both = left[..., :, None] * right[..., None, :] * (share * self.weights)[..., None, None]
+            both = (
+                left[..., :, None] * right[..., None, :] * (share * self.weights)[..., None, None]
+            )
             both = both.reshape(*both.shape[:2], wide * wide).swapaxes(-1, -2)
             half += both @ block.reshape(problems, intervals, -1, n * n)
         part = half.reshape(problems, intervals, wide, wide, n, n).transpose(0, 1, 2, 4, 3, 5)

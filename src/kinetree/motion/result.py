@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState
 from kinetree.motion.newton import LARGEST, Found
-from kinetree.typing import Array, ArrayLike
+from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
     from kinetree.motion.transition import Problem
@@ -45,7 +46,9 @@ class Transition:
         done = found.converged & met
         # the best of those that are done; if none is, the best of all
         rank = np.where(done, costs, costs + 1e3 * np.abs(costs).max() * (1.0 + violation))
-        best = np.argmin(rank.reshape(-1, starts), axis=1) + starts * np.arange(len(costs) // starts)
+        best = np.argmin(rank.reshape(-1, starts), axis=1) + starts * np.arange(
+            len(costs) // starts
+        )
         self._best = best
         self._found, self._violation = found, violation
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, MissingExtraError
 from kinetree.lazy import cached_property
-from kinetree.typing import Array
+from kinetree.motion.arrays import Array
 
 
 def scipy_module(name: str) -> Any:
@@ -135,7 +135,7 @@ class Grid:
         return q, v / duration, a / duration**2
 
     def gradient(self, rates: tuple[Array, Array, Array], duration: float) -> Array:
-        """The derivative by c of a sum, from those by q, v and a of each sample: (..., count, n)."""
+        """The derivative of a sum by c, (..., count, n), from those by q, v and a at samples."""
         scale = (1.0, 1.0 / duration, 1.0 / duration**2)
         transposed = self.N.swapaxes(-1, -2)
         local = sum(
@@ -176,7 +176,7 @@ def checked_basis(count: int, degree: int, fixed: int) -> Basis:
     if degree not in (3, 4, 5):
         raise KinetreeError(f"degree={degree!r}: 3, 4 or 5 is expected")
     least = max(degree + 1, fixed + 1)
-    if not isinstance(count, int) or count < least:
+    if count < least:
         raise KinetreeError(
             f"coefficients={count!r}: at least {least} are expected; {fixed} of them are fixed by "
             "the states at the ends"

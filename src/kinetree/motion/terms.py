@@ -21,11 +21,11 @@ from kinetree.algorithms import frame_pose
 from kinetree.control.pose import pose_error
 from kinetree.lazy import cached_property
 from kinetree.model import Model
+from kinetree.motion.arrays import Array
 from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import Scalar
 from kinetree.spatial import Vector3
 from kinetree.spatial.exponential import translation_to_screw
-from kinetree.typing import Array
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -112,9 +112,7 @@ class Traced(Term):
     ) -> None:
         self._names, self._constants = tuple(names), constants
         self.needs_forces = "tau" in names
-        lengths: dict[str, int | None] = {
-            x: None if x == "t" else robot.nv for x in self._names
-        }
+        lengths: dict[str, int | None] = {x: None if x == "t" else robot.nv for x in self._names}
         if constants is not None:
             lengths["p"] = constants.shape[-1]
         self._kernel = robot.custom_kernel(function, lengths, name)
@@ -189,6 +187,8 @@ class Constraint(Term):
     """
 
     name = "constraint"
+    labels: tuple[str, ...] = ()
+    scale: Array
     penalty: Array
     above: Array
     below: Array

@@ -21,6 +21,7 @@ import numpy as np
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, ShapeError, unknown
 from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState, same_robot
 from kinetree.motion.newton import Found, minimize
 from kinetree.motion.objective import Part, SplineObjective
@@ -30,12 +31,11 @@ from kinetree.motion.terms import (
     Constraint,
     Held,
     Squares,
-    State,
     Term,
     Traced,
     turned_squares,
 )
-from kinetree.typing import Array, ArrayLike
+from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
     from kinetree.motion.result import Transition
@@ -105,7 +105,7 @@ class Flat:
         self.original = robot
         self.same = robot.nq == robot.nv
         self.robot = robot if self.same else robot.rechart("exponential")
-        self.terms: dict[Any, Term] = {}
+        self.terms: dict[Any, Any] = {}
 
     @cached_property
     def _into(self) -> Any:
@@ -250,7 +250,7 @@ class Problem:
         self.constraints: list[tuple[Part, Constraint]] = []
         self.parts = [self.effort]
         self._constrain()
-        self.objective = SplineObjective(self.parts, self.ends)  # type: ignore[arg-type]
+        self.objective = SplineObjective(self.parts, self.ends)
 
     def _grid(self, basis: Basis) -> Grid:
         if self.settings.samples is not None:
@@ -337,7 +337,7 @@ class Problem:
             target = seven_numbers(self.robot, hold.frame, given)
         held = Held(self.robot, hold.frame, target, rows[hold.rows], inside, hold.weight)
         key = ("held", hold.frame, hold.rows)
-        held.kernels = self.flat.terms.setdefault(key, held.kernels)  # type: ignore[arg-type]
+        held.kernels = self.flat.terms.setdefault(key, held.kernels)
         self._add(grid, held, exact=hold.weight is None)
 
     def _add(self, grid: Grid, term: Constraint, exact: bool = True) -> None:
@@ -476,8 +476,8 @@ class Problem:
             at = np.unravel_index(np.argmax(found), found.shape)
             if found[at] > largest:
                 largest, t = found[at], float(part.grid.u[at[1], at[2]] * self.duration)
-                scale = np.broadcast_to(term.scale, found.shape[-1:])[at[-1]]  # type: ignore
-                label = term.labels[at[-1]]  # type: ignore[attr-defined]
+                scale = np.broadcast_to(term.scale, found.shape[-1:])[at[-1]]
+                label = term.labels[at[-1]]
                 words = (
                     f"{term.name} of {label!r} is violated by {float(found[at] * scale):.3g} at "
                     f"t = {t:.3g} s"
@@ -510,7 +510,9 @@ class Problem:
 
             options = {"maxiter": self.settings.iterations, "maxfun": 10**6, "ftol": 0.0}
             options |= {"gtol": self.settings.tolerance * reference[k], "maxcor": 20}
-            got = optimize.minimize(cost, c[k].ravel(), jac=True, method="L-BFGS-B", options=options)
+            got = optimize.minimize(
+                cost, c[k].ravel(), jac=True, method="L-BFGS-B", options=options
+            )
             found.c[k], found.value[k] = got.x.reshape(c.shape[1:]), got.fun
             found.optimality[k] = np.abs(got.jac).max() / reference[k]
             found.iterations[k], found.evaluations[k] = got.nit, got.nfev
@@ -533,7 +535,7 @@ def _check(settings: Settings) -> None:
     for kind in settings.limits:
         if kind not in LIMITS:
             raise unknown("limit", kind, LIMITS, "transition")
-    if not isinstance(settings.starts, int) or settings.starts < 1:
+    if settings.starts < 1:
         raise KinetreeError(f"starts={settings.starts!r}: a whole number, at least 1, is expected")
     root = settings.root
     if root != "passive" and not (isinstance(root, (int, float)) and root >= 0.0):
@@ -594,7 +596,9 @@ def _best_duration(
     """The duration of least cost between two."""
     low, high = between
     if not 0.0 < low < high:
-        raise KinetreeError(f"duration={between!r}: two positive times are expected, the less first")
+        raise KinetreeError(
+            f"duration={between!r}: two positive times are expected, the less first"
+        )
 
     def cost(duration: float) -> float:
         problem = Problem(flat, *ends, float(duration), how)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from kinetree.robot.core import Core
-from kinetree.typing import ArrayLike
+from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:  # imported when a motion is asked for
+    from kinetree.motion.control_problem import ControlProblem
+    from kinetree.motion.mpc import ModelPredictiveControl
     from kinetree.motion.result import Transition
     from kinetree.motion.transition import Hold
 
@@ -99,3 +101,62 @@ class Moving(Core):
             duration,
             settings,
         )
+
+    def optimal_control(
+        self,
+        cost: Callable[..., Any],
+        final: Callable[..., Any] | None = None,
+        *,
+        steps: int,
+        dt: float,
+        method: StepMethod = "euler",
+        actuated: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+    ) -> ControlProblem:
+        """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
+
+        Arguments:
+            cost: (t, q, v, tau, pose) over scalars, a second; pose is a function from a frame's
+                name to its Transform.
+            final: (q, v, pose) over scalars, of the last state; none if None.
+            steps, dt: how many steps, and their length, s.
+            method: of the step.
+            actuated: which joints have motors, (nv,) of truth values; all if None.
+            lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of joints.
+        """
+        from kinetree.motion.control_problem import ControlProblem
+
+        return ControlProblem(
+            self,  # type: ignore[arg-type]
+            cost,
+            final,
+            steps,
+            dt,
+            method,
+            actuated,
+            lower,
+            upper,
+        )
+
+    def mpc(
+        self,
+        problem: ControlProblem,
+        method: Literal["ilqr", "mppi", "predictive"] = "ilqr",
+        iterations: int = 2,
+        **options: Any,
+    ) -> ModelPredictiveControl:
+        """Model-predictive control: `control(q, v)` plans, `run(q0, v0, duration)` is the loop.
+
+        Each plan starts from the last one, a step later.
+
+        Arguments:
+            problem: the horizon, made by `optimal_control`.
+            method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
+            iterations: of each plan.
+            options: of the sampling methods: samples, knots, noise, temperature, seed; see
+                `kinetree.motion.sampling.Sampler`.
+        """
+        from kinetree.motion.mpc import ModelPredictiveControl
+
+        return ModelPredictiveControl(problem, method, iterations, **options)
