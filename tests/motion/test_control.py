@@ -54,18 +54,21 @@ def test_controls_stay_within_their_bounds():
     assert found.value > free.value
 
 
-def test_the_compiled_backward_pass_is_the_one_of_arrays(reach):
+@pytest.mark.parametrize("bound", [np.inf, 0.5])
+def test_the_compiled_backward_pass_is_the_one_of_arrays(bound):
     from kinetree.motion.ilqr import backward
 
+    costs = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
+    reach = POLE.optimal_control(*costs, steps=30, dt=0.02, lower=-bound, upper=bound)
     rng = np.random.default_rng(0)
     u = rng.standard_normal((3, 30, 2))
     q, v = reach.roll(np.zeros((3, 2)), np.zeros((3, 2)), u)
     A, B = reach.linearized(q, v, u)
     costs, last, second = reach.quadratics(q, v, u)
-    low, up = np.full(u.shape, -0.2), np.full(u.shape, 0.3)
+    low, up = np.full(u.shape, -0.4 * bound), np.full(u.shape, 0.6 * bound)
     given = (A, B, costs, last, second, np.full(3, 1e-3), low, up)
     for ours, plain in zip(reach.backward(*given), backward(*given), strict=True):
-        assert np.allclose(ours, plain, rtol=1e-8, atol=1e-10)
+        assert np.allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 
 def test_a_start_that_diverges_is_named(reach):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kinetree.motion.ilqr import Controlled
     from kinetree.robot import Robot
 
+COMPILED = 8
+"""Up to so many velocities the backward pass is compiled."""
 Cost = Callable[..., Any]
 """(t, q, v, tau, pose) over scalars, or of a final state (q, v, pose)."""
 
@@ -255,6 +257,19 @@ class ControlProblem:
             q[..., :-1, :], v[..., :-1, :], self.forces(u), self.dt, method=self.method
         )
         return A, B[..., self.motors]
+
+    # the backward pass
+
+    @cached_property
+    def backward(self) -> Callable[..., Any]:
+        """The backward pass: compiled for small robots, else by arrays; see `ilqr.backward`."""
+        from kinetree.motion.ilqr import backward
+
+        if self.robot.nv > COMPILED:
+            return backward
+        from kinetree.motion.riccati import Riccati
+
+        return Riccati(self.robot, self.nu, self.bounded)
 
 
 def _square(qq: Array, qv: Array, vv: Array) -> Array:

@@ -183,7 +183,7 @@ class _Solver:
         q, v, u = self.q[active], self.v[active], self.u[active]
         A, B = problem.linearized(q, v, u)
         costs, last, second = problem.quadratics(q, v, u, self.start)
-        k, K, slope, bend, fault = backward(
+        k, K, slope, bend, fault = problem.backward(
             A, B, costs, last, second, self.damping[active], problem.lower - u, problem.upper - u
         )
         self.count[active] += 1

@@ -278,7 +278,8 @@ class Problem:
             )
         given = given.copy()
         root = self.settings.root
-        given[self.root] = 0.0 if root == "passive" else float(root) * given[self.root]
+        # where no force may act it is exactly zero at some times, and its square small in between
+        given[self.root] *= 1.0 if root == "passive" else float(root)
         terms: list[Term] = [self.flat.effort(given)]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
