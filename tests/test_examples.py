@@ -17,7 +17,14 @@ def example(name):
 
 def test_every_example_is_tested_and_listed():
     names = {path.stem for path in FOLDER.glob("*.py")}
-    assert names == {"swing_up", "payload", "free_flight", "pick", "maximal_coordinates"}
+    assert names == {
+        "swing_up",
+        "payload",
+        "free_flight",
+        "pick",
+        "transitions",
+        "maximal_coordinates",
+    }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
 
@@ -49,3 +56,9 @@ def test_bodies_in_bullet_follow_and_stay_together(tmp_path):
         assert run.error.max() < 2e-3
         assert run.residual.max() < 1e-4
     assert (tmp_path / "maximal_coordinates.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_figure_salutes_with_little_effort(tmp_path):
+    assert example("transitions").main(tmp_path) < 0.5
+    assert (tmp_path / "transition_figures.png").exists()

@@ -22,6 +22,13 @@ class Transition:
 
     Of several starts only the best is kept.
 
+    Arguments:
+        problem: what was solved.
+        found: the coefficients of every problem and start.
+        violation: of their constraints.
+        start: their costs at the start.
+        seconds: how long it took.
+
     value: the cost P, (...).
     start_value: that of the motion it started from, (...).
     converged: whether the gradient is small and all constraints are met, (...).
