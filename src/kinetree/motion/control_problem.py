@@ -7,13 +7,15 @@ u        u         forces of the joints that have motors
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinetree.algorithms import difference, frame_pose
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError, SimulationWarning
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
@@ -238,7 +240,8 @@ class ControlProblem:
 
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
         """States (..., steps + 1, n) under controls (..., steps, nu)."""
-        run = self._open_rollout(q0, v0, np.clip(u, self.lower, self.upper))
+        with _quiet():
+            run = self._open_rollout(q0, v0, np.clip(u, self.lower, self.upper))
         return run.q, run.v
 
     def roll_feedback(
@@ -248,15 +251,32 @@ class ControlProblem:
         shape = np.broadcast_shapes(u.shape[:-1], K.shape[:-2], q.shape[:-1])
         flat = K.reshape(*K.shape[:-2], -1)
         parts = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (u, flat, q, v)]
-        run = self._feedback_rollout(q0, v0, np.concatenate(parts, axis=-1))
+        with _quiet():
+            run = self._feedback_rollout(q0, v0, np.concatenate(parts, axis=-1))
         return run.q, run.v, run.tau[..., :-1, self.motors]
 
     def linearized(self, q: Array, v: Array, u: Array) -> tuple[Array, Array]:
         """A (..., steps, 2 nv, 2 nv) and B (..., steps, 2 nv, nu) of every step."""
-        A, B = self.robot.linearize(
-            q[..., :-1, :], v[..., :-1, :], self.forces(u), self.dt, method=self.method
-        )
+        given = q[..., :-1, :], v[..., :-1, :], self.forces(u)
+        if self.method == "euler" and self.robot.nq == self.robot.nv:
+            return self._euler(*given)
+        A, B = self.robot.linearize(*given, self.dt, method=self.method)
         return A, B[..., self.motors]
+
+    def _euler(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """A and B of v1 = v + dt a, q1 = q + dt v1, by the analytic derivatives of a."""
+        n, dt, m = self.robot.nv, self.dt, self.motors
+        by_q, by_v, by_tau = self.robot.forward_dynamics_derivatives(q, v, tau)
+        A = np.empty((*by_q.shape[:-2], 2 * n, 2 * n))
+        B = np.empty((*by_q.shape[:-2], 2 * n, len(m)))
+        np.multiply(by_q, dt, out=A[..., n:, :n])
+        np.multiply(by_v, dt, out=A[..., n:, n:])
+        A[..., n:, n:] += np.eye(n)
+        np.multiply(by_tau if len(m) == n else by_tau[..., m], dt, out=B[..., n:, :])
+        np.multiply(A[..., n:, :], dt, out=A[..., :n, :])
+        A[..., :n, :n] += np.eye(n)
+        np.multiply(B[..., n:, :], dt, out=B[..., :n, :])
+        return A, B
 
     # the backward pass
 
@@ -270,6 +290,14 @@ class ControlProblem:
         from kinetree.motion.riccati import Riccati
 
         return Riccati(self.robot, self.nu, self.bounded)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Motions that are tried may diverge: their cost says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimulationWarning)
+        yield
 
 
 def _square(qq: Array, qv: Array, vv: Array) -> Array:

@@ -308,21 +308,40 @@ class Problem:
             bound[root] = 0.0
             weight = self.robot.total_mass * max(float(np.linalg.norm(self.robot.gravity)), 1.0)
             scale = np.full(nv, weight)
-            sparse = Grid.gauss(self.basis, 1)
-            self._add(sparse, Bounds("tau", -bound, bound, scale, names, "root force"))
+            self._add(self.sparse, Bounds("tau", -bound, bound, scale, names, "root force"))
         for hold in self.settings.hold:
             self._hold(hold)
 
+    @cached_property
+    def sparse(self) -> Grid:
+        """Where equalities hold exactly all the time."""
+        return self._exact_times(0.0, 1.0)
+
+    def _exact_times(self, first: float, last: float) -> Grid:
+        """Times for equalities between two: one for each free coefficient, no more can be met.
+
+        Near the ends, where the states are given, there are none.
+        """
+        before, after = (end.shape[1] for end in self.ends)
+        free = self.basis.greville[before : self.basis.count - after]
+        low, high = max(first, free[0]), min(last, free[-1])
+        if high <= low:
+            return Grid.at(self.basis, free[:1], 0.0)
+        count = max(3, round((high - low) / (free[-1] - free[0]) * len(free)))
+        return Grid.at(self.basis, np.linspace(low, high, min(count, len(free))), 1.0)
+
     def _hold(self, hold: Hold) -> None:
-        """A frame is held at one time of each interval: no more can be met exactly."""
+        """A frame is held exactly at some times, or with a weight at all samples."""
         if hold.frame not in self.robot.frames:
             raise unknown("frame", hold.frame, self.robot.frames, f"robot {self.robot.name!r}")
         rows = {"pose": POSE, "position": POSITION}
         if hold.rows not in rows:
             raise unknown("value of rows", hold.rows, rows, "Hold")
-        grid = self.grid if hold.weight is not None else Grid.gauss(self.basis, 1)
+        window = hold.first / self.duration, hold.last / self.duration
+        grid = self.grid if hold.weight is not None else self._exact_times(*window)
         t = grid.u * self.duration
-        inside = (t >= hold.first) & (t <= hold.last) & (grid.weights > 0.0)
+        slack = 1e-9 * self.duration
+        inside = (t >= hold.first - slack) & (t <= hold.last + slack) & (grid.weights > 0.0)
         if not inside.any():
             raise KinetreeError(
                 f"frame {hold.frame!r} is held from {hold.first:g} to {hold.last:g} s: no sample "
