@@ -51,6 +51,14 @@ def test_cutting_and_speed_keep_the_path():
     assert np.allclose(fast.at(0.2).v, 2.0 * motion.at(0.4).v, atol=1e-8)
 
 
+def test_a_sample_at_a_cut_is_not_taken_twice():
+    motion = swing(ARM)
+    at = motion.times[30]
+    for near in (at - 1e-16, at, at + 1e-15):
+        assert (np.diff(motion.cut(0.0, near).times) > 1e-6).all()
+        assert (np.diff(motion.cut(near, 1.0).times) > 1e-6).all()
+
+
 def test_a_blend_starts_as_the_first_and_ends_as_the_second():
     one, two = swing(FREE), swing(FREE).faster(0.5)
     both = one.blend(two, 0.4)

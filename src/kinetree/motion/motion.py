@@ -210,7 +210,8 @@ class Motion:
         """
         if not first < last:
             raise KinetreeError(f"cut({first!r}, {last!r}): the first time must be before the last")
-        inside = self.times[(self.times > first) & (self.times < last)]
+        near = 1e-9 * (last - first)  # a sample at either end is not taken twice
+        inside = self.times[(self.times > first + near) & (self.times < last - near)]
         t = np.concatenate([[first], inside, [last]])
         return Motion(self.robot, t - first, *self.at(t))
 

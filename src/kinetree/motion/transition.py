@@ -317,8 +317,8 @@ class Problem:
         """Where equalities hold exactly all the time."""
         return self._exact_times(0.0, 1.0)
 
-    def _exact_times(self, first: float, last: float) -> Grid:
-        """Times for equalities between two: one for each free coefficient, no more can be met.
+    def _exact_times(self, first: float, last: float, density: int = 1) -> Grid:
+        """Times for equalities between two: so many for each free coefficient.
 
         Near the ends, where the states are given, there are none.
         """
@@ -327,8 +327,19 @@ class Problem:
         low, high = max(first, free[0]), min(last, free[-1])
         if high <= low:
             return Grid.at(self.basis, free[:1], 0.0)
-        count = max(3, round((high - low) / (free[-1] - free[0]) * len(free)))
-        return Grid.at(self.basis, np.linspace(low, high, min(count, len(free))), 1.0)
+        count = max(3, round(density * (high - low) / (free[-1] - free[0]) * len(free)))
+        count = min(count, density * len(free))
+        return Grid.at(self.basis, np.linspace(low, high, count), 1.0)
+
+    def _density(self, frame: str, rows: int) -> int:
+        """How many times for each free coefficient a frame can be held exactly.
+
+        Two, if its joints (without a free root) have twice as many coordinates as equalities.
+        """
+        J = self.robot.jacobian(self.first[0][0] + 0.1, frame)
+        moving = np.abs(J).max(axis=0) > 1e-9
+        moving[self.root] = False
+        return 2 if 2 * rows <= moving.sum() else 1
 
     def _hold(self, hold: Hold) -> None:
         """A frame is held exactly at some times, or with a weight at all samples."""
@@ -337,8 +348,9 @@ class Problem:
         rows = {"pose": POSE, "position": POSITION}
         if hold.rows not in rows:
             raise unknown("value of rows", hold.rows, rows, "Hold")
+        density = self._density(hold.frame, rows[hold.rows])
         window = hold.first / self.duration, hold.last / self.duration
-        grid = self.grid if hold.weight is not None else self._exact_times(*window)
+        grid = self.grid if hold.weight is not None else self._exact_times(*window, density)
         t = grid.u * self.duration
         slack = 1e-9 * self.duration
         inside = (t >= hold.first - slack) & (t <= hold.last + slack) & (grid.weights > 0.0)
