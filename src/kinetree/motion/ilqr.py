@@ -10,7 +10,8 @@ programming (2014): the bounds, and the damping of the backward pass.
     alpha        ALPHAS    step lengths; all are tried at once, each a lane of one rollout
     mu           damping   added to Q_uu
 
-differs: the quadratic program of each step is solved by a fixed number of rounds, in each of which
+differs: where Q_uu is not positive, the costs are first taken without their negative curvature; the
+quadratic program of each step is solved by a fixed number of rounds, in each of which
 controls whose bound the gradient pushes across are held there.
 """
 
@@ -147,6 +148,7 @@ class _Solver:
         self.q, self.v = problem.roll(q0, v0, self.u)
         self.K = np.zeros((len(u), problem.steps, problem.nu, 2 * n))
         self.damping = np.full(len(u), 1e-6)
+        self.growth = np.full(len(u), 2.0)
         self.done = np.zeros(len(u), bool)
         self.count = np.zeros(len(u), int)
         self.value: Array = np.zeros(0)
@@ -183,9 +185,12 @@ class _Solver:
         q, v, u = self.q[active], self.v[active], self.u[active]
         A, B = problem.linearized(q, v, u)
         costs, last, second = problem.quadratics(q, v, u, self.start)
-        k, K, slope, bend, fault = problem.backward(
-            A, B, costs, last, second, self.damping[active], problem.lower - u, problem.upper - u
-        )
+        room = problem.lower - u, problem.upper - u
+        damping = self.damping[active]
+        found = problem.backward(A, B, costs, last, second, damping, *room)
+        if found[-1].any():  # somewhere the costs curve downwards
+            found = problem.backward(A, B, *_convex(costs, second, last), damping, *room)
+        k, K, slope, bend, fault = found
         self.count[active] += 1
         tried = u[:, None] + ALPHAS[:, None, None] * k[:, None]
         ends = (q[:, None, 0], v[:, None, 0])
@@ -205,10 +210,29 @@ class _Solver:
         self.K[active] = K
         self.value[moved] = value[rows[better], best[better]]
         self.done[active] = still
-        damping = self.damping[active]
-        self.damping[active] = np.where(
-            better, np.maximum(damping / 8.0, SMALLEST), np.maximum(damping, 1e-6) * 8.0
-        )
+        self._damp(active, better, best == 0)
+
+    def _damp(self, active: Array, better: Array, whole: Array) -> None:
+        """Less damping after a whole step, more after none; faster the more often there is none."""
+        damping, growth = self.damping[active], self.growth[active]
+        lowered = np.where(whole, np.maximum(damping / 3.0, SMALLEST), damping)
+        self.damping[active] = np.where(better, lowered, np.maximum(damping, 1e-6) * growth)
+        self.growth[active] = np.where(better, 2.0, 2.0 * growth)
+
+
+def _convex(costs: Quadratic, second: Array, last: Array) -> tuple[Quadratic, Array, Array]:
+    """Costs without negative curvature, as `backward` takes them: with the final ones."""
+    n = costs.x.shape[-1]
+    top = np.concatenate([costs.xx, costs.ux.swapaxes(-1, -2)], axis=-1)
+    H = _clipped(np.concatenate([top, np.concatenate([costs.ux, costs.uu], axis=-1)], axis=-2))
+    parts = H[..., :n, :n], H[..., n:, :n], H[..., n:, n:]
+    return Quadratic(costs.x, costs.u, *parts), last, _clipped(second)
+
+
+def _clipped(H: Array) -> Array:
+    """Symmetric matrices, their negative eigenvalues replaced by zero."""
+    values, vectors = np.linalg.eigh(H)
+    return (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
 def backward(
