@@ -119,6 +119,7 @@ class _Minimization:
         exact: str,
         before: Found | None,
     ) -> None:
+        self.lapack = scipy_module("linalg.lapack")
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
         self.everything = np.arange(len(start))
         self.exact = np.full(len(start), exact == "always")
@@ -232,12 +233,12 @@ class _Minimization:
 
     def _solved(self, lower: Array, right: Array, problem: int) -> Array:
         """The damped step; the damping is raised until there is one."""
-        lapack = scipy_module("linalg.lapack")
+        lapack = self.lapack
         damping, growth = self.found.damping, self.growth
         while damping[problem] < LARGEST:
-            matrix = lower.copy(order="F")
-            matrix[0] += damping[problem] * self.scale[problem]
-            factor, fault = lapack.dpbtrf(matrix, lower=1, overwrite_ab=1)
+            matrix = lower.copy()
+            matrix[:, 0] += damping[problem] * self.scale[problem]
+            factor, fault = lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)
             if fault == 0:
                 return lapack.dpbtrs(factor, right, lower=1)[0]
             damping[problem] = max(damping[problem] * growth[problem], 1e-9)
@@ -250,12 +251,11 @@ def _largest(gradient: Array) -> Array:
 
 
 def _lapack_bands(band: Array) -> Array:
-    """Blocks below the diagonal as LAPACK wants them: row r is the r-th diagonal."""
+    """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
     problems, blocks, wide, n, _ = band.shape
     size = wide * n
-    found = np.zeros((problems, size, blocks * n))
-    whole = np.concatenate([*np.moveaxis(band, 2, 0)], axis=-2)  # (problems, blocks, wide n, n)
-    columns = found.reshape(problems, size, blocks, n)
+    found = np.zeros((problems, blocks, n, size))
+    whole = band.reshape(problems, blocks, size, n)
     for j in range(n):  # column j of each block starts at its own diagonal
-        columns[:, : size - j, :, j] = np.moveaxis(whole[:, :, j:, j], 1, 2)
-    return found
+        found[:, :, j, : size - j] = whole[:, :, j:, j]
+    return found.reshape(problems, blocks * n, size)

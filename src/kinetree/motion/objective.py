@@ -77,11 +77,14 @@ class Part:
             for name, by in zip(RATE, D, strict=True):
                 slope = (y[..., None, :] @ by)[..., 0, :]
                 first[name] = first[name] + slope if name in first else slope
-            A = self._projected(D)
-            local += self._gauss_newton(A, found)
             crossed = {key[0]: x for key, x in found.second.items() if "tau" in key}
-            crossed.pop("tau", None)
-            self._add_crossed(local, crossed, A)
+            if crossed:
+                A = self._projected(D)
+                local += self._gauss_newton(A, found)
+                crossed.pop("tau", None)
+                self._add_crossed(local, crossed, A)
+            else:
+                local += self._squares(D, found.diagonal["tau"])
         if "tau" in found.first and exact:
             bent = self.robot.inverse_dynamics_second_derivatives(q, v, a, found.first["tau"])
             names = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
@@ -111,13 +114,24 @@ class Part:
         q, v, a = (self.weights[..., None] * first.get(x, np.zeros(shape)) for x in RATE)
         return self.grid.gradient((q, v, a), self.duration)
 
+    def _squares(self, D: Sequence[Array], diagonal: Array) -> Array:
+        """As `_gauss_newton`, where second derivatives by tau are diagonal and not negative."""
+        root = np.sqrt(diagonal * self.weights[..., None])[..., None]
+        A = self._projected([by * root for by in D])
+        problems, intervals, samples, n, columns = A.shape
+        rows = A.reshape(problems, intervals, samples * n, columns)
+        total = rows.swapaxes(-1, -2) @ rows
+        return total.reshape(problems, intervals, columns // n, n, columns // n, n)
+
     def _projected(self, D: Sequence[Array]) -> Array:
         """A: (problems, intervals, samples, n, wide n)."""
         shape = D[0].shape
         wide = self._N.shape[-1]
-        A = np.zeros((*shape[:-1], wide, shape[-1]))
-        for N, by in zip(self._N, D, strict=True):
-            A += N[..., None, :, None] * by[..., :, None, :]
+        A = self._N[0][..., None, :, None] * D[0][..., :, None, :]
+        part = np.empty_like(A)
+        for N, by in zip(self._N[1:], D[1:], strict=True):
+            np.multiply(N[..., None, :, None], by[..., :, None, :], out=part)
+            A += part
         return A.reshape(*shape[:-1], wide * shape[-1])
 
     def _gauss_newton(self, A: Array, found: Sampled) -> Array:

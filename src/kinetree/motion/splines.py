@@ -128,9 +128,9 @@ class Grid:
 
     def motion(self, c: Array, duration: float) -> tuple[Array, Array, Array]:
         """q, v and a at the samples, each (..., intervals, samples, n), from c (..., count, n)."""
-        wide = self.N.shape[-1]
-        # (..., intervals, degree + 1, n)
-        local = np.moveaxis(np.lib.stride_tricks.sliding_window_view(c, wide, axis=-2), -1, -2)
+        intervals, _, wide = self.N.shape[1:]
+        near = np.arange(intervals)[:, None] + np.arange(wide)
+        local = np.take(c, near, axis=-2)  # (..., intervals, degree + 1, n)
         q, v, a = (N @ local for N in self.N)
         return q, v / duration, a / duration**2
 
