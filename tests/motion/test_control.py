@@ -79,6 +79,16 @@ def test_the_linearisation_of_a_step_is_the_librarys(reach):
     assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
 
 
+def test_a_frame_reaches_a_point():
+    from kinetree.motion import reach_cost
+
+    there = POLE.pose(GOAL, POLE.frames[-1])[:3, 3]
+    costs = reach_cost(POLE.frames[-1], there, position=100.0, v=0.5, tau=1e-4)
+    found = POLE.optimal_control(*costs, steps=30, dt=0.02).solve([0.2, 0.1], [0.0, 0.0])
+    away = np.abs(POLE.pose(found.q[:, :], POLE.frames[-1])[:, :3, 3] - there).max(axis=1)
+    assert away[-1] < 0.2 * away[0] + 1e-3
+
+
 def test_a_start_that_diverges_is_named(reach):
     with pytest.raises(KinetreeError, match="diverges"):
         reach.solve([0.0, 0.0], [0.0, 1e200])
