@@ -7,7 +7,7 @@ programming (2014): the bounds, and the damping of the backward pass.
     paper        code      meaning
     V_x, V_xx    s, S      the value's gradient and second derivatives
     k, K         k, K      feedforward and feedback of each step
-    alpha        ALPHAS    step lengths; all are tried at once, each a lane of one rollout
+    alpha        ALPHAS    step lengths; all but the first are tried at once, lanes of one rollout
     mu           damping   added to Q_uu
 
 differs: where Q_uu is not positive, the costs are first taken without their negative curvature; the
@@ -192,25 +192,40 @@ class _Solver:
             found = problem.backward(A, B, *_convex(costs, second, last), damping, *room)
         k, K, slope, bend, fault = found
         self.count[active] += 1
-        tried = u[:, None] + ALPHAS[:, None, None] * k[:, None]
-        ends = (q[:, None, 0], v[:, None, 0])
-        paths = problem.roll_feedback(*ends, tried, K[:, None], q[:, None, :-1], v[:, None, :-1])
-        value = problem.costs(*paths, self.start)
-        predicted = -(ALPHAS * slope[:, None] + 0.5 * ALPHAS**2 * bend[:, None])
-        gained = self.value[active, None] - value
-        value = np.where(np.isfinite(value) & (gained >= ENOUGH * predicted), value, np.inf)
-        best = np.argmin(value, axis=1)
-        rows = np.arange(len(active))
-        better = (value[rows, best] < self.value[active]) & ~fault
-        size = np.maximum(np.abs(self.value[active]), 1e-12)
-        still = (predicted[:, 0] <= tolerance * size) & ~fault
-        moved = active[better]
-        for name, path in zip(("q", "v", "u"), paths, strict=True):
-            getattr(self, name)[moved] = path[rows[better], best[better]]
         self.K[active] = K
-        self.value[moved] = value[rows[better], best[better]]
-        self.done[active] = still
-        self._damp(active, better, best == 0)
+        rows = np.flatnonzero(~fault)
+        better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)
+        for alphas in (ALPHAS[:1], ALPHAS[1:]):  # a whole step is mostly right
+            rows = rows[~better[rows]]
+            if rows.size:
+                some = (k[rows], K[rows], slope[rows], bend[rows])
+                better[rows] = self._forward(active[rows], *some, alphas)
+            whole |= better & (len(alphas) == 1)
+        size = np.maximum(np.abs(self.value[active]), 1e-12)
+        self.done[active] = (-(slope + 0.5 * bend) <= tolerance * size) & ~fault
+        self._damp(active, better, whole)
+
+    def _forward(
+        self, which: Array, k: Array, K: Array, slope: Array, bend: Array, alphas: Array
+    ) -> Array:
+        """Take the best of some step lengths, where one lowers the cost enough."""
+        problem = self.problem
+        q, v, u = (x[which][:, None] for x in (self.q, self.v, self.u))
+        tried = u + alphas[:, None, None] * k[:, None]
+        ends = q[:, :, 0], v[:, :, 0]
+        paths = problem.roll_feedback(*ends, tried, K[:, None], q[:, :, :-1], v[:, :, :-1])
+        value = problem.costs(*paths, self.start)
+        predicted = -(alphas * slope[:, None] + 0.5 * alphas**2 * bend[:, None])
+        enough = self.value[which, None] - value >= ENOUGH * predicted
+        value = np.where(np.isfinite(value) & enough, value, np.inf)
+        best = np.argmin(value, axis=1)
+        least = value[np.arange(len(which)), best]
+        better = least < self.value[which]
+        moved, taken = which[better], (np.flatnonzero(better), best[better])
+        for name, path in zip(("q", "v", "u"), paths, strict=True):
+            getattr(self, name)[moved] = path[taken]
+        self.value[moved] = least[better]
+        return better
 
     def _damp(self, active: Array, better: Array, whole: Array) -> None:
         """Less damping after a whole step, more after none; faster the more often there is none."""

@@ -69,8 +69,7 @@ class Riccati:
         problems, steps = B.shape[:2]
         flat = (problems, steps, -1)
         rows, columns = self._lower
-        given = [last, second[:, rows, columns], np.zeros((problems, 3)), damping[:, None]]
-        given[3] = damping
+        given = [last, second[:, rows, columns], np.zeros((problems, 3)), damping]
         given += [A.reshape(flat), B.reshape(flat), costs.x, costs.u]
         given += [costs.xx[..., rows, columns], costs.ux.reshape(flat), costs.uu.reshape(flat)]
         given += [lower, upper] if self.bounded else []

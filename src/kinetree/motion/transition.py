@@ -611,7 +611,9 @@ def transition(
     """The transition of least effort; see `Robot.transition`."""
     from kinetree.motion.result import Transition
 
-    flat = known.setdefault("flat", Flat(robot))
+    if "flat" not in known:
+        known["flat"] = Flat(robot)
+    flat = known["flat"]
     ends = states_of(robot, first, "first"), states_of(robot, second, "second")
     began = time.perf_counter()
     if isinstance(duration, tuple):
