@@ -34,6 +34,7 @@ def test_every_example_is_tested_and_listed():
         "policy",
         "reach",
         "identify",
+        "transitions",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
@@ -96,3 +97,9 @@ def test_a_log_makes_the_model_better(tmp_path):
     assert "nothing to say" in check(tmp_path / "better.urdf")
     assert "## Base parameters" in (tmp_path / "report.md").read_text()
     assert (tmp_path / "identify.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_figure_salutes_with_little_effort(tmp_path):
+    assert example("transitions").main(tmp_path) < 0.5
+    assert (tmp_path / "transition_figures.png").exists()

@@ -19,7 +19,8 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
-    from kinetree import control, identify
+    from kinetree import control, identify, motion
+    from kinetree.motion import Hold, Motion, Transition
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
@@ -31,15 +32,18 @@ __all__ = [
     "CenterWrench",
     "Drive",
     "Enforcement",
+    "Hold",
     "Inertial",
     "JointTorque",
     "Limits",
     "Model",
+    "Motion",
     "Payload",
     "Placement",
     "Point",
     "Robot",
     "Simulation",
+    "Transition",
     "Wrench",
     "control",
     "errors",
@@ -48,6 +52,7 @@ __all__ = [
     "identify",
     "joints",
     "load",
+    "motion",
     "read_bvh",
     "robots",
     "scalar",
@@ -57,11 +62,15 @@ __all__ = [
 
 
 LAZY = {
+    "Hold": "kinetree.motion",
+    "Motion": "kinetree.motion",
     "Simulation": "kinetree.simulate.result",
+    "Transition": "kinetree.motion",
     "control": "",
-    "identify": "",
     "fit_human": "kinetree.motion_capture",
     "get_threads": "kinetree.runtime.threads",
+    "identify": "",
+    "motion": "",
     "read_bvh": "kinetree.motion_capture",
     "set_threads": "kinetree.runtime.threads",
     "write_bvh": "kinetree.motion_capture",

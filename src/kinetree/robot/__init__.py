@@ -16,6 +16,7 @@ from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
 from kinetree.robot.link_door import Links
+from kinetree.robot.motion import Moving
 from kinetree.robot.regressors import Regressors
 from kinetree.robot.simulation import Simulated
 
@@ -31,6 +32,7 @@ class Robot(
     Links,
     Charts,
     Simulated,
+    Moving,
     Editing,
 ):
     """A robot's dynamics, compiled.
