@@ -1,7 +1,7 @@
 """Physically consistent parameters without constraints: log-Cholesky coordinates and Gauss-Newton.
 
 Sources: C. Rucker & P. M. Wensing, Smooth parameterization of rigid-body inertia, IEEE Robotics and
-Automation Letters 7 (2022), eq. 16-17, for the coordinates; T. Lee, P. M. Wensing & F. C. Park,
+Automation Letters 7 (2022), for the coordinates; T. Lee, P. M. Wensing & F. C. Park,
 Geometric robot dynamic identification: a convex programming approach, IEEE Transactions on Robotics
 36 (2020), for the geodesic distance to a prior.
 
