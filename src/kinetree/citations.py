@@ -185,15 +185,12 @@ SOURCES = {
   journal = {The International Journal of Robotics Research},
   volume  = {5},
   number  = {3},
-  pages   = {101--119},
-  year    = {1986},
-  doi     = {10.1177/027836498600500306}
+  year    = {1986}
 }""",
     "gautier1988": """@inproceedings{gautier1988identification,
   author    = {Gautier, Maxime and Khalil, Wisama},
   title     = {On the Identification of the Inertial Parameters of Robots},
   booktitle = {IEEE Conference on Decision and Control},
-  pages     = {2264--2269},
   year      = {1988}
 }""",
     "slotine1987": """@article{slotine1987adaptive,
@@ -202,7 +199,6 @@ SOURCES = {
   journal = {The International Journal of Robotics Research},
   volume  = {6},
   number  = {3},
-  pages   = {49--59},
   year    = {1987},
   doi     = {10.1177/027836498700600303}
 }""",

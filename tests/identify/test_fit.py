@@ -138,6 +138,17 @@ def test_consistent_estimates_are_inertias_of_bodies(method, tmp_path):
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml")).nv == 7
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["quadruped", "human"])
+def test_a_floating_robot_is_fitted_to_its_noise(name):
+    robot = getattr(kt.robots, name)()
+    found = fit(robot, made_log(robot, changed(robot), noise=0.2))
+    assert found.impossible == ()
+    assert (found.theta[found.parameters.inertial_count :] >= 0.0).all()
+    test = made_log(robot, changed(robot), noise=0.2, seed=9)
+    assert (found.errors(test).rms < 0.22).all()
+
+
 def test_both_ways_to_consistency_agree():
     pytest.importorskip("cvxpy")
     robot = kt.robots.arm()

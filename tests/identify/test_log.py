@@ -89,8 +89,12 @@ def test_time_must_be_there_and_increase(log, tmp_path):
 
 
 def test_degrees_are_refused_by_the_joints_name(log):
-    with pytest.raises(LogError, match=r"joint 'upper_joint' reaches .* degrees\?"):
+    with pytest.raises(LogError, match=r"joint 'upper_joint' moves by .* degrees\?"):
         Log(ARM, log.time, np.rad2deg(log.q), log.tau)
+    limited = kt.robots.arm()
+    t, q, v, _ = smooth_motion(limited, seconds=1.0)
+    with pytest.raises(LogError, match=r"joint 'joint1' reaches .* limits are -2\.9 and 2\.9 rad"):
+        Log(limited, t, np.rad2deg(q), v)
     with pytest.raises(LogError, match=r"velocity of joint 'upper_joint' .* perhaps degrees"):
         Log(ARM, log.time, log.q, log.tau, np.rad2deg(log.v))
 
@@ -205,3 +209,9 @@ def test_filtered_noise_is_thinned_out_until_samples_are_independent():
     neighbours = np.corrcoef(tau[1:, 0], tau[:-1, 0])[0, 1]
     assert abs(neighbours) < 0.1  # 0.9 without thinning
     assert any("one of 22 samples is kept" in remark for remark in found.remarks)
+
+
+def test_a_wheel_may_turn_many_times():
+    t = np.linspace(0.0, 10.0, 1001)
+    q = np.stack([10.0 * t, np.sin(t)], axis=1)
+    assert len(Log(ARM, t, q, np.zeros_like(q))) == 1001

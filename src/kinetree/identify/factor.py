@@ -1,6 +1,6 @@
 """Least squares in constant memory: triangular factors that grow by rows.
 
-Sources: G. H. Golub & C. F. Van Loan, Matrix Computations (4th ed., 2013), section 6.5.3, for
+Sources: G. H. Golub & C. F. Van Loan, Matrix Computations (4th ed., 2013), for
 updating a QR factorisation by rows; T. Fukaya and others, Shifted Cholesky QR, SIAM J. Scientific
 Computing 42 (2020), for preconditioned Cholesky QR. The rows of each joint have a factor of their
 own, because a joint feels only the bodies that it moves, and because the noise of joints differs.

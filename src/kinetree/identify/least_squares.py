@@ -2,7 +2,7 @@
 
 Sources: M. Gautier & P. Poignet, Extended Kalman filtering and weighted least squares dynamic
 identification of robot, Control Engineering Practice 9 (2001), for weights by the residuals of
-joints; P. J. Huber & E. M. Ronchetti, Robust Statistics (2nd ed., 2009), chapter 7, for outliers.
+joints; P. J. Huber & E. M. Ronchetti, Robust Statistics (2nd ed., 2009), for outliers.
 
     symbol     code        meaning
     x          values      base parameters

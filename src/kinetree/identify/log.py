@@ -19,9 +19,8 @@ from kinetree.typing import Array
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
-TURNS = 8.0 * np.pi
-"""rad: a joint that turns further is most likely given in degrees."""
-DEGREES = 180.0 / np.pi
+FASTEST = 30.0
+"""rad/s: a joint without limits that turns faster all the time is most likely given in degrees."""
 OUTSIDE = 1.5
 """How many times its range a joint may be outside of its limits before degrees are suspected."""
 SATURATED = 0.999
@@ -122,22 +121,26 @@ class Log:
             )
 
     def _check_degrees(self) -> None:
-        """Refuse angles that only degrees can be."""
-        limits = self.robot.limits
-        for k, (name, unit) in enumerate(
-            zip(self.robot.coordinate_names, self.robot.coordinate_units, strict=True)
-        ):
-            if unit != "rad":
+        """Refuse angles that only degrees can be: far outside their limits, or far too fast."""
+        lower, upper = self.robot.limits.lower, self.robot.limits.upper
+        for k, name in enumerate(self.robot.coordinate_names):
+            if self.robot.coordinate_units[k] != "rad":
                 continue
-            far = float(np.nanmax(np.abs(self.q[:, k]), initial=0.0))
-            low, high = limits.lower[k], limits.upper[k]
-            bounded = np.isfinite(low) and np.isfinite(high)
-            reach = max(abs(low), abs(high)) + OUTSIDE * (high - low) if bounded else TURNS
+            if np.isfinite([lower[k], upper[k]]).all():
+                far = float(np.nanmax(np.abs(self.q[:, k]), initial=0.0))
+                reach = max(abs(lower[k]), abs(upper[k])) + OUTSIDE * (upper[k] - lower[k])
+                seen = (
+                    f"reaches {far:.4g}, but its limits are {lower[k]:.4g} and {upper[k]:.4g} rad"
+                )
+            else:
+                with np.errstate(all="ignore"):
+                    rates = np.abs(np.diff(self.q[:, k]) / np.diff(self.time))
+                far, reach = float(np.nanmedian(rates)), FASTEST
+                seen = f"moves by {far:.4g} a second"
             if far > reach:
-                expected = f"its limits are {low:.4g} and {high:.4g} rad" if bounded else "rad"
                 raise LogError(
-                    f"{self.source}: joint {name!r} reaches {far:.4g}, where {expected}; is it in "
-                    f"degrees? In radians that would be {far / DEGREES:.4g}: multiply by pi / 180"
+                    f"{self.source}: joint {name!r} {seen}: is it in degrees? Expected are "
+                    "radians: multiply by pi / 180"
                 )
         self._check_velocities()
 

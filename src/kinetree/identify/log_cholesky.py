@@ -1,7 +1,7 @@
 """Physically consistent parameters without constraints: log-Cholesky coordinates and Gauss-Newton.
 
 Sources: C. Rucker & P. M. Wensing, Smooth parameterization of rigid-body inertia, IEEE Robotics and
-Automation Letters 7 (2022), eq. 16-17, for the coordinates; T. Lee, P. M. Wensing & F. C. Park,
+Automation Letters 7 (2022), for the coordinates; T. Lee, P. M. Wensing & F. C. Park,
 Geometric robot dynamic identification: a convex programming approach, IEEE Transactions on Robotics
 36 (2020), for the geodesic distance to a prior.
 
@@ -17,8 +17,12 @@ Every y gives a positive definite P; every positive definite P has one y.
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import IdentificationWarning
 from kinetree.identify.extras import package
 from kinetree.identify.parameters import from_pseudo_inertia, pseudo_inertia
 from kinetree.typing import Array
@@ -30,6 +34,10 @@ PLACES = (4, 6, 5)
 FLAT = 1e-4
 """The least that a prior has of its largest second moment, and of a kilogram."""
 STEP = 1e-6
+REFUSED = np.inf
+"""The residuals of steps that are too long: a shorter one is tried."""
+ROUNDS = 10
+"""How often drives that would be negative are set to zero and the rest is fitted again."""
 FAR = 50.0
 """Coordinates beyond are no body's: e^50 kg."""
 
@@ -116,48 +124,75 @@ def fit_log_cholesky(A: Array, z: Array, prior: Array, trust: float, lower: Arra
         (count,); every pseudo-inertia is positive definite.
     """
     n = len(prior) - len(lower)
-    P0 = regular(prior[:n].reshape(-1, 10))
-    whiten = _inverse_roots(P0)
-    start = np.concatenate([to_coordinates(P0).ravel(), np.maximum(prior[n:], lower)])
-    weight = 1.0 / trust
+    problem = _Problem(A, z, regular(prior[:n].reshape(-1, 10)), 1.0 / trust)
+    drives = np.maximum(prior[n:], lower)
+    y, free = problem.start, np.ones(len(drives), dtype=bool)
+    for _ in range(ROUNDS):
+        y, drives[free] = problem.solve(y, drives, free)
+        below = free & (drives < lower)
+        if not below.any():
+            break
+        drives[below], free = lower[below], free & ~below
+    return np.concatenate([from_coordinates(y)[0].ravel(), drives])
 
-    def unpacked(u: Array) -> tuple[Array, Array, Array]:
-        y = u[:n].reshape(-1, 10)
-        phi, slope = from_coordinates(y)
-        return y, np.concatenate([phi.ravel(), u[n:]]), slope
 
-    def residuals(u: Array) -> Array:
-        if np.abs(u[:n]).max(initial=0.0) > FAR:
-            return np.full(len(z) + n, np.inf)  # the trust region shrinks
-        y, theta, _ = unpacked(u)
-        return np.concatenate([A @ theta - z, weight * _distances(y, whiten).ravel()])
+class _Problem:
+    """Residuals by log-Cholesky coordinates and drives, and their derivatives.
 
-    def jacobian(u: Array) -> Array:
-        y, _, slope = unpacked(u)
-        J = np.zeros((len(z) + n, len(u)))
-        J[: len(z), n:] = A[:, n:]
-        near = weight * _distance_slopes(y, whiten)
-        for i in range(n // 10):
+    Arguments:
+        A, z: the data.
+        P0: the prior's pseudo-inertias, (n, 4, 4).
+        weight: of the distances to them.
+    """
+
+    def __init__(self, A: Array, z: Array, P0: Array, weight: float) -> None:
+        self.A, self.z, self.weight = A, z, weight
+        self.start, self.whiten = to_coordinates(P0), _inverse_roots(P0)
+        self.n = 10 * len(P0)
+
+    def solve(self, y: Array, drives: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """The best coordinates and free drives, from given ones; other drives keep their values."""
+        fixed = np.where(free, 0.0, drives)
+        z = self.z - self.A[:, self.n :] @ fixed
+        A = np.concatenate([self.A[:, : self.n], self.A[:, self.n :][:, free]], axis=1)
+        found = package("scipy.optimize").least_squares(
+            lambda u: self._residuals(A, z, u),
+            np.concatenate([y.ravel(), drives[free]]),
+            lambda u: self._slopes(A, u),
+            method="dogbox",
+            x_scale="jac",
+            ftol=1e-14,
+            xtol=1e-12,
+            gtol=1e-12,
+            max_nfev=500,
+        )
+        if found.status == 0:
+            warnings.warn(
+                f"the search for consistent inertias stopped after {found.nfev} steps, before it "
+                "converged; a smaller trust, or method='lmi', may help",
+                IdentificationWarning,
+                stacklevel=5,
+            )
+        return found.x[: self.n].reshape(-1, 10), found.x[self.n :]
+
+    def _residuals(self, A: Array, z: Array, u: Array) -> Array:
+        if np.abs(u[: self.n]).max(initial=0.0) > FAR:
+            return np.full(len(z) + self.n, REFUSED)
+        y = u[: self.n].reshape(-1, 10)
+        theta = np.concatenate([from_coordinates(y)[0].ravel(), u[self.n :]])
+        return np.concatenate([A @ theta - z, self.weight * _distances(y, self.whiten).ravel()])
+
+    def _slopes(self, A: Array, u: Array) -> Array:
+        y, m = u[: self.n].reshape(-1, 10), len(A)
+        slope = from_coordinates(y)[1]
+        near = self.weight * _distance_slopes(y, self.whiten)
+        J = np.zeros((m + self.n, len(u)))
+        J[:m, self.n :] = A[:, self.n :]
+        for i in range(len(y)):
             at = slice(10 * i, 10 * i + 10)
-            J[: len(z), at] = A[:, at] @ slope[i]
-            J[len(z) + 10 * i : len(z) + 10 * i + 10, at] = near[i]
+            J[:m, at] = A[:, at] @ slope[i]
+            J[m + 10 * i : m + 10 * i + 10, at] = near[i]
         return J
-
-    bounds = (np.concatenate([np.full(n, -np.inf), lower]), np.inf)
-    optimize = package("scipy.optimize")
-    found = optimize.least_squares(
-        residuals,
-        np.concatenate([start[:n], np.maximum(start[n:], lower + 1e-9 * (lower > -np.inf))]),
-        jacobian,
-        bounds=bounds,
-        method="dogbox",
-        x_scale="jac",
-        ftol=1e-14,
-        xtol=1e-12,
-        gtol=1e-12,
-        max_nfev=300,
-    )
-    return unpacked(found.x)[1]
 
 
 def _inverse_roots(P: Array) -> Array:

@@ -1,6 +1,6 @@
 """Output error: parameters with which a simulation follows the measured motion.
 
-Sources: L. Ljung, System Identification: Theory for the User (2nd ed., 1999), section 7.2; M.
+Sources: L. Ljung, System Identification: Theory for the User (2nd ed., 1999); M.
 Gautier, A. Janot & P.-O. Vandanjon, A new closed-loop output error method for parameter
 identification of robot dynamics, IEEE Transactions on Control Systems Technology 21 (2013); H. G.
 Bock's multiple shooting, here with the measured states as starts.

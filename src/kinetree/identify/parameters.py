@@ -285,7 +285,7 @@ def pseudo_inertia(phi: ArrayLike) -> Array:
 
     It is [[J, h], [h^T, m]] with the second moments J = tr(I) / 2 - I: P. M. Wensing, S. Kim &
     J.-J. E. Slotine, Linear matrix inequalities for physically consistent inertial parameter
-    identification, IEEE Robotics and Automation Letters 3 (2018), eq. 12.
+    identification, IEEE Robotics and Automation Letters 3 (2018).
 
     Arguments:
         phi: ten inertial parameters, (..., 10).

@@ -1,7 +1,7 @@
 """What a robot carries, in one call.
 
 Source: C. G. Atkeson, C. H. An & J. M. Hollerbach, Estimation of inertial parameters of manipulator
-loads and links, Int. J. Robotics Research 5 (1986), section 2. The estimate is kept consistent as
+loads and links, Int. J. Robotics Research 5 (1986). The estimate is kept consistent as
 in `log_cholesky`.
 
 The joint forces beyond those of the empty robot are linear in the load's ten parameters.
