@@ -20,7 +20,9 @@ NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "t
 
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
-    "page", slow_if(lambda page: page.stem in ("derivatives", "torch"), PAGES), ids=lambda page: page.stem
+    "page",
+    slow_if(lambda page: page.stem in ("derivatives", "torch"), PAGES),
+    ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     if page.stem in NEEDS:
