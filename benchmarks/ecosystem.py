@@ -174,13 +174,13 @@ def torch_rows(states: int) -> Iterator[Row]:
 
 
 def dask_rows(states: int) -> Iterator[Row]:
-    """dask's threads, one of them, beside the same work in one call."""
+    """Chunks that lie in memory, one after another, beside the same in a loop."""
     import dask
     import dask.array as da
 
     robot, count = kt.load(panda_file()), 100 * states
     arrays = np.random.default_rng(0).standard_normal((3, count, robot.nv))
-    lazy = [da.from_array(x, chunks=(count // 4, robot.nv), name=False) for x in arrays]
+    lazy = [da.from_array(x, chunks=(count // 4, robot.nv), name=False).persist() for x in arrays]
     largest = da.abs(robot.inverse_dynamics(*lazy)).max(axis=0)
 
     def chunked() -> Any:

@@ -25,31 +25,65 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as dask's arrays, still to be computed."""
     refuse_out(kernel, out, "dask")
     check_count(kernel, arrays)
-    interface = kernel.interface
+    inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
     single = all(getattr(x, "dtype", None) == np.float32 for x in arrays)
     dtype = DTYPES["float" if single else "double"]
     operands = [x if isinstance(x, da.Array) else np.asarray(x, dtype) for x in arrays]
     if not any(np.isnan(n) for x in operands for n in x.shape):  # lengths that dask does not know
-        batch_shape(kernel.name, interface.inputs, operands)
-    taken = ",".join(_axes(shape) for _, shape in interface.inputs)
-    given = [_axes(shape) for _, shape in interface.outputs]
-    several = len(given) > 1
-    shapes = [shape for _, shape in (*interface.inputs, *interface.outputs)]
-    return da.apply_gufunc(
-        partial(run_kernel, kernel),
-        f"{taken}->{','.join(given)}",
-        *operands,
-        output_dtypes=[dtype] * len(given) if several else dtype,
-        output_sizes={f"n{n}": n for shape in shapes for n in shape},
-        allow_rechunk=True,
+        batch_shape(kernel.name, inputs, operands)
+    pairs = list(zip(operands, (shape for _, shape in inputs), strict=True))
+    batch = tuple(f"b{k}" for k in range(max(x.ndim - len(shape) for x, shape in pairs)))
+    taken = []
+    for k, (x, shape) in enumerate(pairs):
+        axes = tuple(f"x{k}_{i}" for i in range(len(shape)))
+        first = x.ndim - len(shape)
+        taken += [_whole(x, first), (*batch[len(batch) - first :], *axes)]
+    run = partial(run_kernel, kernel)
+    if len(outputs) == 1:
+        return _blockwise(run, batch, outputs[0][1], taken, dtype)
+    # chunks of several results are tuples, of which each result takes its own
+    together = _blockwise(run, batch, (), taken, np.dtype(object))
+    return tuple(
+        _blockwise(partial(_item, k), batch, shape, [together, batch], dtype)
+        for k, (_, shape) in enumerate(outputs)
     )
 
 
-def run_kernel(kernel: Kernel, *chunks: np.ndarray) -> Any:
+def _whole(x: Any, first: int) -> Any:
+    """An array whose axes from one on are in one chunk."""
+    if not isinstance(x, da.Array):
+        return x
+    return x.rechunk(dict.fromkeys(range(first, x.ndim), -1))
+
+
+def _blockwise(
+    function: Any, batch: tuple[str, ...], shape: Sequence[int], taken: Sequence[Any], dtype: Any
+) -> Any:
+    """A function of chunks that gives chunks with the axes of the batch and those of a shape."""
+    new = {f"y{k}": n for k, n in enumerate(shape)}
+    axes = (*batch, *new)
+    return da.blockwise(
+        function,
+        axes,
+        *taken,
+        new_axes=new,
+        dtype=dtype,
+        meta=np.empty((0,) * len(axes), dtype),
+        concatenate=False,  # which would copy each chunk
+    )
+
+
+def run_kernel(kernel: Kernel, *chunks: Any) -> Any:
     """The results for a chunk; dask names its tasks after this function."""
-    return kernel.call(chunks)
+    return kernel.call(tuple(map(_only, chunks)))
 
 
-def _axes(shape: tuple[int, ...]) -> str:
-    """The axes of one state's operand, named by their lengths."""
-    return f"({','.join(f'n{n}' for n in shape)})"
+def _only(chunk: Any) -> Any:
+    """The chunk in dask's nested lists of one chunk for each axis of a state."""
+    while isinstance(chunk, list):
+        (chunk,) = chunk
+    return chunk
+
+
+def _item(k: int, results: tuple[Any, ...]) -> Any:
+    return results[k]
