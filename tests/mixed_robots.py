@@ -1,8 +1,11 @@
 """Three small robots with joints of many kinds between them, for tests of whole targets."""
 
+import numpy as np
+
 import kinetree as kt
 from kinetree import joints
 from kinetree.errors import KinetreeError
+from kinetree.graph import interpret
 from kinetree.quantities import QUANTITIES
 
 BOX = [0.02, 0.03, 0.04]
@@ -52,3 +55,20 @@ def every_kernel(robot):
                 yield quantity, method, robot.kernel(quantity, method, **settings)
             except KinetreeError:  # what has no answer for this robot, such as aba with a mimic
                 continue
+
+
+def random_state(robot, kernel, batch=()):
+    """Random arguments of a kernel; quaternions have length one, steps of time are short."""
+    rng = np.random.default_rng(0)
+    return [
+        robot.random(rng, batch)
+        if name in ("q", "q0", "q1")
+        else rng.uniform(-1.0, 1.0, (*batch, *shape)) * (1.0 if shape else 0.01)
+        for name, shape in kernel.interface.inputs
+    ]
+
+
+def interpreted(kernel, arrays):
+    """The results of a kernel's program as the interpreter defines them."""
+    with np.errstate(all="ignore"):  # in branches that are not chosen
+        return interpret(kernel.program, *arrays)

@@ -29,7 +29,7 @@ ALLOWED = {
     "graph": {"errors", "lazy", "scalar", "structure"},
     "emit": {"errors", "graph"},
     "native": {"errors", "graph", "emit"},
-    "runtime": {"errors", "lazy", "graph", "emit", "native"},
+    "runtime": {"errors", "lazy", "scalar", "graph", "emit", "native"},
     "citations": set(),
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
     "loads": {"errors", "spatial", "model", "algorithms"},
@@ -48,12 +48,24 @@ ALLOWED = {
         "runtime",
         "tracing",
     },
-    "symbolic": {"errors", "model", "quantities", "settings"},
+    "symbolic": {"errors", "model", "quantities", "settings", "runtime"},
     "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
     "speeds": {"errors", "algorithms", "kernels", "runtime", "typing"},
     "rechart": {"errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
     "parametric": {"errors", "loads", "model", "kernels", "runtime", "typing"},
-    "trajectory": {"errors", "lazy", "robot"},
+    "motion": {
+        "errors",
+        "lazy",
+        "scalar",
+        "spatial",
+        "model",
+        "algorithms",
+        "runtime",
+        "typing",
+        "control",
+        "simulate",
+        "robot",
+    },
     "simulate": {
         "errors",
         "graph",
@@ -82,11 +94,13 @@ ALLOWED = {
         "speeds",
         "rechart",
         "parametric",
-        "trajectory",
+        "motion",
         "simulate",
+        "identify",
         "view",
         "runtime",
     },
+    "identify": {"errors", "lazy", "spatial", "model", "typing", "robot", "simulate"},
     "control": {
         "errors",
         "lazy",
@@ -154,6 +168,7 @@ BESIDE = {
         "graph.records",
         "runtime.interface",
         "runtime.backend",
+        "runtime.foreign",
         "runtime.patience",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
@@ -276,7 +291,8 @@ def test_the_core_imports_no_optional_package_and_little_beyond_numpy():
         "import numpy; t.append(time.process_time())\n"
         "import kinetree; t.append(time.process_time())\n"
         "print(t[1] - t[0], t[2] - t[1])\n"
-        "print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy', 'llvmlite')"
+        "print(*(m for m in ('sympy', 'typer', 'rich', 'scipy', 'pinocchio', 'cupy', 'llvmlite',"
+        " 'torch', 'jax', 'casadi', 'dask', 'numba')"
         " if m in sys.modules))"
     )
     ratios = []

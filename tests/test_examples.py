@@ -4,8 +4,15 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from kinetree.cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "examples"
+
+
+def check(path):
+    return CliRunner().invoke(app, ["check", str(path)]).output
 
 
 def example(name):
@@ -17,7 +24,18 @@ def example(name):
 
 def test_every_example_is_tested_and_listed():
     names = {path.stem for path in FOLDER.glob("*.py")}
-    assert names == {"swing_up", "payload", "free_flight", "pick", "maximal_coordinates"}
+    assert names == {
+        "swing_up",
+        "payload",
+        "free_flight",
+        "pick",
+        "maximal_coordinates",
+        "out_of_core",
+        "policy",
+        "reach",
+        "identify",
+        "transitions",
+    }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
 
@@ -49,3 +67,39 @@ def test_bodies_in_bullet_follow_and_stay_together(tmp_path):
         assert run.error.max() < 2e-3
         assert run.residual.max() < 1e-4
     assert (tmp_path / "maximal_coordinates.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_arm_reaches_its_target_with_less_effort_than_on_a_straight_line(tmp_path):
+    pytest.importorskip("casadi")
+    off, ratio = example("reach").main(tmp_path, 12)
+    assert off < 1e-6
+    assert ratio < 0.9
+    assert (tmp_path / "reach.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_policy_learns(tmp_path):
+    pytest.importorskip("torch")
+    first, last = example("policy").main(tmp_path, 30)
+    assert last < 0.3 * first
+
+
+def test_states_are_computed_out_of_core():
+    pytest.importorskip("dask")
+    found = example("out_of_core").main(500_000)
+    assert (found > 0.0).all()
+
+
+def test_a_log_makes_the_model_better(tmp_path):
+    before, after = example("identify").main(tmp_path)
+    assert after < 0.1 * before
+    assert "nothing to say" in check(tmp_path / "better.urdf")
+    assert "## Base parameters" in (tmp_path / "report.md").read_text()
+    assert (tmp_path / "identify.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_figure_salutes_with_little_effort(tmp_path):
+    assert example("transitions").main(tmp_path) < 0.5
+    assert (tmp_path / "transition_figures.png").exists()

@@ -1,16 +1,19 @@
 """Closed forms, against textbooks and against numbers."""
 
+import math
+
 import numpy as np
 import pytest
 import sympy
 
 import kinetree as kt
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
 from kinetree.model.description import Connection, Description, Link, assemble
 from kinetree.model.joints import Revolute
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from kinetree.symbolic import closed_form, nonzero
 from tests.cli.test_app import invoke
+from tests.mixed_robots import ROBOTS, random_state
 from tests.tolerances import EXACT, relative_error
 
 Y = Vector3(0, 1, 0)
@@ -162,3 +165,71 @@ def test_a_wrong_setting_is_a_message(arguments, message):
     assert result.exit_code == 1
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+# matrices, LaTeX, code
+
+
+def test_a_closed_form_is_a_matrix():
+    M = closed_form(kt.robots.double_pendulum(), "mass_matrix").matrix
+    assert isinstance(M, sympy.Matrix)
+    assert M.T == M
+    tau = closed_form(kt.robots.double_pendulum(), "gravity_forces").matrix
+    assert tau.shape == (2, 1)
+    gamma = closed_form(kt.robots.double_pendulum(), "christoffel_symbols").matrix
+    assert gamma.shape == (2, 2, 2)
+    assert closed_form(kt.robots.double_pendulum(), "potential_energy").matrix.is_Add
+
+
+def test_several_results_are_several_matrices():
+    form = closed_form(kt.robots.cart_pole(), "mass_and_coriolis", simplify=False)
+    assert [m.shape for m in form.matrices.values()] == [(2, 2)] * 3
+    with pytest.raises(KinetreeError, match="there are 3 results"):
+        form.matrix  # noqa: B018
+
+
+def test_a_whole_matrix_is_printed_as_latex():
+    text = closed_form(kt.robots.cart_pole(), "mass_matrix").latex()
+    assert text.startswith(r"M = \left[\begin{matrix}")
+    assert r"\cos{\left(q_{2} \right)}" in text
+
+
+def test_a_closed_form_prints_itself_in_every_language():
+    form = closed_form(kt.robots.double_pendulum(), "inverse_dynamics")
+    values = {"q1": 0.1, "q2": 0.2, "v1": 0.3, "v2": 0.4, "a1": 0.5, "a2": 0.6}
+    known = {"math": math, **values}
+    exec(form.source("python"), known)
+    q, v, a = ([values[f"{x}1"], values[f"{x}2"]] for x in "qva")
+    expected = kt.robots.double_pendulum().inverse_dynamics(q, v, a)
+    assert relative_error([known["tau_0"], known["tau_1"]], expected) < EXACT
+    assert relative_error(form.function()(q, v, a).ravel(), expected) < EXACT
+    assert "const double tau_1 = " in form.source("c")
+    assert "let tau_0 = " in form.source("rust")
+    for language in ("julia", "matlab", "fortran"):
+        assert "tau_2 = " in form.source(language)
+    with pytest.raises(UnknownNameError, match="valid are 'c', 'fortran'"):
+        form.source("cobol")
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    # what grows beyond measure in closed form is left out: the turret has a rotation vector
+    [("gripper", "inverse_dynamics"), ("rider", "inverse_dynamics"), ("turret", "gravity_forces")],
+)
+def test_kernels_called_with_symbols_give_matrices(name, quantity):
+    robot = ROBOTS[name]()
+    kernel = robot.kernel(quantity)
+    arrays = random_state(robot, kernel)
+    groups = [
+        sympy.symbols(f"{name}:{len(x)}")
+        for (name, _), x in zip(kernel.interface.inputs, arrays, strict=True)
+    ]
+    found = kernel(*map(sympy.Matrix, groups))
+    assert isinstance(found, sympy.Matrix)
+    numbers = sympy.lambdify(groups, found)(*arrays).ravel()
+    assert relative_error(numbers, kernel(*arrays)) < 1e-12
+
+
+def test_symbols_of_the_wrong_number_are_refused():
+    with pytest.raises(ShapeError, match="q has 3 elements; 2 are expected"):
+        kt.robots.double_pendulum().mass_matrix(sympy.Matrix([1, 2, 3]))

@@ -156,7 +156,7 @@ class Kernels(dict[str, Kernel]):
             build,
             self.tracer.charts,
             guard=self._check_charts if guarded else None,
-            origin=(_made_again, (self.model, self.parameters, request)),
+            origin=(_made_again, ("|".join(parts), self.model, self.parameters, request)),
             # without moving joints every result is a number
             on=Interpreter() if self.model.nv == 0 else None,
             describe=lambda: self._describe(request),
@@ -196,5 +196,21 @@ def state_name(indices: Sequence[Any]) -> str:
     return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 
 
-def _made_again(model: Model, parameters: Sequence[Parameter], request: Request) -> Kernel:
-    return Kernels(model, parameters).ask(*request)
+_UNPICKLED: dict[str, Kernel] = {}
+"""Kernels that were unpickled in this process: a worker makes each only once."""
+MOST_UNPICKLED = 256
+
+
+def _made_again(
+    key: str, model: Model, parameters: Sequence[Parameter], request: Request
+) -> Kernel:
+    """The kernel of a request.
+
+    Arguments:
+        key: a text that identifies it.
+    """
+    if key not in _UNPICKLED:
+        while len(_UNPICKLED) >= MOST_UNPICKLED:
+            _UNPICKLED.pop(next(iter(_UNPICKLED)), None)
+        _UNPICKLED[key] = Kernels(model, parameters).ask(*request)
+    return _UNPICKLED[key]

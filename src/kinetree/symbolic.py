@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
@@ -16,15 +17,119 @@ ROUNDING = 1e-14  # within which a number is taken for a fraction
 LARGEST_DENOMINATOR = 10**6
 
 
+LANGUAGES = {
+    "c": "ccode",
+    "fortran": "fcode",
+    "julia": "julia_code",
+    "matlab": "octave_code",
+    "python": "pycode",
+    "rust": "rust_code",
+}
+"""The languages in which a closed form prints itself, and SymPy's printer of each."""
+
+
 class ClosedForm(NamedTuple):
     """An expression for each entry of a quantity, and its symbols.
 
-    entries: nested lists of SymPy expressions, in the shape of the quantity.
+    entries: nested lists of SymPy expressions, in the shape of the quantity; if it has several
+        results, a list of those.
     symbols: by the name of the argument, such as "q": a list of SymPy symbols.
+    results: the names of its results.
     """
 
     entries: Any
     symbols: dict[str, list[Any]]
+    results: tuple[str, ...] = ("result",)
+
+    @property
+    def matrices(self) -> dict[str, Any]:
+        """Each result by its name: a SymPy expression, Matrix, or Array of more than two axes."""
+        from kinetree.runtime.foreign.sympy_arrays import matrix
+
+        entries = [self.entries] if len(self.results) == 1 else self.entries
+        return {name: matrix(part) for name, part in zip(self.results, entries, strict=True)}
+
+    @property
+    def matrix(self) -> Any:
+        """The result of a quantity that has one: a Matrix, a column of a vector's entries."""
+        if len(self.results) > 1:
+            raise KinetreeError(
+                f"there are {len(self.results)} results, {', '.join(self.results)}: use matrices"
+            )
+        return self.matrices[self.results[0]]
+
+    def latex(self) -> str:
+        """Every result as an equation in LaTeX, whole matrices on the right."""
+        import sympy
+
+        lines = []
+        for name, value in self.matrices.items():
+            symbol = sympy.latex(sympy.Symbol(name))
+            lines.append(f"{symbol} = {sympy.latex(value)}")
+        return "\n".join(lines)
+
+    def source(self, language: str = "python") -> str:
+        """The results as assignments in a programming language, shared terms computed once.
+
+        Arguments:
+            language: one of "python", "c", "fortran", "julia", "matlab" and "rust".
+
+        Returns:
+            A line for each shared term, x0, x1, ..., and for each entry of each result, whose name
+            has the entry's indices: from one in Fortran, Julia and MATLAB, else from zero.
+        """
+        import sympy
+        from sympy.utilities.iterables import numbered_symbols
+
+        if language not in LANGUAGES:
+            raise unknown("language", language, LANGUAGES, "ClosedForm.source")
+        printer = getattr(sympy, LANGUAGES[language])
+        first = 1 if language in ("fortran", "julia", "matlab") else 0
+        targets, expressions = [], []
+        for name, value in self.matrices.items():
+            for places, expression in _places(value, first):
+                targets.append("_".join([name, *map(str, places)]))
+                expressions.append(expression)
+        shared, final = sympy.cse(expressions, symbols=numbered_symbols("x"))
+        lines = [(str(symbol), term) for symbol, term in shared]
+        lines += zip(targets, final, strict=True)
+        return "\n".join(_assignment(language, printer, *line) for line in lines)
+
+    def function(self) -> Any:
+        """A NumPy function of the arguments, each a sequence; its source is `inspect.getsource`.
+
+        Returns:
+            The function. It gives an array, or a tuple of them.
+        """
+        import sympy
+
+        results = list(self.matrices.values())
+        arguments = [group if len(group) > 1 else group[0] for group in self.symbols.values()]
+        value = results[0] if len(results) == 1 else tuple(results)
+        return sympy.lambdify(arguments, value, modules="numpy", cse=True)
+
+
+def _places(value: Any, first: int) -> list[tuple[tuple[int, ...], Any]]:
+    """The entries of a matrix or array with their indices; a column has one index."""
+    if not hasattr(value, "shape"):
+        return [((), value)]
+    shape = value.shape[:1] if len(value.shape) == 2 and value.shape[1] == 1 else value.shape
+    indices = product(*(range(n) for n in shape))
+    flat = value.flat() if hasattr(value, "flat") else list(value._array)
+    return [
+        (tuple(i + first for i in place), entry) for place, entry in zip(indices, flat, strict=True)
+    ]
+
+
+def _assignment(language: str, printer: Any, name: str, expression: Any) -> str:
+    """One statement."""
+    if language == "fortran":
+        return str(printer(expression, assign_to=name, source_format="free"))
+    if language == "python":
+        return f"{name} = {printer(expression)}"
+    keyword = {"c": "const double ", "rust": "let "}.get(language, "")
+    end = "" if language == "julia" else ";"
+    return f"{keyword}{name} = {printer(expression)}{end}"
 
 
 def closed_form(
@@ -69,7 +174,7 @@ def closed_form(
     loads: tuple[Any, ...] = ([],) if row.loads else ()
     entries = plain(how.algorithm(exact, *arguments, *loads, *values))
     finish = sympy.simplify if simplify else sympy.sympify
-    return ClosedForm(_each(entries, finish), symbols)
+    return ClosedForm(_each(entries, finish), symbols, tuple(row.results))
 
 
 def _symbols(name: str, shape: tuple[int, ...]) -> list[Any]:

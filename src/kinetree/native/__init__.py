@@ -6,6 +6,8 @@ packing.py          states whose elements do not lie in C order
 deferred.py         non-temporal stores of large results, while the next tile is computed
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
+bound_call.py       calls on fixed memory, and functions for other compiled code to call
+xla_call.py         the handler through which XLA, and so JAX, calls a kernel
 functions.py        sines and the like for many arguments at once
 ir.py               IR values with operators;  layout.py  what generated code and its callers share
 """

@@ -42,6 +42,14 @@ class Field(IntEnum):
     HEAD = 21
 
 
+class Block(IntEnum):
+    """The head of what a bound call reads, before the pointers to its operands."""
+
+    DESCRIPTION = 0  # address of the kernel's description
+    ANSWER = 1  # address of the object that the call gives
+    HEAD = 2
+
+
 class Plan(IntEnum):
     """The head of the plan of a loop over time."""
 

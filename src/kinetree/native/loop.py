@@ -65,6 +65,7 @@ class Driver:
         self.packing = Packing(writer)
         self.run_one = self._define_run_one()
         self.run_tiles = self._define_run_tiles()
+        self.run_batch = self._define_run_batch()
         self._define_loop()
 
     def _define_run_one(self) -> ir.Function:
@@ -260,8 +261,9 @@ class Driver:
             b.call(external(self.w.module, "kinetree_free", VOID, [PTR]), [raw])
         b.ret(I32(0))
 
-    def _define_loop(self) -> None:
-        b = self.w.public("loop", [PTR, PTR, PTR, PTR])
+    def _define_run_batch(self) -> ir.Function:
+        """Run a batch: NumPy's arguments of a loop. Returns 0, or 1 if there was no memory."""
+        b = self.w.internal("batch", [PTR, PTR, PTR, PTR], I32)
         args, dims, steps, description = b.arguments
         n = dims[0]
         operands = description[Field.OPERANDS]
@@ -282,7 +284,13 @@ class Driver:
                         status.set(b.call(self.run_tiles, [*job, integer(0), n, n]))
                     with together:
                         status.set(shared)
-        with b.if_then(status.get() != I32(0), likely=False):
+        b.ret(status.get())
+        return b.function
+
+    def _define_loop(self) -> None:
+        b = self.w.public("loop", [PTR, PTR, PTR, PTR])
+        status = b.call(self.run_batch, b.arguments)
+        with b.if_then(status != I32(0), likely=False):
             self._raise_no_memory(b)
         # NumPy would warn of a NaN, but only in batches: a single state does not come this way
         b.call(external(self.w.module, "feclearexcept", I32, [I32]), [I32(FLOAT_EXCEPTIONS)])

@@ -16,6 +16,8 @@ from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
 from kinetree.robot.link_door import Links
+from kinetree.robot.motion import Moving
+from kinetree.robot.regressors import Regressors
 from kinetree.robot.simulation import Simulated
 from kinetree.robot.viewing import Viewed
 
@@ -23,7 +25,17 @@ __all__ = ["JointLimits", "Robot"]
 
 
 class Robot(
-    Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Simulated, Editing, Viewed
+    Kinematics,
+    Dynamics,
+    Coriolis,
+    Regressors,
+    Differential,
+    Links,
+    Charts,
+    Simulated,
+    Moving,
+    Editing,
+    Viewed,
 ):
     """A robot's dynamics, compiled.
 

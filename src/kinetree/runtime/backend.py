@@ -1,7 +1,7 @@
 """Back ends: what compiles a program for a kind of number and calls it.
 
 The CPU's compiles to machine code. Without llvmlite the interpreter does the same on NumPy arrays,
-much slower. KINETREE_BACKEND names one of them ("cpu", "interpreter").
+much slower, and a warning says so once. KINETREE_BACKEND names one of them ("cpu", "interpreter").
 """
 
 from __future__ import annotations
@@ -67,20 +67,28 @@ def backend() -> Backend:
     wanted = os.environ.get("KINETREE_BACKEND", "cpu")
     if wanted not in BACKENDS:
         raise unknown("back end", wanted, BACKENDS, "KINETREE_BACKEND")
+    reason = "KINETREE_BACKEND=interpreter"
     if wanted == "cpu":
         try:
             from kinetree.runtime.cpu import Cpu  # takes time to import
 
             return Cpu()
-        except ImportError as e:
-            if (e.name or "").partition(".")[0] != "llvmlite":
-                raise
-            warnings.warn(
-                "llvmlite is not installed: kernels are interpreted with NumPy, hundreds of times "
-                "slower; pip install llvmlite brings the compiler",
-                BackendWarning,
-                stacklevel=2,
-            )
+        except (ImportError, OSError) as e:
+            reason = _why_no_compiler(e)
+    warnings.warn(
+        f"{reason}: kernels are interpreted with NumPy, hundreds of times slower than machine code",
+        BackendWarning,
+        stacklevel=2,
+    )
     from kinetree.runtime.interpreter import Interpreter
 
     return Interpreter()
+
+
+def _why_no_compiler(error: ImportError | OSError) -> str:
+    """Why llvmlite cannot be used; any other failed import is raised again."""
+    if isinstance(error, OSError):
+        return f"llvmlite's library cannot be loaded ({error})"
+    if (error.name or "").partition(".")[0] != "llvmlite":
+        raise error
+    return "llvmlite is not installed (pip install llvmlite brings the compiler)"

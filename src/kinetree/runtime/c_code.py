@@ -87,20 +87,37 @@ class CCode:
             compiler: its command; by default $CC, or the first of cc, gcc and clang there is.
             flags: further options. The default generates code for this processor only.
         """
-        command = compiler or _compiler()
-        files = self.save(folder)
-        library = Path(folder) / f"lib{self.name}{'.dylib' if sys.platform == 'darwin' else '.so'}"
-        options = [f"-O{self.level}", *FLAGS, *flags]
-        call = [command, *options, "-o", str(library), str(files[1]), "-lm"]
-        try:
-            done = subprocess.run(call, capture_output=True, text=True, check=False)
-        except OSError as e:
-            raise MissingFileError(
-                f"the compiler {command!r} cannot be run: {e.strerror}"
-            ) from None
-        if done.returncode != 0:
-            raise KinetreeError(f"{' '.join(call)} failed:\n{done.stderr[-2000:]}")
+        source = self.save(folder)[1]
+        library = compile_library(source, self.level, compiler, flags)
         return CFunction(library, self.name, self.kind, self.inputs, self.outputs)
+
+
+def compile_library(
+    source: Path,
+    level: int,
+    compiler: str | None = None,
+    flags: Sequence[str] = ("-march=native",),
+) -> Path:
+    """Compile a shared library next to its source.
+
+    Arguments:
+        level: of optimisation.
+        compiler, flags: as in `CCode.build`.
+
+    Returns:
+        The path of the library.
+    """
+    command = compiler or _compiler()
+    ending = ".dylib" if sys.platform == "darwin" else ".so"
+    library = source.with_name(f"lib{source.stem}{ending}")
+    call = [command, f"-O{level}", *FLAGS, *flags, "-o", str(library), str(source), "-lm"]
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+    except OSError as e:
+        raise MissingFileError(f"the compiler {command!r} cannot be run: {e.strerror}") from None
+    if done.returncode != 0:
+        raise KinetreeError(f"{' '.join(call)} failed:\n{done.stderr[-2000:]}")
+    return library
 
 
 def _compiler() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from kinetree.graph import Program
 from kinetree.graph.lower import Style, lower
 from kinetree.graph.program import size
 from kinetree.lazy import cached_property
-from kinetree.native.layout import MAX_AXES, Field
+from kinetree.native.layout import MAX_AXES, Block, Field
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import DTYPES
 from kinetree.runtime.backend import COMPILING
@@ -75,8 +76,81 @@ class MachineCode:
         interface, kind = self._interface, self._kind
         with COMPILING:
             call = support(kind).address(f"kinetree_call_{kind}")
-            loaded, description = self._load(("one",))
-        return make_function(call, description, interface.name, keep=loaded)
+        return make_function(call, self._one.description, interface.name, keep=self._one.loaded)
+
+    @cached_property
+    def _one(self) -> Prepared:
+        """The body for one state, in memory."""
+        with COMPILING:
+            return Prepared(*self._load(("one",)))
+
+    @cached_property
+    def _both(self) -> Prepared:
+        """The bodies for one state and for a tile, in memory."""
+        with COMPILING:
+            return Prepared(*self._load(("one", "wide")))
+
+    def bind(self, arrays: Sequence[np.ndarray], answer: Any, name: str) -> Any:
+        """A Python function without arguments that computes one state on fixed memory.
+
+        Arguments:
+            arrays: arguments and results, each of one state, in C order.
+            answer: what the function returns.
+        """
+        kind = self._kind
+        with COMPILING:
+            call = support(kind).address(f"kinetree_bound_{kind}")
+        pointers = [array.ctypes.data for array in arrays]
+        head = {Block.DESCRIPTION: address_of(self._one.description), Block.ANSWER: id(answer)}
+        numbers = [*(head[field] for field in sorted(head)), *pointers]
+        block = struct.pack(f"={len(numbers)}q", *numbers)
+        return make_function(call, block, name, keep=(self._one, arrays, answer))
+
+    @cached_property
+    def entry(self) -> Entry:
+        """The function for other compiled code: pointers to arguments, then to results."""
+        from kinetree.native.bound_call import define_entry  # not needed but here
+
+        count = len(self._interface.inputs) + len(self._interface.outputs)
+        return self._entry(partial(define_entry, operands=count))
+
+    @cached_property
+    def flat_entry(self) -> Entry:
+        """The same for all arguments in one array and a result of one number, which it returns."""
+        from llvmlite import ir
+
+        from kinetree.native.bound_call import define_flat_entry  # not needed but here
+
+        scalar = ir.DoubleType() if self._kind == "double" else ir.FloatType()
+        sizes = [size(shape) for _, shape in self._interface.inputs]
+        return self._entry(partial(define_flat_entry, scalar=scalar, sizes=sizes))
+
+    @cached_property
+    def xla_handler(self) -> Entry:
+        """The function that XLA calls with a batch."""
+        from kinetree.native.xla_call import define_handler  # not needed but here
+
+        return self._entry(define_handler, "xla", self._both)
+
+    def _entry(
+        self, define: Callable[..., None], runs: str = "run", body: Prepared | None = None
+    ) -> Entry:
+        """A C function that knows the kernel's description.
+
+        Arguments:
+            define: adds it to a module.
+            runs: which function of the support code it calls.
+            body: what that runs; by default the body for one state.
+        """
+        from llvmlite import ir
+
+        kind, prepared = self._kind, body or self._one
+        with COMPILING:
+            run = support(kind).address(f"kinetree_{runs}_{kind}")
+            module = ir.Module("kinetree_entry")
+            define(module, "entry", run=run, description=address_of(prepared.description))
+            loaded = host().load([host().compile(str(module))])
+        return Entry(loaded.address("entry"), (loaded, prepared))
 
     @cached_property
     def gufunc(self) -> Any:
@@ -84,7 +158,7 @@ class MachineCode:
         interface, kind = self._interface, self._kind
         with COMPILING:
             loop = support(kind).address(f"kinetree_loop_{kind}")
-            loaded, description = self._load(("one", "wide"))
+        loaded, description = self._both
         return make_gufunc(
             loop,
             description,
@@ -108,10 +182,25 @@ class MachineCode:
 
     def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:
         """Bodies in memory, and the kernel's description with them."""
+        support(self._kind)  # whose routines they call
         with patience(self._interface.name):
             found = bodies(self._interface, self._program, self._kind, names)
         loaded = host().load([code for body in found.values() for code in body.objects])
         return loaded, _describe(self._interface, self._kind, loaded, found, block)
+
+
+class Prepared(NamedTuple):
+    """Machine code in memory and the kernel's description with its addresses."""
+
+    loaded: Loaded
+    description: bytes
+
+
+class Entry(NamedTuple):
+    """The address of a C function, and what must stay alive while it is called."""
+
+    address: int
+    keep: Any
 
 
 class Rollout(NamedTuple):

@@ -12,10 +12,11 @@ from typing import Any
 
 from kinetree.emit.c import identifier
 from kinetree.emit.cuda import emit_cuda, launch_shape, style
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.lower import lower
 from kinetree.runtime.arrays import batch_shape
+from kinetree.runtime.foreign import needed
 from kinetree.runtime.interface import Interface
 
 BLOCKS = 16
@@ -25,13 +26,7 @@ OPTIONS = ("--std=c++14", "--fmad=true")
 
 def cupy() -> Any:
     """The package, if it is there."""
-    try:
-        import cupy as module
-    except ImportError:
-        raise MissingExtraError(
-            "arrays on a GPU need CuPy, which is not installed: run pip install 'kinetree[cuda]'"
-        ) from None
-    return module
+    return needed("cupy", "a kernel of arrays on a GPU")
 
 
 class GpuKernel:

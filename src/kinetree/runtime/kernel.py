@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -13,6 +14,7 @@ import numpy as np
 from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
+from kinetree.graph.tangent import tangent
 from kinetree.lazy import cached_property
 from kinetree.native.layout import MAX_AXES
 from kinetree.runtime import cache as disk
@@ -25,12 +27,14 @@ from kinetree.runtime.arrays import (
     plain_results,
 )
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
+from kinetree.runtime.foreign import foreign_call, foreign_module
 from kinetree.runtime.interface import Description, Interface
 from kinetree.runtime.patience import patience
 from kinetree.runtime.pieces import in_pieces
 
 if TYPE_CHECKING:
     from kinetree.runtime.c_code import CCode
+    from kinetree.runtime.native_function import NativeFunction
 
 TARGETS = ("c", "llvm")
 """The languages in which `Kernel.source` gives a kernel."""
@@ -67,6 +71,7 @@ class Kernel:
         self._guard, self._origin, self._backend = guard, origin, on
         self._describe = describe
         self._derived: dict[tuple[str, ...], Kernel] = {}
+        self.foreign: dict[Any, Any] = {}  # what other packages' arrays have made of this kernel
         name = None if request is None else disk.key("interface", request)
         kept = None if name is None else disk.load(name)
         if kept is None:
@@ -82,6 +87,8 @@ class Kernel:
                     f"{self.name}: {result} would have {len(shape)} axes; at most {MAX_AXES} fit"
                 )
         self.__doc__ = f"{self.name}: {self.interface.signature}"
+        if "torch" in sys.modules:  # torch.compile must find it imported
+            foreign_module("torch_arrays")
         self._compiled = _ByKind(self)
         self._ones: list[Any] = []  # the functions for one state that are compiled
 
@@ -94,11 +101,19 @@ class Kernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return self._origin or (_from_program, (self.program, self._charts))
 
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return "kinetree", self.interface.digest
+
     @cached_property
     def program(self) -> Program:
         """The program, traced at the first access."""
         with patience("a program" if self._request is None else self._request.split("|")[2]):
             return verify(self._build())
+
+    @property
+    def guarded(self) -> bool:
+        """Whether calls raise at states that have no answer."""
+        return self._guard is not None
 
     @property
     def operations(self) -> dict[str, int]:
@@ -128,6 +143,32 @@ class Kernel:
         """
         names = self._arguments(wrt)
         return self._derivative("vjp", names, lambda: vjp(self.program, self._charts, names))
+
+    def tangent(self, wrt: str | Sequence[str] | None = None) -> Kernel:
+        """The kernel of the results' rates alone; it also takes the rates of some arguments.
+
+        A configuration is taken as plain numbers: its rate has length nq.
+
+        Arguments:
+            wrt: the names of the arguments that change, all by default.
+        """
+        names = self._arguments(wrt)
+        return self._derivative("tangent", names, lambda: tangent(self.program, names))
+
+    def ambient(self) -> Kernel:
+        """The same kernel, whose derivatives take configurations as plain numbers, of length nq."""
+        if not self._charts:
+            return self
+        if ("ambient",) not in self._derived:
+            self._derived["ambient",] = Kernel(
+                self._request,
+                lambda: self.program,
+                {},
+                self._guard,
+                (_derived, (self, "ambient", ())),
+                describe=self._describe,
+            )
+        return self._derived["ambient",]
 
     def jacobian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
         """The kernel of derivatives of each result by each argument, the argument's axis last.
@@ -165,7 +206,8 @@ class Kernel:
             raise ShapeError(f"{self.name} takes no number: there is nothing to differentiate by")
         key = (what, *names)
         if key not in self._derived:
-            request = None if self._request is None else f"{self._request}|{key}"
+            chart = "" if self._charts else "|ambient"
+            request = None if self._request is None else f"{self._request}{chart}|{key}"
             origin = (_derived, (self, what, names))
             self._derived[key] = Kernel(
                 request,
@@ -207,6 +249,24 @@ class Kernel:
         from kinetree.runtime.c_code import c_code  # not needed but here
 
         return c_code(self.program, name, kind_of_dtype(dtype), self._described())
+
+    def casadi(
+        self, name: str = "", compiled: bool = False, folder: Any = None, hessian: bool = True
+    ) -> Any:
+        """The kernel as a `casadi.Function` with named arguments and results.
+
+        Arguments:
+            name: of the function; by default the quantity's.
+            compiled: False for a function of SX, whose operations CasADi sees and differentiates;
+                True for an external function: C code with its Jacobian, gradient and Hessian,
+                compiled by the C compiler of this machine.
+            folder: where the C source and its library are kept; a temporary one by default.
+            hessian: whether to compile second derivatives, too.
+        """
+        casadi = foreign_module("casadi_arrays")  # needs the extra
+        if compiled:
+            return casadi.external_function(self, name, folder, hessian)
+        return casadi.sx_function(self, name)
 
     def source(self, target: str, dtype: Any = "float64") -> str:
         """The text of the kernel in the language of a target.
@@ -279,6 +339,44 @@ class Kernel:
         """The float32 gufunc."""
         return self._compiled["float"].gufunc
 
+    def bind(self, *arrays: Any, out: Any = None) -> Callable[[], Any]:
+        """A function without arguments that computes on fixed arrays, for control loops.
+
+        Each call reads what is in the arrays at that moment and overwrites the results. Nothing is
+        checked: neither shapes, which are fixed, nor states at which there is no answer.
+
+        Arguments:
+            arrays: as in a call; NumPy's arrays, all float64 or all float32. Those of one state
+                must be in C order.
+            out: an array, or a tuple of them, to write into; new ones if None.
+
+        Returns:
+            The function. It returns `out`, the same object at every call.
+        """
+        from kinetree.runtime.native_function import bind  # not needed but here
+
+        return bind(self, arrays, out)
+
+    def native(self, dtype: Any = "float64") -> NativeFunction:
+        """The machine code for one state as a C function, for other compiled code to call.
+
+        Arguments:
+            dtype: of all its numbers, float64 or float32.
+        """
+        from kinetree.runtime.native_function import NativeFunction  # not needed but here
+
+        return NativeFunction(self, kind_of_dtype(dtype))
+
+    @property
+    def address(self) -> int:
+        """The address of `native()`, valid as long as this kernel lives."""
+        return self.native().address
+
+    @property
+    def signature(self) -> str:
+        """The C declaration of `native()`."""
+        return self.native().signature
+
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The results for one state or any batch; `kinetree.runtime.arrays` says what is accepted.
 
@@ -293,7 +391,7 @@ class Kernel:
 
     def call(self, arrays: tuple[Any, ...], out: Any = None) -> Any:
         """As calling the kernel, with the arguments in a tuple."""
-        if self._guard is not None and arrays:
+        if self._guard is not None and arrays and foreign_call(arrays) is None:
             self._guard(arrays[0])
         if out is None:
             for one in self._ones:
@@ -305,6 +403,8 @@ class Kernel:
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
         """Any call but the simplest: arguments are checked and converted to plain arrays first."""
         kind = kind_of_plain(given)
+        if kind is None and (other := foreign_call(given)) is not None:
+            return other(self, given, out)
         if out is None and kind and kind not in self._compiled:
             self._compiled[kind]  # from now on there is a function for one state
             return self.call(given)
@@ -373,7 +473,7 @@ def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:
 
 
 def _derived(kernel: Kernel, what: str, names: tuple[str, ...]) -> Kernel:
-    return kernel.jvp() if what == "jvp" else getattr(kernel, what)(names)
+    return getattr(kernel, what)(names) if names else getattr(kernel, what)()
 
 
 def _listed(operands: Shapes) -> str:

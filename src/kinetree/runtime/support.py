@@ -53,17 +53,21 @@ def support(kind: str) -> Loaded:
     target = host().target(kind)
 
     def define(module: ir.Module) -> None:
+        from kinetree.native.bound_call import define_run
         from kinetree.native.fast_call import define_call
         from kinetree.native.functions import define_routines
         from kinetree.native.ir import Writer
         from kinetree.native.loop import Driver
         from kinetree.native.time_loop import define_rollout
+        from kinetree.native.xla_call import define_xla
 
         define_routines(module, target)
         writer = Writer(module, target)
         driver = Driver(writer)
         define_call(writer, driver.run_one)
+        define_run(writer, driver.run_one)
         define_rollout(writer, driver)
+        define_xla(writer, driver.run_batch)
 
     loaded = _load(kind, define)
     for routine in RESULTS:

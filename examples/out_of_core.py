@@ -1,0 +1,36 @@
+"""A hundred million states, chunk by chunk: memory stays constant, all cores work.
+
+python examples/out_of_core.py [states]
+"""
+
+import sys
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.diagnostics import ProgressBar
+
+import kinetree as kt
+
+robot = kt.robots.arm()
+CHUNK = 250_000
+
+
+def main(states: int = 100_000_000) -> np.ndarray:
+    """The largest force that each joint needs over random states within the limits, N m."""
+    limits = robot.limits
+    rng = da.random.default_rng(0)
+    shape, chunks = (states, robot.nq), (CHUNK, robot.nq)
+    q = limits.lower + (limits.upper - limits.lower) * rng.random(shape, chunks=chunks)
+    v = rng.standard_normal(shape, chunks=chunks)
+    a = rng.standard_normal(shape, chunks=chunks)
+    largest = da.abs(robot.inverse_dynamics(q, v, a)).max(axis=0)
+    with ProgressBar(), dask.config.set(scheduler="threads"):
+        found = largest.compute()
+    for name, tau in zip(robot.joints, found, strict=True):
+        print(f"{name}: {tau:.1f} N m")
+    return np.asarray(found)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000_000)

@@ -1,0 +1,78 @@
+"""Arrays of other packages: what a kernel does when it is called with tensors or symbols.
+
+One file a package, imported when an array of that package comes for the first time. Each has
+
+    call(kernel, arrays, out): the results of a kernel, as arrays of that package
+
+A kernel's method of the package's name (`Kernel.casadi`) gives what is more than a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+
+MODULES = {
+    "casadi": "casadi_arrays",
+    "cupy": "cupy_arrays",
+    "dask": "dask_arrays",
+    "jax": "jax_arrays",
+    "jaxlib": "jax_arrays",
+    "sympy": "sympy_arrays",
+    "torch": "torch_arrays",
+}
+"""The package that defines a type of array -> the file here that knows it."""
+EXTRAS = {"cupy": "cuda", "sympy": "symbolic"}
+"""Packages whose extra has another name."""
+
+
+def foreign_call(arrays: Sequence[Any]) -> Callable[..., Any] | None:
+    """The function that calls a kernel with these arrays; None if NumPy shall see to them."""
+    for array in arrays:
+        for kind in type(array).__mro__:
+            module = MODULES.get(kind.__module__.partition(".")[0])
+            if module is not None:
+                return foreign_module(module).call
+    return None
+
+
+def foreign_module(name: str) -> Any:
+    """A file of this folder; MissingExtraError if its package is not installed."""
+    return import_module(f"{__name__}.{name}")
+
+
+def needed(package: str, purpose: str) -> Any:
+    """A package of an extra, imported.
+
+    Arguments:
+        purpose: what needs it, for the message if it is missing.
+    """
+    try:
+        return import_module(package)
+    except ImportError as e:
+        if (e.name or "").partition(".")[0] != package.partition(".")[0]:
+            raise
+        name = package.partition(".")[0]
+        raise MissingExtraError(
+            f"{purpose} needs the package {name!r}, which is not installed: run "
+            f"pip install 'kinetree[{EXTRAS.get(name, name)}]'"
+        ) from None
+
+
+def refuse_out(kernel: Any, out: Any, package: str) -> None:
+    """Refuse `out=` where results cannot be written into."""
+    if out is not None:
+        raise KinetreeError(
+            f"{kernel.name}: out= is for NumPy's arrays; with {package} use what is returned"
+        )
+
+
+def check_count(kernel: Any, arrays: Sequence[Any]) -> None:
+    """Refuse another number of arguments than a kernel has."""
+    inputs = kernel.interface.inputs
+    if len(arrays) != len(inputs):
+        names = ", ".join(name for name, _ in inputs)
+        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")

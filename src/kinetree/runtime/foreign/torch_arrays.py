@@ -1,0 +1,225 @@
+"""PyTorch: a kernel as a differentiable function of tensors, by its own compiled derivatives.
+
+There are two forms of it, because no single one works everywhere: an `autograd.Function`, which
+`torch.func` can transform, and a custom operator, which `torch.compile` keeps in its graphs. Both
+share the memory of the tensors on the CPU that they are given. The backward of both is the same for
+`Kernel.vjp`, so that gradients of any order are machine code. An operator is registered once for
+each program and stays for the life of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.emit.c import identifier
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.runtime.arrays import Shapes
+from kinetree.runtime.foreign import check_count, needed
+from kinetree.runtime.kernel import Kernel
+
+torch = needed("torch", "a kernel of tensors")
+
+REGISTERED: set[str] = set()
+"""The names of the operators of this process."""
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""Tensors with memory of their own."""
+
+
+def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
+    """The results of a kernel as tensors; float32 if all arguments are, else float64."""
+    tensors = _tensors(kernel, arrays)
+    if out is None:
+        return apply(kernel, tensors)
+    _write(kernel, tensors, out if isinstance(out, tuple) else (out,))
+    return out
+
+
+def apply(kernel: Kernel, tensors: Sequence[Any]) -> Any:
+    """The results of a kernel for tensors on the CPU, all float64 or all float32."""
+    if torch.compiler.is_compiling():
+        return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+    return function(kernel).apply(*tensors)
+
+
+def function(kernel: Kernel) -> Any:
+    """The `autograd.Function` of a kernel: forward and reverse derivatives, vmap."""
+    found = kernel.foreign.get("function")
+    if found is None:
+        found = kernel.foreign["function"] = _function(kernel)
+    return found
+
+
+def _function(kernel: Kernel) -> Any:
+    inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
+
+    class Function(torch.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(*tensors: Any) -> Any:
+            if all(type(t) in PLAIN for t in tensors):
+                return _computed(kernel, tensors)
+            # tensors without memory, while graphs are recorded
+            return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, *weights: Any) -> Any:
+            return _gradients(kernel, ctx.needs_input_grad, ctx.saved_tensors, weights)
+
+        @staticmethod
+        def jvp(ctx: Any, *rates: Any) -> Any:
+            given = {name: r for (name, _), r in zip(inputs, rates, strict=True) if r is not None}
+            return apply(kernel.tangent(list(given)), (*ctx.saved_tensors, *given.values()))
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Sequence[int | None], *tensors: Any) -> Any:
+            moved = _batch_first(inputs, in_dims, tensors)
+            return apply(kernel, moved), 0 if len(outputs) == 1 else (0,) * len(outputs)
+
+    Function.__name__ = Function.__qualname__ = identifier(kernel.name)
+    return Function
+
+
+def registered(kernel: Kernel) -> str:
+    """The name of a kernel's custom operator in `torch.ops.kinetree`, registered if need be."""
+    guarded = "_checked" if kernel.guarded else ""
+    name = f"{identifier(kernel.name)}_{kernel.interface.digest[:16]}{guarded}"
+    if name not in REGISTERED:
+        _register(name, kernel)
+        REGISTERED.add(name)
+    return name
+
+
+registered._dynamo_marked_constant = True  # type: ignore[attr-defined]  # torch.compile calls it
+
+
+def _register(name: str, kernel: Kernel) -> None:
+    inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
+    taken = ", ".join(f"Tensor x{k}" for k in range(len(inputs)))
+    given = "Tensor" if len(outputs) == 1 else f"({', '.join(['Tensor'] * len(outputs))})"
+
+    def shapes(*tensors: Any) -> Any:
+        batch = _batch(kernel.name, inputs, tensors)
+        made = tuple(tensors[0].new_empty((*batch, *shape)) for _, shape in outputs)
+        return made if len(made) > 1 else made[0]
+
+    def backward(ctx: Any, *weights: Any) -> Any:
+        return _gradients(kernel, ctx.needs_input_grad, ctx.saved_tensors, weights)
+
+    made = torch.library.custom_op(
+        f"kinetree::{name}",
+        lambda *tensors: _computed(kernel, tensors),
+        mutates_args=(),
+        schema=f"({taken}) -> {given}",
+        device_types="cpu",
+    )
+    made.register_fake(shapes)
+    made.register_autograd(
+        backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs)
+    )
+
+
+def _computed(kernel: Kernel, tensors: Sequence[Any]) -> Any:
+    """The results of a kernel on the memory of tensors."""
+    results = kernel.call(tuple([t.detach().numpy() for t in tensors]))
+    if isinstance(results, tuple):
+        return tuple(map(torch.from_numpy, results))
+    return torch.from_numpy(results)
+
+
+def _gradients(
+    kernel: Kernel, needed_by: Sequence[bool], tensors: Sequence[Any], weights: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The gradients by the arguments that want one, by the kernel's vjp; None for the others."""
+    inputs = kernel.interface.inputs
+    wanted = [k for k, needs in enumerate(needed_by) if needs]
+    gradient = kernel.ambient().vjp([inputs[k][0] for k in wanted])
+    found = apply(gradient, (*tensors, *weights))
+    each = found if isinstance(found, tuple) else (found,)
+    results: list[Any] = [None] * len(inputs)
+    for k, flat in zip(wanted, each, strict=True):
+        whole = flat.reshape((*flat.shape[:-1], *inputs[k][1]))
+        results[k] = whole.sum_to_size(tensors[k].shape)
+    return tuple(results)
+
+
+def _batch_first(inputs: Shapes, dims: Sequence[int | None], tensors: Sequence[Any]) -> list[Any]:
+    """Tensors whose mapped axis is the first, before all other batch axes."""
+    pairs = list(zip(tensors, inputs, dims, strict=True))
+    depths = [t.ndim - len(shape) - (dim is not None) for t, (_, shape), dim in pairs]
+    moved = []
+    for (t, _, dim), depth in zip(pairs, depths, strict=True):
+        if dim is None:
+            moved.append(t)
+        else:
+            front = t.movedim(dim, 0)
+            ones = (1,) * (max(depths) - depth)
+            moved.append(front.reshape((front.shape[0], *ones, *front.shape[1:])))
+    return moved
+
+
+def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
+    """The arguments as tensors on the CPU of one dtype."""
+    check_count(kernel, arrays)
+    inputs = kernel.interface.inputs
+    tensors = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in arrays]
+    for (name, _), t in zip(inputs, tensors, strict=True):
+        _check(f"{kernel.name}: {name}", t)
+    single = all(t.dtype == torch.float32 for t in tensors)
+    dtype = torch.float32 if single else torch.float64
+    return [t if t.dtype == dtype else t.to(dtype) for t in tensors]
+
+
+def _check(what: str, t: Any) -> None:
+    if t.device.type != "cpu":
+        raise KinetreeError(
+            f"{what} is on {t.device}; a tensor on the CPU is expected, as by .cpu()"
+        )
+    exact = t.dtype in (torch.float64, torch.float32) or not (
+        t.is_floating_point() or t.is_complex()
+    )
+    if not exact:
+        raise DtypeError(
+            f"{what} has dtype {t.dtype}; float64 is expected (or float32, or integers)"
+        )
+
+
+def _write(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
+    """Compute into the memory of given tensors, which are not differentiated."""
+    if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, *out)):
+        raise KinetreeError(
+            f"{kernel.name}: out= cannot be differentiated; leave it out, or use torch.no_grad()"
+        )
+    views = tuple(t.detach().numpy() for t in out)
+    arrays = tuple(t.detach().numpy() for t in tensors)
+    kernel.call(arrays, views if len(views) > 1 else views[0])
+
+
+def _batch(name: str, inputs: Shapes, tensors: Sequence[Any]) -> tuple[int, ...]:
+    """The broadcast batch shape, also of tensors that have no memory yet."""
+    batches = []
+    for (argument, shape), t in zip(inputs, tensors, strict=True):
+        axes = t.ndim - len(shape)
+        if axes < 0 or tuple(t.shape[axes:]) != shape:
+            raise ShapeError(
+                f"{name}: {argument} has shape {tuple(t.shape)}; the last axes must be {shape}"
+            )
+        batches.append(t.shape[:axes])
+    return tuple(torch.broadcast_shapes(*batches)) if batches else ()
+
+
+_numpy_call = Kernel.call
+
+
+def _any_call(self: Kernel, arrays: tuple[Any, ...], out: Any = None) -> Any:
+    """As `Kernel.call`, tensors first: `torch.compile` cannot look into calls of machine code."""
+    if any(isinstance(x, torch.Tensor) for x in arrays):
+        return call(self, arrays, out)
+    return _numpy_call(self, arrays, out)
+
+
+Kernel.call = _any_call  # type: ignore[method-assign]  # in processes that have tensors only

@@ -1,0 +1,147 @@
+"""PyTorch: tensors in, tensors out, gradients of any order by compiled kernels."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
+from tests.tolerances import relative_error
+
+torch = pytest.importorskip("torch")
+
+TOLERANCE = 1e-12
+# what PyTorch says to itself when it imports its rules of forward differentiation
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+
+
+def tensors(robot, kernel, batch=(), grad=False):
+    return [torch.tensor(x, requires_grad=grad) for x in random_state(robot, kernel, batch)]
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return kt.robots.double_pendulum()
+
+
+@pytest.fixture
+def state():
+    torch.manual_seed(0)
+    return [torch.randn(3, 2, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_kernel_takes_tensors(name):
+    robot = ROBOTS[name]()
+    for quantity, method, kernel in every_kernel(robot):
+        given = tensors(robot, kernel)
+        found = kernel(*given)
+        expected = interpreted(kernel, [x.numpy() for x in given])
+        for got, wanted in zip(
+            found if isinstance(found, tuple) else (found,), expected, strict=True
+        ):
+            assert isinstance(got, torch.Tensor)
+            assert relative_error(got.numpy(), wanted) < TOLERANCE, (quantity, method)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "mass_matrix", "mass_and_coriolis"])
+def test_first_and_second_derivatives_are_right(name, quantity):
+    robot = ROBOTS[name]()
+    kernel = robot.kernel(quantity)
+    given = tensors(robot, kernel, (2,), grad=True)
+    assert torch.autograd.gradcheck(kernel, given)
+    assert torch.autograd.gradcheck(kernel, given, check_forward_ad=True, check_backward_ad=False)
+    assert torch.autograd.gradgradcheck(kernel, given)
+
+
+def test_forward_dynamics_of_a_floating_base_can_be_differentiated_twice():
+    robot = ROBOTS["rider"]()
+    given = tensors(robot, robot.kernel("forward_dynamics"), (2,), grad=True)
+    assert torch.autograd.gradcheck(robot.forward_dynamics, given)
+    assert torch.autograd.gradgradcheck(robot.forward_dynamics, given)
+
+
+def test_gradients_of_broadcast_arguments_are_summed(pendulum, state):
+    q, _, a = (x.detach() for x in state)
+    v = torch.randn(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda v: pendulum.inverse_dynamics(q, v, a), [v])
+
+
+def test_memory_is_shared_with_the_kernel(pendulum, state):
+    q = state[0].detach()
+    M = torch.zeros(3, 2, 2, dtype=torch.float64)
+    assert pendulum.mass_matrix(q, out=M) is M
+    assert (M.numpy() == pendulum.mass_matrix(q.numpy())).all()
+
+
+def test_single_precision_stays_single(pendulum, state):
+    single = [x.detach().float() for x in state]
+    tau = pendulum.inverse_dynamics(*single)
+    assert tau.dtype == torch.float32
+    assert (tau.numpy() == pendulum.inverse_dynamics(*(x.numpy() for x in single))).all()
+    q = single[0].clone().requires_grad_()
+    pendulum.inverse_dynamics(q, *single[1:]).sum().backward()
+    assert q.grad.dtype == torch.float32
+    mixed = pendulum.inverse_dynamics(single[0], *state[1:])
+    assert mixed.dtype == torch.float64
+
+
+def test_numbers_and_numpy_arrays_may_stand_beside_tensors(pendulum, state):
+    q, v, a = (x.detach() for x in state)
+    found = pendulum.inverse_dynamics(q, v.numpy(), a.tolist())
+    assert isinstance(found, torch.Tensor)
+    q1, v1 = pendulum.step(q, v, a, 0.01)
+    assert q1.shape == v1.shape == (3, 2)
+
+
+def test_torch_func_transforms_kernels(pendulum, state):
+    q, v, a = (x.detach() for x in state)
+
+    def torque(q):
+        return pendulum.inverse_dynamics(q, v[0], a[0])
+
+    each = torch.func.vmap(torque)(q)
+    assert torch.equal(each, torque(q))
+    wanted = pendulum.kernel("inverse_dynamics").jacobian("q")(*(x.numpy()[0] for x in (q, v, a)))
+    for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+        assert relative_error(jacobian(torque)(q[0]).numpy(), wanted) < TOLERANCE
+    gradients = torch.func.vmap(torch.func.grad(lambda q: torque(q).sum()))(q)
+    assert relative_error(gradients[0].numpy(), wanted.sum(axis=0)) < TOLERANCE
+    hessian = torch.func.hessian(lambda q: torque(q).sum())(q[0])
+    assert relative_error(hessian.numpy(), hessian.numpy().T) < TOLERANCE
+    mixed = torch.func.vmap(pendulum.inverse_dynamics, in_dims=(1, None, 0))
+    assert torch.equal(mixed(q.T, v[0], a), pendulum.inverse_dynamics(q, v[0], a))
+
+
+@pytest.mark.slow
+def test_torch_compile_keeps_a_kernel_in_its_graph(pendulum, state):
+    pendulum.inverse_dynamics(*state)  # a kernel is made before graphs are recorded
+
+    def cost(q, v, a):
+        return pendulum.inverse_dynamics(torch.sin(q), v, a).square().sum()
+
+    compiled = torch.compile(cost, fullgraph=True, backend="aot_eager")
+    compiled(*state).backward()
+    found = [x.grad.clone() for x in state]
+    expected = torch.autograd.grad(cost(*state), state)
+    for got, wanted in zip(found, expected, strict=True):
+        assert relative_error(got.numpy(), wanted.numpy()) < TOLERANCE
+
+
+def test_what_is_wrong_is_said(pendulum, state):
+    q, v, a = (x.detach() for x in state)
+    with pytest.raises(ShapeError, match="last axis must be 2"):
+        pendulum.inverse_dynamics(q[:, :1], v, a)
+    with pytest.raises(DtypeError, match="float64 is expected"):
+        pendulum.inverse_dynamics(q.half(), v, a)
+    with pytest.raises(KinetreeError, match="cannot be differentiated"):
+        pendulum.inverse_dynamics(*state, out=torch.zeros(3, 2, dtype=torch.float64))
+    with pytest.raises(KinetreeError, match="on meta; a tensor on the CPU"):
+        pendulum.inverse_dynamics(q.to("meta"), v, a)
+
+
+def test_numpy_still_gets_numpy(pendulum, state):
+    found = pendulum.inverse_dynamics(*(x.detach().numpy() for x in state))
+    assert type(found) is np.ndarray
