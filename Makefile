@@ -5,6 +5,7 @@
 # make paper   the tables and figures of a paper again, into docs/paper
 # make test-memory    a part of the suite with freed memory overwritten
 # make test-gpu       kernels on a GPU against the interpreter, where CuPy and a GPU are
+# make docs    the documentation as a site, into build/site
 # make bench   Kinetree beside Pinocchio, as a table and as benchmarks/results.json
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-fast test-gpu test-pythons test-memory bench paper lint types format clean
+.PHONY: demo test test-fast test-gpu test-pythons test-memory bench paper docs lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
@@ -46,6 +47,9 @@ bench: $(VENV)/.test
 paper: $(VENV)/.test
 	$(BIN)/kinetree paper docs/paper
 
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -59,6 +63,10 @@ $(VENV)/.cli: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.cli
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@ $(VENV)/.cli
 
 clean:

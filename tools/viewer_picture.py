@@ -33,7 +33,7 @@ def main(picture: str, data: Path = DATA) -> None:
     q = robot.neutral()
     for name, x in POSE.items():
         q[robot.coordinate_names.index(name)] = x
-    viewer.scene.show("torques", True)
+    viewer.layer("torques")
     viewer.set(q)
     browser_file = os.environ.get("KINETREE_BROWSER") or shutil.which("chromium")
     with sync_playwright() as driver:
@@ -45,8 +45,6 @@ def main(picture: str, data: Path = DATA) -> None:
         for client in viewer.server.get_clients().values():
             client.camera.position, client.camera.look_at = (1.55, -1.2, 0.55), (0.0, 0.0, -0.05)
         page.locator(".mantine-Notification-closeButton").first.click(force=True)
-        page.get_by_text("Layers").first.click(force=True)
-        page.get_by_text("Joints").first.click(force=True)
         time.sleep(6.0)
         page.screenshot(path=picture)
         browser.close()

@@ -118,6 +118,10 @@ def test_a_trajectory_plays_and_a_simulation_falls(viewer):
 @pytest.mark.filterwarnings("ignore")
 def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     viewer._playing.value = False
+    viewer.layer("torques")
+    assert "torques" not in viewer.scene._hidden
+    with pytest.raises(KinetreeError, match="valid are 'surfaces'"):
+        viewer.layer("shadows")
     viewer._sliders[1].value = 0.7
     viewer._from_sliders(SimpleNamespace(client=object()))
     viewer.tick(0.0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.robot import Robot
 from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
@@ -83,6 +83,17 @@ class Viewer:
             self.v = np.zeros(self.robot.nv) if v is None else np.asarray(v, float)
             self._changed = True
 
+    def layer(self, name: str, visible: bool = True) -> None:
+        """Show or hide a layer.
+
+        Arguments:
+            name: "surfaces", "frames", "centers", "ellipsoids" or "torques".
+            visible: whether it is shown.
+        """
+        if name not in self._layers:
+            raise unknown("layer", name, LAYERS, "the viewer")
+        self._layers[name].value = visible
+
     def wait(self) -> None:
         """Return when the viewer is closed, or at Ctrl-C."""
         while self._running:
@@ -151,8 +162,7 @@ class Viewer:
         gui.configure_theme(control_layout="collapsible", show_logo=False, show_share_button=False)
         self._title = gui.add_markdown(f"**{self.robot.name}**, {self.robot.nv} degrees of freedom")
         with gui.add_folder("Layers"):
-            for layer in LAYERS:
-                self._add_layer(layer)
+            self._layers = {layer: self._add_layer(layer) for layer in LAYERS}
         if self._path is not None:
             self._add_player()
         with gui.add_folder("Simulation", expand_by_default=False):
@@ -175,7 +185,7 @@ class Viewer:
             handle.on_click(lambda _, body=body: self._describe(body))
         gui.add_button("screenshot").on_click(self._send_screenshot)
 
-    def _add_layer(self, layer: str) -> None:
+    def _add_layer(self, layer: str) -> Any:
         box = self.server.gui.add_checkbox(layer, layer == "surfaces")
 
         def switch(_: Any) -> None:
@@ -183,6 +193,7 @@ class Viewer:
             self._changed = True
 
         box.on_update(switch)
+        return box
 
     def _add_slider(self, k: int) -> Any:
         name, unit = self.robot.velocity_names[k], self.robot.velocity_units[k].split("/")[0]

@@ -1,0 +1,49 @@
+"""The documentation site: every page is in its navigation, its files are well formed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_page_is_in_the_navigation_once():
+    text = (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1]
+    named = re.findall(r"[\w/]+\.md", text)
+    pages = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+    assert sorted(named) == sorted(pages)
+
+
+def test_the_printed_output_is_what_the_code_prints(capsys):
+    for page in ("README.md", "docs/getting_started.md"):
+        text = (ROOT / page).read_text()
+        block = re.search(r"```python\n(.+?)```", text, re.DOTALL)
+        exec(compile(block[1], page, "exec"), {})
+        assert f"    {capsys.readouterr().out}" in text[block.end() :]
+
+
+def test_every_verb_is_on_the_page_of_the_command():
+    app = pytest.importorskip("kinetree.cli.app").app
+    page = (ROOT / "docs" / "command.md").read_text()
+    for command in app.registered_commands:
+        name = command.callback.__name__
+        assert f"`kinetree {name}" in page, name
+
+
+def test_the_citation_has_the_version():
+    import kinetree
+
+    text = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {kinetree.__version__}\n" in text
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    build = pytest.importorskip("mkdocs.commands.build")
+    pytest.importorskip("material")
+    pytest.importorskip("mkdocstrings")
+    from mkdocs.config import load_config
+
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
+    build.build(config)
+    assert "forward_dynamics" in (tmp_path / "reference.html").read_text()
