@@ -1,6 +1,8 @@
 """`kinetree run`: the same numbers as the API, in every format, stopped or not."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -113,6 +115,34 @@ def test_pieces_of_another_job_are_not_taken_over(tmp_path, states, monkeypatch)
     monkeypatch.setattr(batch, "MOST", 5)
     result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(out), "--json")
     assert json.loads(result.output)["resumed"] == 0
+
+
+MEASURED = """
+import resource, sys
+from typer.testing import CliRunner
+from kinetree.cli.app import app
+done = CliRunner().invoke(app, ["run", "gravity_forces", "arm", sys.argv[1], "-o", sys.argv[2]])
+assert done.exit_code == 0, done.output
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is Linux's")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    piece = ROBOT.random(0, 1 << 16)
+    table = pyarrow.table({f"q.{n}": piece[:, k] for k, n in enumerate(ROBOT.coordinate_names)})
+    peaks = []
+    for count in (8, 100):  # 29 and 367 MB
+        path = tmp_path / f"{count}.parquet"
+        with parquet.ParquetWriter(path, table.schema, compression="none") as file:
+            for _ in range(count):
+                file.write_table(table)
+        out = tmp_path / f"out{count}.parquet"
+        command = [sys.executable, "-c", MEASURED, str(path), str(out)]
+        peaks.append(int(subprocess.run(command, capture_output=True, check=True).stdout))
+    assert peaks[1] - peaks[0] < 200, peaks
 
 
 def test_a_missing_column_is_named_with_what_was_expected(tmp_path, states):

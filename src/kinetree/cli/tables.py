@@ -175,7 +175,7 @@ class Parquet(Table):
         arrow = parquet()
         self.path = path
         try:
-            self.file = arrow.ParquetFile(path)
+            self.file = arrow.ParquetFile(path, pre_buffer=False)  # it would read the whole file
         except OSError:
             raise
         except Exception as e:  # pyarrow's own
