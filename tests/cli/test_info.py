@@ -85,3 +85,23 @@ def test_doctor_says_whether_the_cache_is_used_and_why(tmp_path, monkeypatch):
     result = invoke("doctor")
     assert result.exit_code == 0
     assert "KINETREE_CACHE is empty" in result.output
+
+
+def test_the_shell_completes_robots_and_quantities(tmp_path, monkeypatch):
+    from kinetree.cli import app as module
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "armadillo.urdf").write_text("")
+    (tmp_path / "arms").mkdir()
+    assert sorted(module._robots("arm")) == ["arm", "armadillo.urdf", "arms/"]
+    assert "mass_matrix" in module._quantities("mass")
+    assert "--install-completion" in invoke("--help").output
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "viser", None)
+    result = invoke("show", "arm", "--no-browser")
+    assert result.exit_code == 1
+    assert "kinetree[view]" in result.output
