@@ -4,6 +4,7 @@
 # make test-pythons   the tiny suite on the other Python versions that are installed
 # make paper   the tables and figures of a paper again, into docs/paper
 # make test-memory    a part of the suite with freed memory overwritten
+# make test-gpu       kernels on a GPU against the interpreter, where CuPy and a GPU are
 # make bench   Kinetree beside Pinocchio, as a table and as benchmarks/results.json
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-fast test-pythons test-memory bench paper lint types format clean
+.PHONY: demo test test-fast test-gpu test-pythons test-memory bench paper lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
@@ -28,6 +29,9 @@ test-pythons:
 test-memory: $(VENV)/.test
 	PYTHONMALLOC=malloc MALLOC_PERTURB_=255 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
 	$(BIN)/pytest -n $(WORKERS) tests/test_tiny.py tests/runtime tests/adversarial/test_memory.py
+
+test-gpu:
+	$(PYTHON) -m pytest -q -p no:cacheprovider --noconftest tests/runtime/test_gpu.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -129,7 +129,7 @@ def measure(
     ]
     gpu = GpuKernel(interface, program, kind)
     started = time.perf_counter()
-    attributes = gpu.function.attributes
+    attributes = gpu.function().attributes
     compiled = time.perf_counter() - started
     found = gpu([cp.asarray(x, dtype) for x in few])
     found = found if isinstance(found, tuple) else (found,)

@@ -144,6 +144,11 @@ def _given(t: Any, q: Any, v: Any, p: Any) -> Any:
     return p
 
 
+def _held(t: Any, q: Any, v: Any, p: Any) -> Any:
+    """Joint forces beside springs and dampers, without which differences mean little after 1 s."""
+    return [u - 20.0 * x - 5.0 * y for u, x, y in zip(p, q, v, strict=True)]
+
+
 def _by_mjbatch(
     m: mujoco.MjModel, start: np.ndarray, target: np.ndarray, steps: int, base: int
 ) -> Callable[[], Any]:
@@ -201,6 +206,46 @@ def inverse_kinematics(targets: int = 10_000) -> str:
     )
 
 
+def gradient(environments: int = 64, steps: int = 1000) -> str:
+    """The gradient of a rollout of Panda by all joint forces, beside the rollout itself."""
+    robot, rng = panda().without("friction", "limits"), np.random.default_rng(0)
+    rollout = robot.rollout(_held, steps, DT, inputs=robot.nv, series=True)
+    q, v = 0.2 * rng.standard_normal((environments, robot.nq)), np.zeros((environments, robot.nv))
+    u, du = rng.standard_normal((2, environments, steps, robot.nv))
+    weights = {"q": rng.standard_normal((environments, steps + 1, robot.nq))}
+    found = np.einsum("bti,bti->b", rollout.gradient(q, v, weights, u)["p"], du)
+    h = 1e-5
+    ends = [np.einsum("bti,bti->b", rollout(q, v, u + s * du).q, weights["q"]) for s in (h, -h)]
+    apart = np.abs((ends[0] - ends[1]) / (2.0 * h) - found).max() / np.abs(found).max()
+    assert apart < 1e-6, apart
+    ways = [lambda: rollout(q, v, u), lambda: rollout.gradient(q, v, weights, u)]
+    forward, both = seconds_in_turn(ways, repeats=5)
+    step = forward / (environments * steps) * 1e6
+    return (
+        f"gradient of {steps} steps of Panda by all joint forces: {both / forward:.1f} × the "
+        f"rollout ({step:.2f} µs a step), {apart:.0e} from differences"
+    )
+
+
+def threads(environments: int = 4000, steps: int = 100) -> str:
+    """What a second thread gains."""
+    case = cases()[0]
+    ours, _ = contestants(case, "euler", environments, steps)
+
+    def on(count: int) -> Callable[[], Any]:
+        def run() -> Any:
+            kt.set_threads(count)
+            try:
+                return ours()
+            finally:
+                kt.set_threads(1)
+
+        return run
+
+    one, two = seconds_in_turn([on(1), on(2)], repeats=5)
+    return f"two threads: {one / two:.2f} × one ({environments} environments of Panda)"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rollouts", description=__doc__)
     parser.add_argument("--environments", type=int, default=1000)
@@ -209,6 +254,8 @@ def main() -> None:
     console = Console(highlight=False)
     console.print(table(list(rows(options.environments, options.steps))))
     console.print(inverse_kinematics())
+    console.print(gradient())
+    console.print(threads())
 
 
 if __name__ == "__main__":

@@ -4,8 +4,15 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from kinetree.cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "examples"
+
+
+def check(path):
+    return CliRunner().invoke(app, ["check", str(path)]).output
 
 
 def example(name):
@@ -26,6 +33,8 @@ def test_every_example_is_tested_and_listed():
         "out_of_core",
         "policy",
         "reach",
+        "identify",
+        "transitions",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
@@ -80,3 +89,17 @@ def test_states_are_computed_out_of_core():
     pytest.importorskip("dask")
     found = example("out_of_core").main(500_000)
     assert (found > 0.0).all()
+
+
+def test_a_log_makes_the_model_better(tmp_path):
+    before, after = example("identify").main(tmp_path)
+    assert after < 0.1 * before
+    assert "nothing to say" in check(tmp_path / "better.urdf")
+    assert "## Base parameters" in (tmp_path / "report.md").read_text()
+    assert (tmp_path / "identify.svg").exists()
+
+
+@pytest.mark.slow
+def test_the_figure_salutes_with_little_effort(tmp_path):
+    assert example("transitions").main(tmp_path) < 0.5
+    assert (tmp_path / "transition_figures.png").exists()

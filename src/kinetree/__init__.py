@@ -19,7 +19,8 @@ from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
-    from kinetree import control
+    from kinetree import control, identify, motion
+    from kinetree.motion import Hold, Motion, Transition
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
@@ -31,22 +32,27 @@ __all__ = [
     "CenterWrench",
     "Drive",
     "Enforcement",
+    "Hold",
     "Inertial",
     "JointTorque",
     "Limits",
     "Model",
+    "Motion",
     "Payload",
     "Placement",
     "Point",
     "Robot",
     "Simulation",
+    "Transition",
     "Wrench",
     "control",
     "errors",
     "fit_human",
     "get_threads",
+    "identify",
     "joints",
     "load",
+    "motion",
     "read_bvh",
     "robots",
     "scalar",
@@ -56,10 +62,15 @@ __all__ = [
 
 
 LAZY = {
+    "Hold": "kinetree.motion",
+    "Motion": "kinetree.motion",
     "Simulation": "kinetree.simulate.result",
+    "Transition": "kinetree.motion",
     "control": "",
     "fit_human": "kinetree.motion_capture",
     "get_threads": "kinetree.runtime.threads",
+    "identify": "",
+    "motion": "",
     "read_bvh": "kinetree.motion_capture",
     "set_threads": "kinetree.runtime.threads",
     "write_bvh": "kinetree.motion_capture",

@@ -179,6 +179,29 @@ SOURCES = {
   year    = {1978},
   doi     = {10.1109/TAC.1978.1101743}
 }""",
+    "atkeson1986": """@article{atkeson1986estimation,
+  author  = {Atkeson, Christopher G. and An, Chae H. and Hollerbach, John M.},
+  title   = {Estimation of Inertial Parameters of Manipulator Loads and Links},
+  journal = {The International Journal of Robotics Research},
+  volume  = {5},
+  number  = {3},
+  year    = {1986}
+}""",
+    "gautier1988": """@inproceedings{gautier1988identification,
+  author    = {Gautier, Maxime and Khalil, Wisama},
+  title     = {On the Identification of the Inertial Parameters of Robots},
+  booktitle = {IEEE Conference on Decision and Control},
+  year      = {1988}
+}""",
+    "slotine1987": """@article{slotine1987adaptive,
+  author  = {Slotine, Jean-Jacques E. and Li, Weiping},
+  title   = {On the Adaptive Control of Robot Manipulators},
+  journal = {The International Journal of Robotics Research},
+  volume  = {6},
+  number  = {3},
+  year    = {1987},
+  doi     = {10.1177/027836498700600303}
+}""",
 }
 
 # groups, for the rows of `kinetree.quantities`
@@ -197,6 +220,9 @@ GEOMETRIC = ("hairer2006",)
 CLASSICAL = ("hairer1993",)
 HOLD = ("vanloan1978",)
 MUJOCO = ("todorov2012",)
+REGRESSORS = ("atkeson1986",)
+ENERGY_MODEL = ("gautier1988",)
+ADAPTIVE = ("slotine1987", "echeandia2021")
 DISCRETE = ("moser1991", "marsden2001", "lee2016")
 
 

@@ -34,6 +34,14 @@ class SimulationWarning(UserWarning):
     """A simulation left all bounds; the message says which environment and when."""
 
 
+class IdentificationWarning(UserWarning):
+    """Measurements say little about some parameters; the message names them."""
+
+
+class LogError(KinetreeError, ValueError):
+    """A log of measurements cannot be used: what is wrong, where, and what would be valid."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 

@@ -30,7 +30,7 @@ except ImportError:
     ) from None
 
 
-class RobotEnv(VectorEnv):  # type: ignore[misc]
+class RobotEnv(VectorEnv):
     """A batch of robots driven by actions.
 
     Arguments:
@@ -217,7 +217,8 @@ def random_search(
         W, (actions, observations), and the mean return of the trials of each iteration.
     """
     rng, env = np.random.default_rng(seed), make(2 * directions)
-    W = np.zeros((env.single_action_space.shape[0], env.single_observation_space.shape[0]))
+    spaces: list[Any] = [env.single_action_space, env.single_observation_space]
+    W = np.zeros([space.shape[0] for space in spaces])
     history = []
     for k in range(iterations):
         delta = rng.standard_normal((directions, *W.shape))

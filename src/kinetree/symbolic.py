@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -183,7 +184,7 @@ def _symbols(name: str, shape: tuple[int, ...]) -> list[Any]:
     if not shape:
         return [sympy.Symbol(name)]
     stem = f"{name}_" if name[-1].isdigit() else name
-    return [sympy.Symbol(f"{stem}{k + 1}") for k in range(*shape)]
+    return [sympy.Symbol(f"{stem}{k + 1}") for k in range(math.prod(shape))]
 
 
 def nonzero(entries: Any, indices: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:

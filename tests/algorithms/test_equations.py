@@ -12,7 +12,7 @@ import kinetree
 ROOT = Path(kinetree.__file__).parent
 ALGORITHMS = sorted((ROOT / "algorithms").glob("*.py"))
 # what is no algorithm by itself
-HELPERS = {"__init__.py", "tree.py", "dense.py", "blocks.py", "axes.py"}
+HELPERS = {"__init__.py", "tree.py", "dense.py", "blocks.py", "axes.py", "dots.py"}
 
 
 def numbers(*spans: tuple[int, int]) -> set[str]:

@@ -1,15 +1,18 @@
 """What must hold between the algorithms, on random trees of every joint type."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.drives import spring_energy
+from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.edit import without
+from kinetree.model.joints import Revolute
 from kinetree.model.snap import snap
-from kinetree.spatial import Force, Vector3
+from kinetree.spatial import Force, Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error, solved
 
@@ -37,6 +40,21 @@ def test_forward_dynamics_undoes_inverse_dynamics(model, seed):
     tau = algorithms.rnea(model, q, v, a)
     tolerance = solved(algorithms.crba(model, q), tau)
     assert relative_error(forward(model, q, v, tau), a) < tolerance
+
+
+@pytest.mark.parametrize("way", [algorithms.crba, algorithms.crba_in_one_frame])
+def test_the_mass_matrix_counts_both_products_of_joints_that_share_a_velocity(way):
+    box = Inertia.about_center(2.0, Vector3(0.1, 0.2, 0.3), Symmetric3.diagonal(0.5))
+    there, hinge = Transform(Rotation.identity(), Vector3(0.5, 0.1, 0.2)), Revolute("z")
+    links = [Link("base", Inertia.zero()), Link("a", box), Link("b", box)]
+    follows = Mimicry("j1", 0.7, 0.2)
+    joints = [
+        Connection("j1", "base", "a", there, hinge),
+        Connection("j2", "a", "b", there, hinge, mimicry=follows),  # of the joint that carries it
+    ]
+    model = assemble(Description("folding", links, joints))
+    at_rest, moving = (algorithms.rnea(model, [0.4], [0.0], [a]) for a in (0.0, 1.0))
+    assert relative_error(way(model, [0.4]), [[moving[0] - at_rest[0]]]) < EXACT
 
 
 @given(models(mimic=False), SEEDS)

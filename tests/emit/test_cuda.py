@@ -1,7 +1,6 @@
 """CUDA text, compiled as C++ for the host: every quantity equals the interpreter."""
 
 import ctypes
-import re
 import shutil
 import subprocess
 
@@ -10,13 +9,13 @@ import pytest
 
 import kinetree as kt
 from kinetree.emit import cuda
+from kinetree.emit.c import identifier
 from kinetree.emit.cuda import emit_cuda, launch_shape, style
 from kinetree.graph import interpret, trace
 from kinetree.graph.lower import lower
 from kinetree.graph.narrow import depth_first, most_alive, narrow
-from kinetree.graph.program import size
 from kinetree.quantities import PUBLIC
-from tests.mixed_robots import ROBOTS, every_kernel
+from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.tolerances import relative_error
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -41,10 +40,8 @@ def run(function, program, arrays, kind="double"):
     states = len(arrays[0])
     given = [np.ascontiguousarray(x.reshape(states, -1), dtype) for x in arrays]
     results = [np.full((states, *o.shape), np.nan, dtype) for o in program.outputs]
-    arguments = []
-    for x, operand in zip([*given, *results], [*program.inputs, *program.outputs], strict=True):
-        arguments += [x.ctypes.data_as(ctypes.c_void_p), ctypes.c_longlong(size(operand.shape))]
-    function(*arguments, None, ctypes.c_longlong(states))
+    pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in (*given, *results)]
+    function(*pointers, None, ctypes.c_longlong(states))
     return results
 
 
@@ -75,28 +72,21 @@ def test_blocks_that_are_not_full_and_results_through_scratch(states, limit, tmp
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_quantity_equals_the_interpreter(name, tmp_path):
     robot = ROBOTS[name]()
-    programs, texts = {}, {}
+    kernels, texts = {}, {}
     for k, (quantity, method, kernel) in enumerate(every_kernel(robot)):
         program = kernel.program
         if sum(program.operations.values()) > 40_000:
             continue  # minutes for a C++ compiler
-        label = f"k{k}_{re.sub(r'[^a-z0-9]+', '_', f'{quantity}_{method}')}"
-        programs[label] = program
+        label = identifier(f"k{k}_{quantity}_{method}")
+        kernels[label] = kernel
         texts[label] = emit_cuda(lower(program, style("double")), label)
-    assert len(programs) > len(PUBLIC) // 2
+    assert len(kernels) > len(PUBLIC) // 2
     library = compiled(texts, tmp_path)
-    rng = np.random.default_rng(1)
-    for label, program in programs.items():
-        arrays = [_values(robot, declared, rng) for declared in program.inputs]
-        found = run(getattr(library, label), program, arrays)
-        for a, b in zip(interpret(program, *arrays), found, strict=True):
+    for label, kernel in kernels.items():
+        arrays = random_state(robot, kernel, (5,))
+        found = run(getattr(library, label), kernel.program, arrays)
+        for a, b in zip(interpreted(kernel, arrays), found, strict=True):
             assert relative_error(b, a) < 1e-12, label
-
-
-def _values(robot, declared, rng):
-    if declared.name in ("q", "q0", "q1") and declared.shape == (robot.nq,):
-        return robot.random(rng, 5)
-    return rng.uniform(0.1, 1.0, (5, *declared.shape))
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")

@@ -16,6 +16,7 @@ from kinetree.model.joints import (
     Revolute,
     Screw,
     euler,
+    free_motion,
     universal,
 )
 from kinetree.model.joints.inverse import nearest_coordinates
@@ -50,6 +51,13 @@ def test_euler_angles_come_back_within_their_ranges_and_exist_at_singular_states
     for middle in (low, low + math.pi):
         X = joint.transform([0.3, middle, -1.1])
         assert gap(joint.transform(joint.coordinates_at(X)), X) < SAME
+
+
+def test_a_free_motion_in_euler_angles_needs_no_iteration(monkeypatch):
+    monkeypatch.delattr("kinetree.model.joints.composite.nearest_coordinates")
+    q = [1.0, -2.0, 300.0, 3.0, 1.2, -3.0]
+    joint = free_motion(euler("zyx"))
+    assert joint.coordinates_at(joint.transform(q)) == pytest.approx(q, rel=1e-12)
 
 
 def test_a_screw_counts_its_turns():

@@ -7,6 +7,7 @@ import tracemalloc
 
 import pytest
 
+import kinetree as kt
 from kinetree.model.load import load_model
 from kinetree.model.model import WORLD
 
@@ -86,3 +87,22 @@ def test_the_memory_of_loading_is_linear(shape):
     small, large = peak(500), peak(2000)
     assert large < 4.4 * small
     assert large < 2000 * BYTES
+
+
+def swarm(count):
+    """Arms on one base, side by side."""
+    a = kt.Assembly("swarm")
+    for k in range(count):
+        parent = "base"
+        for j in range(3):
+            where = (0.0, 0.1 * k, 0.0) if parent == "base" else (0.0, 0.0, 0.3)
+            axis = ([0.0, 0.6, 0.8], [0.6, 0.8, 0.0], [0.8, 0.0, 0.6])[j]
+            a.add(f"a{k}_{j}", parent, kt.joints.Revolute(axis), where, [0.1, 0.2, 0.3], mass=1.0)
+            parent = f"a{k}_{j}"
+    return a.robot()
+
+
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+def test_a_swarm_costs_as_its_parts(quantity):
+    one, many = (sum(swarm(n).kernel(quantity).operations.values()) for n in (1, 20))
+    assert many <= 20 * one

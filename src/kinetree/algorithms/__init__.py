@@ -59,6 +59,9 @@ from kinetree.algorithms.minverse import minverse
 from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, momentum_rate
 from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
+from kinetree.algorithms.regressor import base_wrench_regressor, drive_regressor, regressor
+from kinetree.algorithms.regressor_momentum import energy_regressor, momentum_regressor
+from kinetree.algorithms.regressor_passivity import passivity_regressor
 from kinetree.algorithms.rnea import joint_wrenches, rnea
 from kinetree.algorithms.transport import transport
 from kinetree.algorithms.tree import PointForce
@@ -72,6 +75,7 @@ __all__ = [
     "aba",
     "balafoutis_patel",
     "balafoutis_patel_partials",
+    "base_wrench_regressor",
     "center_of_mass",
     "center_of_mass_acceleration",
     "center_of_mass_jacobian",
@@ -86,7 +90,9 @@ __all__ = [
     "crba",
     "crba_in_one_frame",
     "difference",
+    "drive_regressor",
     "effort",
+    "energy_regressor",
     "forward_crba",
     "forward_derivatives",
     "forward_derivatives_in_own_frames",
@@ -118,11 +124,14 @@ __all__ = [
     "momentum_matrix",
     "momentum_observer",
     "momentum_rate",
+    "momentum_regressor",
     "normalize",
     "passivity_forces",
+    "passivity_regressor",
     "poses",
     "potential_energy",
     "rate",
+    "regressor",
     "rnea",
     "symbols",
     "total_mass",

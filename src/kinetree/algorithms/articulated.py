@@ -1,7 +1,11 @@
 """One joint of the articulated-body algorithm, on the way from the tips to the base.
 
-Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, Table 7.1; `aba` has
-the table of symbols.
+Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, Table 7.1; the
+symbols are those of `aba`.
+
+    book        code      meaning
+    U, D, u     U D u     I^A S, S^T U and tau - S^T p^A of the joint
+    I^a, p^a    Ia pa     what the joint leaves to its parent of I^A and p^A
 
 Cost: O(1).
 """

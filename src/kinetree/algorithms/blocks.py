@@ -76,5 +76,5 @@ def add_symmetric(
             if j in bodies and column < row:
                 continue  # the other half of a symmetric block
             H[row][column] = H[row][column] + entry
-            if row != column:
+            if j not in bodies or row != column:  # two bodies may share a velocity: mimics do
                 H[column][row] = H[column][row] + entry

@@ -7,8 +7,8 @@ P, the integral over time of the sum of tau_i^2.
     tau_i     tau       joint forces
               weights   how much each counts; one in the report
 
-The gradient of P by the coefficients theta of a trajectory is in `kinetree.trajectory`. The text at
-hand lacks factors there: docs/sources.md says which.
+The gradient of P by the coefficients theta of a trajectory is in `kinetree.motion.effort`. The
+text at hand lacks factors there: docs/sources.md says which.
 
 Cost: O(N).
 """

@@ -16,6 +16,8 @@ from kinetree.cli.closed_form import closed_form_of
 from kinetree.cli.compile import ACTIONS, cache_report, compile_all
 from kinetree.cli.demo import report
 from kinetree.cli.export import TARGETS, Export, write_export
+from kinetree.cli.identify import report as identification_report
+from kinetree.cli.identify import run as run_identification
 from kinetree.cli.options import (
     AboutOption,
     AcceleratedOption,
@@ -32,6 +34,8 @@ from kinetree.cli.paper import reproduce
 from kinetree.cli.simulate import CONTROLLERS
 from kinetree.cli.simulate import report as simulation_report
 from kinetree.cli.simulate import run as run_simulation
+from kinetree.cli.transition import report as transition_report
+from kinetree.cli.transition import run as run_transition
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.model.load import check_file
 from kinetree.model.problem import SEVERITIES, Problem
@@ -255,6 +259,90 @@ def simulate(
         _robot(robot, floating), controller, target, start, time, dt, method, record, stops
     )
     for line in simulation_report(found, output, plot):
+        typer.echo(line)
+
+
+@command()
+def transition(
+    first: Annotated[Path, typer.Argument(help="The motion to leave: .bvh or .npz.")],
+    second: Annotated[Path, typer.Argument(help="The motion to enter.")],
+    leave: Annotated[float, typer.Option("--from", help="When the first is left, s.")],
+    enter: Annotated[float, typer.Option("--to", help="When the second is entered, s.")],
+    duration: Annotated[float, typer.Option(help="Of the transition, s.")] = 0.5,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option("--output", "-o", help="Write the whole motion to this .bvh or .npz file."),
+    ] = None,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Draw forces and costs into this file."),
+    ] = None,
+    mass: Annotated[float, typer.Option(help="Of a BVH file's figure, kg.")] = 70.0,
+    root: Annotated[
+        str, typer.Option(help="The weight of a free root's force, or 'passive' for no force.")
+    ] = "0",
+    hold: Annotated[str, typer.Option(help="Frames that stay, with commas between.")] = "",
+    robot: Annotated[str, typer.Option(help="Of NPZ files: a robot file or a built-in one.")] = "",
+    floating: Floating = False,
+    coefficients: Annotated[int, typer.Option(help="Of each coordinate's spline.")] = 12,
+) -> None:
+    """Make a transition of least effort between two recorded motions."""
+    figure = _robot(robot, floating) if robot else None
+    found = run_transition(
+        first,
+        second,
+        leave,
+        enter,
+        duration,
+        mass,
+        root,
+        hold,
+        figure,
+        coefficients=coefficients,
+        method="gauss-newton",
+        tolerance=1e-5,
+    )
+    for line in transition_report(*found, output, plot):
+        typer.echo(line)
+
+
+@command()
+def identify(
+    robot: RobotArgument,
+    log: Annotated[
+        Path, typer.Argument(help="Measurements: .csv, .parquet or .npz.", show_default=False)
+    ],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option("--output", "-o", help="Write the new robot to this .urdf or .xml file."),
+    ] = None,
+    report: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Write a report to this .md or .html file."),
+    ] = None,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="Draw measured and predicted forces into this file."),
+    ] = None,
+    cutoff: Annotated[
+        float, typer.Option(help="Remove frequencies above, Hz; 0 takes the log as it is.")
+    ] = 0.0,
+    drives: Annotated[
+        str, typer.Option(help="Numbers of drives to find: armature, damping, friction, ...")
+    ] = "damping,friction",
+    method: Annotated[str, typer.Option(help="log-cholesky, lmi or base.")] = "log-cholesky",
+    weights: Annotated[str, typer.Option(help="joints, equal or robust.")] = "joints",
+    trust: Annotated[float, typer.Option(help="How far inertias may be from the file's.")] = 1.0,
+    share: Annotated[
+        float, typer.Option(help="Of the log that is fitted; the rest validates.")
+    ] = 0.75,
+    floating: Floating = False,
+) -> None:
+    """Find a robot's parameters from a log of its motion."""
+    found = run_identification(
+        _robot(robot, floating), log, cutoff, drives, method, weights, trust, share
+    )
+    for line in identification_report(found, output, report, plot):
         typer.echo(line)
 
 

@@ -10,26 +10,22 @@ Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators 
 
     tau = Y theta + known + K s,    theta' = P Y^T s
 
-Joint forces are linear in the ten parameters: column j of Y is what the law gives for a robot of
-which nothing has inertia but one body, with parameter j equal to one.
+Y has the columns of `passivity_regressor` that belong to the bodies that are learnt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms import passivity_forces
+from kinetree.algorithms import passivity_forces, passivity_regressor
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
 from kinetree.control.passivity import reference
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
-from kinetree.model.edit import without
 from kinetree.model.parameters import TEN, Inertial, with_numbers
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -92,8 +88,7 @@ def adaptive(
 
 def _columns(model: Model, parameters: Sequence[Inertial], *motion: Any) -> list[list[Scalar]]:
     """The columns of Y."""
-    bare = without(model, "armature", "springs")
-    empty = replace(bare, bodies=tuple(replace(b, inertia=Inertia.zero()) for b in bare.bodies))
-    units = [[1.0 if k == j else 0.0 for k in range(len(TEN))] for j in range(len(TEN))]
-    single = [part.applied(empty, unit) for part in parameters for unit in units]
-    return [passivity_forces(robot, *motion) for robot in single]
+    columns = list(zip(*passivity_regressor(model, *motion), strict=True))
+    names = [body.name for body in model.bodies]
+    starts = [len(TEN) * names.index(part.name) for part in parameters]
+    return [list(column) for k in starts for column in columns[k : k + len(TEN)]]

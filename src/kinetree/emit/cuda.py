@@ -19,9 +19,11 @@ the threads of each phase stands in for the barrier: so the text is tested where
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
+from kinetree.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.graph.lower import RESULT, Compute, Instruction, Load, Lowered, Operand, Style
 from kinetree.graph.program import size
 
@@ -33,7 +35,6 @@ MOST_BYTES = 227 * 1024
 """All of it that a block can have, on compute capability 9.0."""
 CONFLICTS = 2
 """Threads that may meet in one bank of shared memory."""
-WARP = 32
 STRIP = 32
 """Columns that the last phase transposes at once."""
 
@@ -74,8 +75,15 @@ def launch_shape(lowered: Lowered) -> Shape:
 
 
 def _staged(lowered: Lowered) -> list[int]:
-    """The length of each row of results in shared memory: the distinct ones, or each output's."""
+    """The length of each row of results in shared memory: the distinct ones, or each output's.
+
+    Rows as they are in the outputs are copied faster. They are taken if that costs no threads.
+    """
+    item = 4 if lowered.kind == "float" else 8
+    inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
     outputs = [_pitch(size(o.shape)) for o in lowered.outputs]
+    if 128 * (inputs + sum(outputs)) * item <= GOOD_BYTES:
+        return outputs
     shared = _pitch(lowered.results)
     return [shared] if shared * WORTH <= sum(outputs) else outputs
 
@@ -90,13 +98,16 @@ def _aligned(count: int) -> int:
     return -(-count // 4) * 4
 
 
-def emit_cuda(lowered: Lowered, name: str) -> str:
+def emit_cuda(lowered: Lowered, name: str, shared: Collection[int] = ()) -> str:
     """The text of a kernel.
 
-    Its parameters are, for each argument and each result, a pointer and the elements from one
-    state's row to the next; the scratch; and the number of states.
+    Its parameters are the arguments and the results, rows one behind the other; the scratch; and
+    the number of states.
+
+    Arguments:
+        shared: the arguments that have one row for all states.
     """
-    return _Printer(lowered, identifier(name), launch_shape(lowered)).text()
+    return _Printer(lowered, identifier(name), launch_shape(lowered), shared).text()
 
 
 HEAD = """typedef {kind} T;
@@ -105,10 +116,13 @@ HEAD = """typedef {kind} T;
 #define DEVICE static
 #define CONSTANT static const
 #define WIDE 0
+#define UNROLL(n)
 #else
 #define DEVICE static __device__ __forceinline__
 #define CONSTANT static __device__ const
 #define WIDE 1
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL(n) PRAGMA(unroll n)
 #endif
 
 /* Copy rows that lie one behind the other, all threads side by side. */
@@ -127,37 +141,16 @@ DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
     for (int i = tid; i < count; i += threads) to[i] = from[i];
 }}
 """
-SINCOS = {
-    "double": """
-DEVICE void both(double x, double *s, double *c)
-{
-#ifdef KINETREE_HOST
-    *s = sin(x); *c = cos(x);
-#else
-    sincos(x, s, c);
-#endif
-}
-""",
-    "float": """
-#ifndef KINETREE_HOST
-static __device__ __noinline__ float2 far_away(float x)
-{
-    float2 y;
-    sincosf(x, &y.x, &y.y);
-    return y;
-}
-#endif
-/* Sine and cosine: the angle less multiples of pi/2 (Cody and Waite), then polynomials. */
+FLOAT_SINES = """
+/* Sine and cosine: the angle less multiples of pi/2, in double precision, then polynomials. */
 DEVICE void both(float x, float *s, float *c)
 {
 #ifdef KINETREE_HOST
     *s = sinf(x); *c = cosf(x);
 #else
-    const float k = rintf(x * 0.636619772f);
-    float r = fmaf(k, -1.57079601e+00f, x);
-    r = fmaf(k, -3.13916473e-07f, r);
-    r = fmaf(k, -5.39030253e-15f, r);
-    const int q = (int)k;
+    const double k = rint((double)x * 0.63661977236758138);
+    const float r = (float)fma(k, -1.5707963267948966, (double)x);
+    const int q = (int)__double2ll_rn(k);
     const float z = r * r;
     float a = fmaf(2.86567956e-6f, z, -1.98559923e-4f);
     a = fmaf(a, z, 8.33338592e-3f);
@@ -168,20 +161,63 @@ DEVICE void both(float x, float *s, float *c)
     b = fmaf(b, z, -0.5f);
     b = fmaf(b, z, 1.0f);
     const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    float2 y = {q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine};
-    if (!(fabsf(x) < 71476.0f)) y = far_away(x);
+    *s = q & 2 ? -sine : sine;
+    *c = (q + 1) & 2 ? -cosine : cosine;
+#endif
+}
+"""
+"""Right for angles up to 1e9: the product of k and the error of pi/2 stays below half an ulp."""
+
+
+def _double_sines() -> str:
+    """The same with the polynomials of the CPU; beyond their range the library takes over."""
+
+    def horner(name: str, coefficients: Sequence[float]) -> str:
+        lines = [f"    double {name} = {coefficients[-1]!r};"]
+        lines += [f"    {name} = fma({name}, z, {c!r});" for c in reversed(coefficients[:-1])]
+        return "\n".join(lines)
+
+    first, second, third, _ = map(repr, HALF_PI)
+    return f"""
+#ifndef KINETREE_HOST
+static __device__ __noinline__ double2 far_away(double x)
+{{
+    double2 y;
+    sincos(x, &y.x, &y.y);
+    return y;
+}}
+#endif
+/* Sine and cosine: the angle less multiples of pi/2 in three parts, then polynomials. */
+DEVICE void both(double x, double *s, double *c)
+{{
+#ifdef KINETREE_HOST
+    *s = sin(x); *c = cos(x);
+#else
+    const double k = rint(x * {2.0 / math.pi!r});
+    const double t = fma(k, -{first}, x), u = fma(k, -{second}, t);
+    const double r = fma(k, -{third}, u);
+    const int q = (int)k;
+    const double z = r * r;
+{horner("p", SIN["double"])}
+{horner("o", COS["double"])}
+    const double a = fma(z * r, p, r), b = fma(z * z, o, fma(z, -0.5, 1.0));
+    const double sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
+    double2 y = {{q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine}};
+    if (!(fabs(x) <= {SINE_LIMIT!r})) y = far_away(x);
     *s = y.x;
     *c = y.y;
 #endif
-}
-""",
-}
+}}
+"""
+
+
+SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 """A function for both at once: most angles need both."""
 
 
 class _Printer:
-    def __init__(self, lowered: Lowered, name: str, shape: Shape) -> None:
-        self.lowered, self.name, self.shape = lowered, name, shape
+    def __init__(self, lowered: Lowered, name: str, shape: Shape, shared: Collection[int]) -> None:
+        self.lowered, self.name, self.shape, self.shared = lowered, name, shape, shared
         self.f = "f" if lowered.kind == "float" else ""
         self.inputs = [size(i.shape) for i in lowered.inputs]
         self.outputs = [size(o.shape) for o in lowered.outputs]
@@ -203,10 +239,10 @@ class _Printer:
     # parameters
 
     def _in(self) -> str:
-        return "".join(f", const T *in{k}, long long step{k}" for k in range(len(self.inputs)))
+        return "".join(f", const T *in{k}" for k in range(len(self.inputs)))
 
     def _out(self) -> str:
-        return "".join(f", T *out{k}, long long pitch{k}" for k in range(len(self.outputs)))
+        return "".join(f", T *out{k}" for k in range(len(self.outputs)))
 
     def _names(self, declared: str) -> str:
         return "".join(f", {word.split()[-1].lstrip('*')}" for word in declared.split(",")[1:])
@@ -228,44 +264,32 @@ class _Printer:
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
-            to = f"shared[{start} + row * {pitch} + at]"
-            rows = self._over_rows(count, f"{to} = in{k}[(first + row) * step{k} + column];")
-            if count and pitch == count:
-                lines.append(f"    if (step{k} == {count}) {{")
+            if not count:
+                continue
+            if k in self.shared:
+                to = f"shared[{start} + row * {pitch} + column]"
+                lines += self._over_rows(count, f"{to} = in{k}[column];")
+            elif pitch == count:
                 from_ = f"in{k} + first * {count}, alive * {count}"
-                lines.append(f"        copy_rows(shared + {start}, {from_}, tid, {threads});")
-                lines.append("    } else {")
-                lines += [f"    {line}" for line in rows]
-                lines.append("    }")
+                lines.append(f"    copy_rows(shared + {start}, {from_}, tid, {threads});")
             else:
-                lines += rows
+                to = f"shared[{start} + row * {pitch} + column]"
+                lines += self._over_rows(count, f"{to} = in{k}[first * {count} + i];")
         return "\n".join([*lines, "}\n"])
 
-    def _over_rows(self, count: int, statement: str, at: str = "column") -> list[str]:
-        """A loop of all threads over the rows of their states, neighbours side by side.
+    def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:
+        """A loop of all threads over the rows of their states, one behind the other.
 
-        Long rows are taken by warps, whose threads keep their columns from row to row.
-
-        Arguments:
-            statement: moves an element, at `row` and `column`; `at` stands for what follows.
-            at: what depends on the column alone.
+        Threads side by side move elements side by side, across the ends of rows, so that memory
+        is written in whole sectors.
         """
         if not count:
             return []
-        threads = self.shape.threads
-        if count < WARP:
-            return [
-                f"    for (int i = tid; i < alive * {count}; i += {threads}) {{",
-                f"        const int row = i / {count}, column = i % {count}, at = {at};",
-                f"        {statement}",
-                "    }",
-            ]
         return [
-            f"    for (int column = tid % {WARP}; column < {count}; column += {WARP}) {{",
-            f"        const int at = {at};",
-            f"        for (int row = tid / {WARP}; row < alive; row += {threads // WARP}) {{",
-            f"            {statement}",
-            "        }",
+            f"UNROLL({unrolled})",
+            f"    for (int i = tid; i < alive * {count}; i += {self.shape.threads}) {{",
+            f"        const int row = i / {count}, column = i % {count};",
+            f"        {statement}",
             "    }",
         ]
 
@@ -351,9 +375,8 @@ class _Printer:
             if self.shape.scratch:
                 lines += self._strips(k, count)
             elif self.indexed:
-                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + at]"
-                target = f"out{k}[(first + row) * pitch{k} + column]"
-                lines += self._over_rows(count, f"{target} = {source};", f"index{k}[column]")
+                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
+                lines += self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
@@ -363,8 +386,8 @@ class _Printer:
         if count and pitch == count:
             to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
             return [f"    copy_rows({to}, tid, {self.shape.threads});"]
-        target = f"out{k}[(first + row) * pitch{k} + column]"
-        return self._over_rows(count, f"{target} = shared[{start} + row * {pitch} + at];")
+        source = f"shared[{start} + row * {pitch} + column]"
+        return self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
@@ -382,7 +405,7 @@ class _Printer:
             f"scratch[index{k}[column] * {threads} + row];",
             "            } else {",
             "                const int row = i / width, column = start + i % width;",
-            f"                if (row < alive) out{k}[(first + row) * pitch{k} + column] = "
+            f"                if (row < alive) out{k}[(first + row) * {count} + column] = "
             f"shared[(i % width) * {threads + 1} + row];",
             "            }",
             "        }",

@@ -17,6 +17,7 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 
 TEN = ("mass", "hx", "hy", "hz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+FIVE = ("armature", "damping", "friction", "stiffness", "offset")
 SIX = ("x", "y", "z", "rx", "ry", "rz")
 
 

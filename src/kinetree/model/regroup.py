@@ -14,7 +14,7 @@ single bodies, such as the wrenches between them, change: their algorithms take 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kinetree.model.model import NO_INERTIA, Model
@@ -26,20 +26,26 @@ from kinetree.spatial import Inertia, Symmetric3, Vector3
 def regroup(model: Model) -> Model:
     """The same dynamics with fewer inertial parameters."""
     model = reframe(model)
+    pairs = zip(model.bodies, regrouped_inertias(model, _less), strict=True)
+    return replace(model, bodies=tuple(replace(b, inertia=inertia) for b, inertia in pairs))
+
+
+def regrouped_inertias(model: Model, less: Callable[[Inertia, Inertia], Inertia]) -> list[Inertia]:
+    """The bodies' inertias with all that can be moved towards the base moved there.
+
+    Arguments:
+        model: in the frames of `reframe`.
+        less: the difference of two inertias.
+    """
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         part = body.joint.lumped(inertias[i])
-        inertias[i] = _less(inertias[i], part)
+        inertias[i] = less(inertias[i], part)
         if body.parent >= 0:
             # unchanged by the joint's motion, so it lies in the joint frame as in the body's
             inertias[body.parent] = inertias[body.parent] + body.placement.to_parent(part)
-    return replace(
-        model,
-        bodies=tuple(
-            replace(b, inertia=inertia) for b, inertia in zip(model.bodies, inertias, strict=True)
-        ),
-    )
+    return inertias
 
 
 def keeps_all_inertia(model: Model) -> bool:

@@ -5,6 +5,7 @@ from kinetree.quantities.coriolis import CORIOLIS_QUANTITIES, christoffel_patter
 from kinetree.quantities.derivatives import DERIVATIVES
 from kinetree.quantities.dynamics import DYNAMICS
 from kinetree.quantities.kinematics import KINEMATICS
+from kinetree.quantities.regressors import REGRESSOR_QUANTITIES
 from kinetree.quantities.row import (
     ANY_FRAME,
     SOME_BODIES,
@@ -19,7 +20,13 @@ from kinetree.quantities.row import (
 from kinetree.quantities.simulation import SIMULATION
 
 QUANTITIES: dict[str, Quantity] = (
-    KINEMATICS | DYNAMICS | CORIOLIS_QUANTITIES | DERIVATIVES | SIMULATION | CARTESIAN
+    KINEMATICS
+    | DYNAMICS
+    | CORIOLIS_QUANTITIES
+    | REGRESSOR_QUANTITIES
+    | DERIVATIVES
+    | SIMULATION
+    | CARTESIAN
 )
 PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
 """The quantities that are methods of Robot."""

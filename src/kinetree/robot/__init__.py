@@ -16,12 +16,25 @@ from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
 from kinetree.robot.link_door import Links
+from kinetree.robot.motion import Moving
+from kinetree.robot.regressors import Regressors
 from kinetree.robot.simulation import Simulated
 
 __all__ = ["JointLimits", "Robot"]
 
 
-class Robot(Kinematics, Dynamics, Coriolis, Differential, Links, Charts, Simulated, Editing):
+class Robot(
+    Kinematics,
+    Dynamics,
+    Coriolis,
+    Regressors,
+    Differential,
+    Links,
+    Charts,
+    Simulated,
+    Moving,
+    Editing,
+):
     """A robot's dynamics, compiled.
 
     Every method takes one state or any batch of them: the last axis is nq or nv long, the axes

@@ -12,7 +12,7 @@ from kinetree.citations import bibtex
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kernels import Kernels, state_name
 from kinetree.lazy import cached_property
-from kinetree.loads import Point
+from kinetree.loads import Load
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.quantities import QUANTITIES
@@ -211,7 +211,7 @@ class Core:
         quantity: str,
         method: str = "",
         *,
-        external: Sequence[str | Point] = (),
+        external: Sequence[str | Load] = (),
         **settings: Any,
     ) -> Kernel:
         """The compiled kernel behind a method, with its gufunc, program and operation counts.
@@ -219,7 +219,8 @@ class Core:
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
             method: which algorithm; the default if empty.
-            external: the external loads, names of frames and Points; each becomes an argument.
+            external: the external loads, names of frames and keys of `loads`; each becomes an
+                argument.
             settings: arguments of the method that are not arrays, such as frame= and axes=; by
                 default as in the method.
         """

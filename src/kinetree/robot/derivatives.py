@@ -16,9 +16,9 @@ import numpy as np
 from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
+from kinetree.motion.effort import TOLERANCE, Effort
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
-from kinetree.trajectory import TOLERANCE, Effort
 from kinetree.typing import (
     About,
     AccelerationKind,

@@ -12,11 +12,11 @@ from typing import Any
 
 from kinetree.emit.c import identifier
 from kinetree.emit.cuda import emit_cuda, launch_shape, style
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.lower import lower
-from kinetree.lazy import cached_property
 from kinetree.runtime.arrays import batch_shape
+from kinetree.runtime.foreign import needed
 from kinetree.runtime.interface import Interface
 
 BLOCKS = 16
@@ -26,13 +26,7 @@ OPTIONS = ("--std=c++14", "--fmad=true")
 
 def cupy() -> Any:
     """The package, if it is there."""
-    try:
-        import cupy as module
-    except ImportError:
-        raise MissingExtraError(
-            "arrays on a GPU need CuPy, which is not installed: run pip install 'kinetree[cuda]'"
-        ) from None
-    return module
+    return needed("cupy", "a kernel of arrays on a GPU")
 
 
 class GpuKernel:
@@ -48,12 +42,21 @@ class GpuKernel:
         self.interface, self.kind = interface, kind
         self.lowered = lower(program, style(kind))
         self.shape = launch_shape(self.lowered)
+        self._functions: dict[tuple[int, ...], Any] = {}
 
-    @cached_property
-    def function(self) -> Any:
-        """CuPy's kernel."""
+    def function(self, shared: tuple[int, ...] = ()) -> Any:
+        """CuPy's kernel.
+
+        Arguments:
+            shared: the arguments that are the same for all states.
+        """
+        if shared not in self._functions:
+            self._functions[shared] = self._compiled(shared)
+        return self._functions[shared]
+
+    def _compiled(self, shared: tuple[int, ...]) -> Any:
         name = identifier(self.interface.name)
-        text = emit_cuda(self.lowered, name)
+        text = emit_cuda(self.lowered, name, shared)
         try:
             module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
             found = module.get_function(name)
@@ -101,7 +104,7 @@ class GpuKernel:
     def _launch(
         self,
         cp: Any,
-        rows: Sequence[tuple[Any, int]],
+        rows: Sequence[tuple[Any, bool]],
         results: Sequence[Any],
         states: int,
         dtype: Any,
@@ -110,23 +113,20 @@ class GpuKernel:
         processors = cp.cuda.Device().attributes["MultiProcessorCount"]
         blocks = min(-(-states // threads), processors * BLOCKS * (128 // threads))
         scratch = cp.empty(max(1, blocks * self.shape.scratch), dtype)
-        operands = [part for x, step in rows for part in (x, cp.int64(step))]
-        for x, (_, shape) in zip(results, self.interface.outputs, strict=True):
-            operands += [x, cp.int64(prod(shape))]
-        arguments = (*operands, scratch, cp.int64(states))
+        shared = tuple(k for k, (_, once) in enumerate(rows) if once)
+        arguments = (*(x for x, _ in rows), *results, scratch, cp.int64(states))
         try:
-            self.function((blocks,), (threads,), arguments, shared_mem=self.shape.shared)
+            self.function(shared)((blocks,), (threads,), arguments, shared_mem=self.shape.shared)
         except cp.cuda.driver.CUDADriverError as e:
             raise KinetreeError(f"{self.interface.name}: the launch failed: {e}") from e
 
 
 def _rows(
     cp: Any, array: Any, shape: tuple[int, ...], batch: tuple[int, ...], dtype: Any
-) -> tuple[Any, int]:
-    """An argument as rows: the array, and the elements from one state's row to the next."""
-    size = prod(shape)
+) -> tuple[Any, bool]:
+    """An argument as rows, one behind the other, and whether it is one row for all states."""
     array = cp.asarray(array, dtype)
     if array.shape == shape:
-        return cp.ascontiguousarray(array), 0
+        return cp.ascontiguousarray(array), bool(batch)
     whole = cp.broadcast_to(array, (*batch, *shape))
-    return cp.ascontiguousarray(whole), size
+    return cp.ascontiguousarray(whole), False

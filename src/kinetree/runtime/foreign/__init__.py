@@ -17,6 +17,7 @@ from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
 
 MODULES = {
     "casadi": "casadi_arrays",
+    "cupy": "cupy_arrays",
     "dask": "dask_arrays",
     "jax": "jax_arrays",
     "jaxlib": "jax_arrays",
@@ -24,7 +25,7 @@ MODULES = {
     "torch": "torch_arrays",
 }
 """The package that defines a type of array -> the file here that knows it."""
-EXTRAS = {"sympy": "symbolic"}
+EXTRAS = {"cupy": "cuda", "sympy": "symbolic"}
 """Packages whose extra has another name."""
 
 

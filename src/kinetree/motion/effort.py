@@ -23,11 +23,11 @@ import numpy as np
 
 from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError, unknown
 from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
-Array = Any
 METHODS = ("vjp", "chain")
 FEWEST, MOST = 4, 64  # points between two knots, where their number is not given
 TOLERANCE = 1e-8

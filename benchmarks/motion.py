@@ -1,0 +1,231 @@
+"""Motion by optimisation beside SciPy's minimisers, on the same problems in the same process.
+
+    python -m benchmarks.motion [panda] [g1] [human] [control]
+
+Each result is checked before its time is printed: ends, gradient by differences, constraints.
+Nothing is compiled inside a timed region. Panda and G1 come from example-robot-data.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its matrices are small: threads only wait
+
+import numpy as np
+from scipy.optimize import least_squares, minimize
+
+import kinetree as kt
+from benchmarks.pinocchio_rows import ROBOTS
+from kinetree.motion.costs import quadratic_cost
+from kinetree.motion.transition import Flat, Problem, Settings, states_of
+from kinetree.scalar import cos
+
+Q0 = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
+SIGNS = np.array([1.0, -1.0] * 22)
+PLAIN = {"coefficients": 16, "samples": 64}
+
+
+def timed(function: Callable[[], object], runs: int = 5) -> tuple[object, float]:
+    """The result, and the least time of some runs, s; the first, which compiles, is not counted."""
+    found = function()
+    times = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        found = function()
+        times.append(time.perf_counter() - began)
+    return found, min(times)
+
+
+def row(name: str, value: object, seconds: float, note: str = "") -> None:
+    print(f"| {name} | {value} | {1000 * seconds:.1f} ms | {note} |", flush=True)
+
+
+def without_drives(robot: kt.Robot) -> kt.Robot:
+    return robot.without("armature", "damping", "friction", "springs")
+
+
+def panda() -> kt.Robot:
+    file = ROBOTS / "panda_description/urdf/panda.urdf"
+    fingers = [name for name in kt.load(file).joints if "finger" in name]
+    return without_drives(kt.load(file, locked=dict.fromkeys(fingers, 0.0)))
+
+
+def g1() -> kt.Robot:
+    return without_drives(kt.load(ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"))
+
+
+def problem(robot: kt.Robot, q0: np.ndarray, q1: np.ndarray) -> Problem:
+    ends = states_of(robot, q0, "first"), states_of(robot, q1, "second")
+    return Problem(Flat(robot), *ends, 1.0, Settings(**PLAIN))
+
+
+def check_gradient(p: Problem) -> None:
+    """The gradient against differences, to 1e-6."""
+    rng, every, h = np.random.default_rng(0), np.arange(1), 1e-5
+    c = p.start()
+    d = rng.standard_normal(c.shape)
+    sides = [p.objective.values(c + k * h * d, every)[0] for k in (1, -1)]
+    slope = (p.objective.expansion(c, every).gradient * d).sum()
+    assert abs((sides[0] - sides[1]) / (2 * h) - slope) < 1e-6 * abs(slope)
+
+
+def scipy_rows(p: Problem, iterations: int) -> float:
+    """SciPy's L-BFGS and least squares on Kinetree's compiled derivatives; the best value."""
+    c, every = p.start(), np.arange(1)
+    shape = c.shape
+
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        f, g = p.objective.value_and_gradient(x.reshape(shape), every)
+        return float(f[0]), g.ravel()
+
+    part, robot = p.effort, p.robot
+    root = np.sqrt(part.weights)[..., None]
+    keep = np.broadcast_to(part.weights[..., None] > 0.0, (*part.weights.shape, robot.nv)).ravel()
+    free = slice(p.ends[0].shape[1], p.ends[0].shape[1] + c.shape[1])
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        state = part.state(p.objective.whole(x.reshape(shape), every))
+        return (root * state.tau[0]).ravel()[keep]
+
+    def jacobian(x: np.ndarray) -> np.ndarray:
+        q, v, a = p.grid.motion(p.objective.whole(x.reshape(shape), every), 1.0)
+        D = robot.inverse_dynamics_derivatives(q[0], v[0], a[0])
+        N = [p.basis.values(p.grid.u, k)[..., free] for k in range(3)]
+        J = sum(n[..., None, :, None] * d[..., :, None, :] for n, d in zip(N, D, strict=True))
+        return (root[..., None, None] * J).reshape(len(keep), -1)[keep]
+
+    options = {"maxiter": iterations, "maxfun": 10**6, "ftol": 0.0, "gtol": 1e-8}
+    x0 = c.ravel()
+    began = time.perf_counter()
+    found = minimize(value, x0, jac=True, method="L-BFGS-B", options=options)
+    row("SciPy L-BFGS", f"{found.fun:.4f}", time.perf_counter() - began, f"{found.nfev} values")
+    began = time.perf_counter()
+    other = least_squares(residuals, x0, jacobian, method="trf", max_nfev=iterations)
+    seconds = time.perf_counter() - began
+    row("SciPy TRF", f"{2 * other.cost:.4f}", seconds, f"{other.njev} Jacobians")
+    return min(found.fun, 2 * other.cost)
+
+
+def bench_panda() -> None:
+    robot = panda()
+    q1 = Q0 + 0.8 * SIGNS[:7]
+    p = problem(robot, Q0, q1)
+    check_gradient(p)
+    print("\n| Panda, 1 s, 84 unknowns | P | time | |\n|-|-|-|-|")
+    scipy_rows(p, 2000)
+    found, seconds = timed(lambda: robot.transition(Q0, q1, 1.0, **PLAIN))
+    assert found.converged, found.message
+    assert found.value <= 93.4
+    row("kinetree", f"{found.value:.4f}", seconds, f"gradient {found.optimality:.1e}")
+    many, seconds = timed(lambda: robot.transition(Q0, q1, 1.0, starts=64, **PLAIN), 2)
+    row("kinetree, 64 starts", f"{many.value:.4f}", seconds, many.message)
+    inside = np.clip(q1, robot.limits.lower + 0.05, robot.limits.upper - 0.05)
+    limits = ("q", "v", "tau")
+    held, seconds = timed(lambda: robot.transition(Q0, inside, 1.0, limits=limits, **PLAIN), 2)
+    note = f"within limits by {held.violation:.0e}; {held.message}"
+    row("kinetree, limits of q, v and tau", f"{held.value:.4f}", seconds, note)
+    goals = Q0 + 0.8 * np.random.default_rng(0).uniform(-1.0, 1.0, (200, 7))
+    batch, seconds = timed(lambda: robot.transition(Q0, goals, 1.0, **PLAIN), 1)
+    share = f"{batch.converged.mean():.0%} converged"
+    row("kinetree, 200 random goals at once, each", "", seconds / 200, share)
+
+
+def bench_g1() -> None:
+    robot = g1()
+    q0, q1 = np.zeros(robot.nv), 0.8 * SIGNS[: robot.nv]
+    p = problem(robot, q0, q1)
+    check_gradient(p)
+    print("\n| G1 held at the pelvis, 348 unknowns | P | time | |\n|-|-|-|-|")
+    scipy_rows(p, 300)
+    found, seconds = timed(lambda: robot.transition(q0, q1, 1.0, **PLAIN), 2)
+    assert found.converged, found.message
+    assert found.value <= 128.2
+    row("kinetree", f"{found.value:.4f}", seconds, f"gradient {found.optimality:.1e}")
+
+
+def bench_human() -> None:
+    from kinetree.motion import human
+
+    robot = kt.robots.human()
+    ends = (human.sit_down(robot), 0.0), (human.salute(robot), 1.0)
+    how = {"coefficients": 18, "root": 0.0, "tolerance": 1e-6}
+    feet = [kt.Hold("left_foot"), kt.Hold("right_foot")]
+    print("\n| human figure, 43 dof, 0.6 s | P | time | |\n|-|-|-|-|")
+    found, seconds = timed(lambda: robot.transition(*ends, 0.6, hold=feet, **how), 1)
+    slip = robot.pose(found.motion().q, "left_foot") - robot.pose(robot.neutral(), "left_foot")
+    note = f"{found.message}; a foot moves {1000 * np.abs(slip).max():.2g} mm"
+    row("kinetree, feet held", f"{found.value:.5f}", seconds, f"{found.iterations} steps, {note}")
+    free, seconds = timed(lambda: robot.transition(*ends, 0.6, **how), 1)
+    row("kinetree, feet free", f"{free.value:.5f}", seconds, f"{free.evaluations} values")
+    slow = {**how, "method": "l-bfgs", "iterations": 3000}
+    other, seconds = timed(lambda: robot.transition(*ends, 0.6, **slow), 1)
+    row("SciPy L-BFGS, feet free", f"{other.value:.5f}", seconds, f"{other.evaluations} values")
+
+
+def bench_control() -> None:
+    robot = panda()
+    costs = quadratic_cost(robot, Q0 + 0.8 * SIGNS[:7] * (np.arange(7) != 3), 10.0, 0.1, 1e-3)
+    reach = robot.optimal_control(*costs, steps=100, dt=0.01)
+    print("\n| optimal control | cost | time | |\n|-|-|-|-|")
+    still = np.zeros(7)
+    found, seconds = timed(lambda: reach.solve(Q0, still))
+    assert found.converged, found.message
+    note = f"{found.iterations} iterations"
+    row("Panda, 100 knots, an iteration", f"{found.value:.5f}", seconds / found.iterations, note)
+    starts = Q0 + 0.1 * np.random.default_rng(0).standard_normal((100, 7))
+    many, seconds = timed(lambda: reach.solve(starts, still), 1)
+    share = f"{many.converged.mean():.0%} converged"
+    each = seconds / float(many.iterations.sum())
+    row("100 problems at once, an iteration of one", "", each, share)
+    bench_mpc(robot)
+
+
+def bench_mpc(robot: kt.Robot) -> None:
+    cart = kt.robots.cart_pole()
+
+    def cost(t, q, v, tau, pose):
+        upright = 5.0 * (1.0 - cos(q[1]))
+        return upright + 0.5 * q[0] ** 2 + 0.05 * (v[0] ** 2 + v[1] ** 2) + 0.005 * tau[0] ** 2
+
+    def final(q, v, pose):
+        return 200.0 * (1.0 - cos(q[1])) + 20.0 * q[0] ** 2 + 5.0 * (v[0] ** 2 + v[1] ** 2)
+
+    how = {"actuated": [True, False], "lower": -20.0, "upper": 20.0}
+    swing = cart.optimal_control(cost, final, steps=150, dt=0.01, **how)
+    arm = robot.optimal_control(
+        *quadratic_cost(robot, Q0 + 0.3, 50.0, 1.0, 1e-3), steps=30, dt=0.01
+    )
+    loops = [
+        ("cart-pole swing-up, ilqr", cart.mpc(swing, "ilqr"), [0.0, np.pi], np.zeros(2)),
+        (
+            "cart-pole swing-up, mppi",
+            cart.mpc(swing, "mppi", samples=128),
+            [0.0, np.pi],
+            np.zeros(2),
+        ),
+        ("Panda, ilqr", robot.mpc(arm, "ilqr"), Q0, np.zeros(7)),
+    ]
+    for name, loop, q0, v0 in loops:
+        nudge = np.sin(np.arange(loop.u.shape[0]) / 8.0)[:, None] * np.ones(loop.u.shape[1])
+        loop.control(np.asarray(q0, float), v0)  # compiles
+        loop.reset(nudge)
+        run = loop.run(q0, v0, 5.0)
+        away = np.abs(run.v[-1]).max()
+        note = f"99th percentile of 500 plans; speed at the end {away:.1e}"
+        row(name, np.array2string(run.q[-1], precision=3), run.percentile(), note)
+
+
+BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "control": bench_control}
+
+
+def main(names: list[str]) -> None:
+    for name in names or BENCHES:
+        BENCHES[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

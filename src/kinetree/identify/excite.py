@@ -1,0 +1,309 @@
+"""Exciting motions: periodic motions within limits that show the parameters well.
+
+Sources: J. Swevers, C. Ganseman, D. B. Tükel, J. De Schutter & H. Van Brussel, Optimal robot
+excitation and identification, IEEE Transactions on Robotics and Automation 13 (1997), for finite
+Fourier series and the determinant as a measure; M. Gautier & W. Khalil, Exciting trajectories for
+the identification of base inertial parameters of robots, Int. J. Robotics Research 11 (1992), for
+the condition number.
+
+    symbol    code    meaning
+    q(t)      q       q0 + sum_l a_l sin(l w t) + b_l cos(l w t), with v = a = 0 at t = 0
+    W         W       base regressor of all samples, one above the other
+    J         goal    -log det(W^T W), or log cond(W), and penalties for limits
+
+The gradient of J by W goes back to the coefficients through the compiled `vjp` of the regressor.
+The search is SciPy's L-BFGS-B from a random start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, unknown
+from kinetree.identify.base import BaseParameters, base_parameters
+from kinetree.identify.extras import package
+from kinetree.identify.parameters import FRICTION
+from kinetree.model.parameters import FIVE
+from kinetree.typing import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+CRITERIA = ("determinant", "condition")
+MARGIN = 0.95
+"""Of each limit: what a motion may use."""
+FAR, FAST = 1.5, 2.0
+"""rad (or m) and rad/s (or m/s): the range and speed of joints without limits."""
+PENALTIES = (1e1, 1e3, 1e5)
+Box = tuple[Sequence[float], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A periodic motion.
+
+    Arguments:
+        robot: which moves.
+        coefficients: of 1, sin(l w t), ..., cos(l w t), ..., (2 harmonics + 1, nv).
+        duration: the period, s.
+        condition: the condition number of the base regressor along it, columns of length one.
+    """
+
+    robot: Robot
+    coefficients: Array
+    duration: float
+    condition: float
+
+    def __call__(self, time: Array | float) -> tuple[Array, Array, Array]:
+        """q, v and a at times.
+
+        Arguments:
+            time: s, (...); the motion repeats after `duration`.
+
+        Returns:
+            (..., nv) each.
+        """
+        harmonics = (len(self.coefficients) - 1) // 2
+        basis = _series(np.asarray(time, float), self.duration, harmonics)
+        q, v, a = (part @ self.coefficients for part in basis)
+        return q, v, a
+
+
+def exciting_motion(
+    robot: Robot,
+    duration: float = 10.0,
+    harmonics: int = 5,
+    *,
+    drives: Sequence[str] = FRICTION,
+    criterion: Literal["determinant", "condition"] = "determinant",
+    workspace: Mapping[str, Box] | None = None,
+    samples: int = 100,
+    iterations: int = 40,
+    seed: int = 0,
+) -> Excitation:
+    """A motion within the robot's limits from which its parameters can be identified well.
+
+    Arguments:
+        robot: with a fixed base and one coordinate for each velocity. Positions, velocities and
+            forces stay within its limits; a joint without has 1.5 rad (or m) and 2 rad/s (or m/s).
+        duration: the period, s. It starts and ends at rest.
+        harmonics: how many multiples of 1 / duration; two or more.
+        drives: which numbers of drives are to be found, too.
+        criterion: what is made small: "determinant" (the volume of the parameters' uncertainty) or
+            "condition" (the condition number of the regressor).
+        workspace: maps frames to the corners (lower, upper) of a box in the world that their
+            origins stay in, m; infinite where there is no wall.
+        samples: at which the motion is judged while it is sought.
+        iterations: of the optimiser, for each of three strengths of the penalties.
+        seed: of the random start.
+    """
+    if criterion not in CRITERIA:
+        raise unknown("criterion", criterion, CRITERIA, "exciting_motion")
+    if harmonics < 2:
+        raise KinetreeError(f"harmonics={harmonics}: two or more are needed to start at rest")
+    if robot.nq != robot.nv:
+        free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)
+        raise KinetreeError(
+            f"exciting_motion: joint {free!r} moves freely, and no drive can make it follow a "
+            "motion; fix the base, or excite robot.subtree(...)"
+        )
+    search = _Search(robot, duration, harmonics, drives, criterion, workspace or {}, samples)
+    best = search.start(np.random.default_rng(seed))
+    minimize = package("scipy.optimize").minimize
+    for penalty in PENALTIES:
+        options = {"maxiter": iterations}
+        found = minimize(search.goal, best, (penalty,), "L-BFGS-B", jac=True, options=options)
+        best = found.x
+    coefficients = search.within(best)
+    return Excitation(robot, coefficients, duration, search.condition(coefficients))
+
+
+class _Search:
+    """The goal and its gradient, as a function of free coefficients x."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        duration: float,
+        harmonics: int,
+        drives: Sequence[str],
+        criterion: str,
+        workspace: Mapping[str, Box],
+        samples: int,
+    ) -> None:
+        self.robot, self.criterion = robot, criterion
+        self.base: BaseParameters = base_parameters(robot, drives=drives)
+        time = np.arange(samples) * (duration / samples)
+        self.basis = _series(time, duration, harmonics)
+        self.rest = _at_rest(harmonics)  # coefficients = rest @ x
+        self.boxes = {name: np.asarray(box, float) for name, box in workspace.items()}
+        limits = robot.limits
+        bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
+        lower, upper = np.where(bounded, limits.lower, -FAR), np.where(bounded, limits.upper, FAR)
+        self.middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+        speed = np.where(np.isfinite(limits.velocity), limits.velocity, FAST)
+        self.half, self.speed = MARGIN * half, MARGIN * speed
+        self.effort = MARGIN * limits.effort
+
+    def start(self, rng: np.random.Generator) -> Array:
+        x = rng.standard_normal((self.rest.shape[1], self.robot.nv))
+        x[0] = 0.0
+        q, v, _ = self._motion(self._coefficients(x))
+        size = np.maximum(np.abs(q - self.middle).max(axis=0) / self.half, 1e-12)
+        fast = np.maximum(np.abs(v).max(axis=0) / self.speed, 1e-12)
+        return (0.6 * x / np.maximum(size, fast)).ravel()
+
+    def _coefficients(self, x: Array) -> Array:
+        c = self.rest @ x.reshape(-1, self.robot.nv)
+        c[0] += self.middle
+        return c
+
+    def _motion(self, coefficients: Array) -> tuple[Array, Array, Array]:
+        q, v, a = (part @ coefficients for part in self.basis)
+        return q, v, a
+
+    def goal(self, x: Array, penalty: float) -> tuple[float, Array]:
+        """J and its gradient."""
+        motion = self._motion(self._coefficients(x))
+        value, slopes = self._information(motion)
+        for part, by in self._violations(motion):
+            value += penalty * part
+            slopes = [s + penalty * g for s, g in zip(slopes, by, strict=True)]
+        pairs = zip(self.basis, slopes, strict=True)
+        gradient = self.rest.T @ sum(part.T @ slope for part, slope in pairs)
+        return value, gradient.ravel()
+
+    def _regressor(self, motion: Sequence[Array]) -> Array:
+        """W with a row for each sample and velocity, (samples, nv, nb)."""
+        parameters, pivots = self.base.parameters, self.base.pivots
+        n = parameters.inertial_count
+        Y = self.robot.regressor(*motion)[..., pivots[pivots < n]]
+        if not parameters.drives:
+            return Y
+        D = self.robot.drive_regressor(*motion)
+        own = np.zeros((*Y.shape[:2], int((pivots >= n).sum())))
+        for column, k, which in self._drive_columns():
+            own[:, k, column] = D[:, k, FIVE.index(which)]
+        return np.concatenate([Y, own], axis=-1)
+
+    def _drive_columns(self) -> Iterator[tuple[int, int, str]]:
+        """Columns of W after the inertial ones, the velocities they act on, and their numbers."""
+        parameters, pivots = self.base.parameters, self.base.pivots
+        n, drives = parameters.inertial_count, parameters.drives
+        for column, place in enumerate(pivots[pivots >= n] - n):
+            joint, which = divmod(int(place), len(drives))
+            yield from (
+                (column, k, drives[which]) for k, j in parameters.drive_of.items() if j == joint
+            )
+
+    def _information(self, motion: Sequence[Array]) -> tuple[float, list[Array]]:
+        """The criterion, and its derivatives by q, v and a; the signs of v count as constant."""
+        W = self._regressor(motion)
+        flat = W.reshape(-1, W.shape[-1])
+        u, s, vt = np.linalg.svd(flat, full_matrices=False)
+        s = np.maximum(s, 1e-12 * s[0])
+        if self.criterion == "determinant":
+            value, by = -2.0 * float(np.log(s).sum()), -2.0 * (u / s) @ vt
+        else:
+            value = float(np.log(s[0] / s[-1]))
+            by = np.outer(u[:, 0], vt[0]) / s[0] - np.outer(u[:, -1], vt[-1]) / s[-1]
+        return value, self._back(motion, by.reshape(W.shape))
+
+    def _back(self, motion: Sequence[Array], by: Array) -> list[Array]:
+        parameters, pivots = self.base.parameters, self.base.pivots
+        n = parameters.inertial_count
+        inertial = pivots < n
+        whole = np.zeros((*by.shape[:2], n))
+        whole[..., pivots[inertial]] = by[..., inertial]
+        slopes = list(self.robot.kernel("regressor").vjp()(*motion, whole))
+        first = int(inertial.sum())
+        for column, k, which in self._drive_columns():
+            at = {"stiffness": 0, "damping": 1, "armature": 2}.get(which)
+            if at is not None:
+                slopes[at][:, k] += by[:, k, first + column]
+        return slopes
+
+    def _violations(self, motion: Sequence[Array]) -> list[tuple[float, list[Array]]]:
+        """Mean squares of what exceeds the limits, with derivatives by q, v and a."""
+        q, v, a = motion
+        none = np.zeros_like(q)
+        far, by_q = _excess((q - self.middle) / self.half)
+        fast, by_v = _excess(v / self.speed)
+        found = [(far, [by_q / self.half, none, none]), (fast, [none, by_v / self.speed, none])]
+        if np.isfinite(self.effort).any():
+            strong, by_tau = _excess(self.robot.inverse_dynamics(q, v, a) / self.effort)
+            back = self.robot.kernel("inverse_dynamics").vjp()(q, v, a, by_tau / self.effort)
+            found.append((strong, list(back)))
+        for frame, (lower, upper) in self.boxes.items():
+            found.append(self._outside(frame, lower, upper, q))
+        return found
+
+    def _outside(
+        self, frame: str, lower: Array, upper: Array, q: Array
+    ) -> tuple[float, list[Array]]:
+        point = self.robot.pose(q, frame)[:, :3, 3]
+        over = np.maximum(point - upper, 0.0) - np.maximum(lower - point, 0.0)
+        weight = np.zeros((len(q), 4, 4))
+        weight[:, :3, 3] = 2.0 * over / len(q) * 100.0  # per dm
+        by_q: Any = self.robot.kernel("pose", frame=frame).vjp()(q, weight)
+        slope = by_q[0] if isinstance(by_q, tuple) else by_q
+        none = np.zeros_like(q)
+        return float((over**2).sum() / len(q) * 100.0), [slope, none, none]
+
+    def within(self, x: Array) -> Array:
+        """Coefficients of the motion, made smaller about its mean until no limit is exceeded."""
+        coefficients = self._coefficients(x)
+        coefficients[0] = np.clip(
+            coefficients[0], self.middle - 0.9 * self.half, self.middle + 0.9 * self.half
+        )
+        for _ in range(60):
+            motion = self._motion(coefficients)
+            if all(part <= 0.0 for part, _ in self._violations(motion)):
+                return coefficients
+            coefficients[1:] *= 0.95
+        raise KinetreeError(
+            "exciting_motion: no motion was found within the limits of forces and workspace; even "
+            f"at rest at {np.round(coefficients[0], 3).tolist()} one is exceeded"
+        )
+
+    def condition(self, coefficients: Array) -> float:
+        W = self._regressor(self._motion(coefficients))
+        flat = W.reshape(-1, W.shape[-1])
+        length = np.linalg.norm(flat, axis=0)
+        return float(np.linalg.cond(flat / np.maximum(length, 1e-300)))
+
+
+def _excess(ratio: Array) -> tuple[float, Array]:
+    """The mean square of what is beyond -1 and 1, and its derivative."""
+    over = np.where(np.isfinite(ratio), np.sign(ratio) * np.maximum(np.abs(ratio) - 1.0, 0.0), 0.0)
+    return float((over**2).mean()), 2.0 * over / over.size
+
+
+def _series(time: Array, duration: float, harmonics: int) -> tuple[Array, Array, Array]:
+    """The functions 1, sin and cos of the series at times, and their first two derivatives."""
+    w = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
+    phase = time[..., None] * w
+    s, c = np.sin(phase), np.cos(phase)
+    one = np.ones((*time.shape, 1))
+    return (
+        np.concatenate([one, s, c], axis=-1),
+        np.concatenate([0 * one, w * c, -w * s], axis=-1),
+        np.concatenate([0 * one, -w * w * s, -w * w * c], axis=-1),
+    )
+
+
+def _at_rest(harmonics: int) -> Array:
+    """A basis of the coefficients with v(0) = 0 and a(0) = 0; the first is a constant."""
+    l = np.arange(1.0, harmonics + 1)
+    rows = np.zeros((2, 2 * harmonics + 1))
+    rows[0, 1 : harmonics + 1] = l  # v(0): sum of l a_l
+    rows[1, harmonics + 1 :] = l * l  # a(0): sum of l^2 b_l
+    basis = np.linalg.svd(rows[:, 1:])[2][2:].T
+    whole = np.zeros((2 * harmonics + 1, basis.shape[1] + 1))
+    whole[0, 0] = 1.0
+    whole[1:, 1:] = basis
+    return whole

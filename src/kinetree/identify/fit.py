@@ -1,0 +1,112 @@
+"""From logs to a model in one call.
+
+Each step is a file: parameters and their combinations (`parameters`, `base`), logs (`log`, `read`,
+`smooth`), the data compressed (`factor`), estimates (`least_squares`), consistency (`log_cholesky`,
+`consistent`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from kinetree.errors import IdentificationWarning, KinetreeError, unknown
+from kinetree.identify.base import BaseParameters, base_parameters
+from kinetree.identify.consistent import fit_consistent
+from kinetree.identify.least_squares import Estimate, accumulate, ordinary, reweighted, weighted
+from kinetree.identify.log import Log
+from kinetree.identify.log_cholesky import fit_log_cholesky
+from kinetree.identify.parameters import FRICTION
+from kinetree.identify.result import Identified
+from kinetree.typing import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+CONSISTENT: dict[str, Callable[[Array, Array, Array, float, Array], Array]] = {
+    "log-cholesky": fit_log_cholesky,
+    "lmi": fit_consistent,
+}
+METHODS = (*CONSISTENT, "base")
+WEIGHTS = ("joints", "equal", "robust")
+STILL = 1e-3
+"""rad or m: a joint that moves less does not move."""
+
+
+def fit(
+    robot: Robot,
+    logs: Log | Iterable[Log],
+    *,
+    drives: Sequence[str] = FRICTION,
+    method: Literal["log-cholesky", "lmi", "base"] = "log-cholesky",
+    weights: Literal["joints", "equal", "robust"] = "joints",
+    trust: float = 1.0,
+    validation: Log | None = None,
+) -> Identified:
+    """The parameters of a robot from measurements of its motion.
+
+    Arguments:
+        robot: as the CAD has it: its structure is kept, its numbers are the prior.
+        logs: with velocities and accelerations; one, or several, which are read one by one.
+        drives: which numbers of the drives are found, too: of "armature", "damping", "friction",
+            "stiffness" and "offset".
+        method: "log-cholesky": inertias that bodies can have, by Gauss-Newton. "lmi": the same by
+            convex optimisation (cvxpy). "base": least squares alone; inertias may be impossible.
+        weights: "joints": by the noise of each. "equal": all the same. "robust": by the noise, and
+            outliers less (the logs are read several times).
+        trust: the standard deviation of a body's inertia from the CAD, as a geodesic distance: 1 is
+            about a factor e in mass.
+        validation: a log that is not fitted, to judge the result.
+
+    Returns:
+        The parameters, how certain they are, and a new robot that has them.
+    """
+    for name, value, valid in (("method", method, METHODS), ("weights", weights, WEIGHTS)):
+        if value not in valid:
+            raise unknown(name, value, valid, "kinetree.identify.fit")
+    if not trust > 0.0:
+        raise KinetreeError(f"trust must be a positive number, got {trust!r}")
+    base = base_parameters(robot, drives=drives)
+    estimate = _estimated(base, logs, weights)
+    _warn(estimate, logs)
+    parameters, prior = base.parameters, base.parameters.nominal
+    theta: Array
+    if method == "base":
+        theta = prior + np.linalg.pinv(base.matrix) @ (estimate.values - base.of(prior))
+    else:
+        # |R x - z|^2 without what no parameter changes
+        A, z = estimate.R @ base.matrix, estimate.R @ estimate.values
+        theta = CONSISTENT[method](A, z, prior, trust, parameters.drive_bounds)
+    return Identified(estimate, theta, method, logs if isinstance(logs, Log) else None, validation)
+
+
+def _estimated(base: BaseParameters, logs: Log | Iterable[Log], weights: str) -> Estimate:
+    if weights == "robust":
+        return reweighted(base, logs)
+    factors = accumulate(base, logs)
+    return ordinary(base, factors) if weights == "equal" else weighted(base, factors)
+
+
+def _warn(estimate: Estimate, logs: Log | Iterable[Log]) -> None:
+    """Say which joints do not move and which parameters stay as they were."""
+    if isinstance(logs, Log) and logs.robot.nq == logs.robot.nv:
+        still = np.flatnonzero(np.ptp(logs.q, axis=0) < STILL)
+        for k in still:
+            warnings.warn(
+                f"{logs.source}: joint {logs.robot.coordinate_names[k]!r} does not move, so the "
+                "log says little about its friction and what it carries",
+                IdentificationWarning,
+                stacklevel=3,
+            )
+    if estimate.unknown.size:
+        names = [estimate.base.names[k] for k in estimate.unknown]
+        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        warnings.warn(
+            f"too little excitation: the data say nothing about {'; '.join(names[:4])}{more}. "
+            "They stay as the robot has them; exciting_motion(robot) shows them",
+            IdentificationWarning,
+            stacklevel=3,
+        )

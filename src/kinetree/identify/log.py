@@ -1,0 +1,233 @@
+"""Logs of measurements, and the checks that each must pass.
+
+A log has one row a sample: time, the configuration q, the joint forces tau, and, if they were
+measured or computed, the velocity v and the acceleration a. `keep` says which joint's force is used
+of which sample; `remarks` say what is not used, and why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import LogError
+from kinetree.typing import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+FASTEST = 30.0
+"""rad/s: a joint without limits that turns faster all the time is most likely given in degrees."""
+OUTSIDE = 1.5
+"""How many times its range a joint may be outside of its limits before degrees are suspected."""
+SATURATED = 0.999
+"""Of the limit of a joint's force: what is measured there is what the drive could not give."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """Measurements of a robot's motion, checked.
+
+    Arguments:
+        robot: whose motion it is.
+        time: s, (T,), increasing.
+        q: configurations, (T, nq).
+        tau: joint forces, (T, nv).
+        v, a: velocities and accelerations, (T, nv); None if they are still to be computed.
+        keep: which force of which sample is used, (T, nv); all if None.
+        remarks: what is not used, and why.
+        source: the file's name, for messages.
+    """
+
+    robot: Robot
+    time: Array
+    q: Array
+    tau: Array
+    v: Array | None = None
+    a: Array | None = None
+    keep: Any = None
+    remarks: tuple[str, ...] = ()
+    source: str = "the log"
+
+    def __post_init__(self) -> None:
+        count = np.shape(self.time)[0] if np.ndim(self.time) == 1 else -1
+        for name, length in self._lengths().items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            array = np.asarray(value, float)
+            if array.shape != (count, length):
+                raise LogError(
+                    f"{self.source}: {name} has shape {array.shape}; {(count, length)} is "
+                    f"expected: a row for each of the {count} times, a column for each of "
+                    f"{', '.join(self._columns(name)[:4])}, ..."
+                )
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "time", np.asarray(self.time, float))
+        if self.keep is None:
+            object.__setattr__(self, "keep", np.ones((count, self.robot.nv), dtype=bool))
+        self._check()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def used(self) -> Array:
+        """How many measurements of each joint force are used, (nv,)."""
+        return self.keep.sum(axis=0)
+
+    @property
+    def motion(self) -> tuple[Array, Array, Array]:
+        """q, v and a; an error if velocities or accelerations are still to be computed."""
+        if self.v is None or self.a is None:
+            raise LogError(
+                f"{self.source}: it has no velocities or accelerations; filtered(log, cutoff) "
+                "computes them"
+            )
+        return self.q, self.v, self.a
+
+    @property
+    def rate(self) -> float:
+        """Samples a second."""
+        return float((len(self.time) - 1) / (self.time[-1] - self.time[0]))
+
+    def _lengths(self) -> dict[str, int]:
+        nq, nv = self.robot.nq, self.robot.nv
+        return {"q": nq, "tau": nv, "v": nv, "a": nv}
+
+    def _columns(self, name: str) -> tuple[str, ...]:
+        return self.robot.coordinate_names if name == "q" else self.robot.velocity_names
+
+    # checks
+
+    def _check(self) -> None:
+        if len(self.time) < 2:
+            raise LogError(
+                f"{self.source}: it has {len(self.time)} samples; two or more are needed"
+            )
+        self._check_time()
+        self._check_degrees()
+
+    def _check_time(self) -> None:
+        wrong = np.flatnonzero(~(np.diff(self.time) > 0.0))
+        if wrong.size:
+            k = int(wrong[0]) + 1
+            raise LogError(
+                f"{self.source}: time does not increase at sample {k}: {self.time[k]:.9g} s comes "
+                f"after {self.time[k - 1]:.9g} s; sort the samples and remove repeated ones"
+            )
+
+    def _check_degrees(self) -> None:
+        """Refuse angles that only degrees can be: far outside their limits, or far too fast."""
+        lower, upper = self.robot.limits.lower, self.robot.limits.upper
+        for k, name in enumerate(self.robot.coordinate_names):
+            if self.robot.coordinate_units[k] != "rad":
+                continue
+            if np.isfinite([lower[k], upper[k]]).all():
+                far = float(np.nanmax(np.abs(self.q[:, k]), initial=0.0))
+                reach = max(abs(lower[k]), abs(upper[k])) + OUTSIDE * (upper[k] - lower[k])
+                seen = (
+                    f"reaches {far:.4g}, but its limits are {lower[k]:.4g} and {upper[k]:.4g} rad"
+                )
+            else:
+                with np.errstate(all="ignore"):
+                    rates = np.abs(np.diff(self.q[:, k]) / np.diff(self.time))
+                far, reach = float(np.nanmedian(rates)), FASTEST
+                seen = f"moves by {far:.4g} a second"
+            if far > reach:
+                raise LogError(
+                    f"{self.source}: joint {name!r} {seen}: is it in degrees? Expected are "
+                    "radians: multiply by pi / 180"
+                )
+        self._check_velocities()
+
+    def _check_velocities(self) -> None:
+        """Refuse velocities that are not the rates of the configurations, such as degrees/s."""
+        if self.v is None or self.robot.nq != self.robot.nv:
+            return
+        with np.errstate(all="ignore"):
+            rates = np.diff(self.q, axis=0) / np.diff(self.time)[:, None]
+            ours = np.nanmedian(np.abs(rates), axis=0)
+            theirs = np.nanmedian(np.abs(self.v), axis=0)
+        for k, name in enumerate(self.robot.velocity_names):
+            if ours[k] > 1e-3 and not 0.1 < theirs[k] / ours[k] < 10.0:
+                raise LogError(
+                    f"{self.source}: the velocity of joint {name!r} is {theirs[k]:.4g} (median), "
+                    f"but its position changes by {ours[k]:.4g} a second: one of the two is in "
+                    "another unit, perhaps degrees; radians and metres are expected"
+                )
+
+    # what is not used
+
+    def without(self, which: NDArray[np.bool_], reason: str) -> Log:
+        """The same log, some forces not used.
+
+        Arguments:
+            which: (T,) or (T, nv), true where a force is not used.
+            reason: why, for `remarks`.
+        """
+        gone = np.broadcast_to(which[:, None] if which.ndim == 1 else which, self.keep.shape)
+        new = gone & self.keep
+        if not new.any():
+            return self
+        counts = new.sum(axis=0)
+        worst = int(np.argmax(counts))
+        if (counts == counts[0]).all():
+            which_ones = f"{counts[0]} measurements of every joint"
+        else:
+            joint = self.robot.velocity_names[worst]
+            which_ones = f"{new.sum()} measurements, {counts[worst]} of them of joint {joint!r},"
+        remark = f"{which_ones} are not used: {reason}"
+        return replace(self, keep=self.keep & ~gone, remarks=(*self.remarks, remark))
+
+    def without_gaps(self) -> Log:
+        """The same log without samples that have a number missing."""
+        arrays = [x for x in (self.q, self.tau, self.v, self.a) if x is not None]
+        wrong = ~np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in arrays])
+        if not wrong.any():
+            return self
+        log = self.without(wrong, "a number is missing or not finite")
+        return log.part(~wrong)
+
+    def without_saturation(self) -> Log:
+        """The same log without forces at their limits."""
+        limit = self.robot.limits.effort
+        return self.without(np.abs(self.tau) >= SATURATED * limit, "the force is at its limit")
+
+    def without_standstill(self, speed: float) -> Log:
+        """The same log without forces of joints that hardly move: friction is unknown there.
+
+        Arguments:
+            speed: rad/s or m/s; slower joints are not used.
+        """
+        _, v, _ = self.motion
+        slow = np.abs(v) < speed
+        return self.without(slow, f"the joint is slower than {speed:g}, so friction is unknown")
+
+    def part(self, rows: Array | slice) -> Log:
+        """Some samples of the log.
+
+        Arguments:
+            rows: which: a slice, numbers, or booleans.
+        """
+        return replace(
+            self,
+            time=self.time[rows],
+            q=self.q[rows],
+            tau=self.tau[rows],
+            v=None if self.v is None else self.v[rows],
+            a=None if self.a is None else self.a[rows],
+            keep=self.keep[rows],
+        )
+
+    def split(self, share: float = 0.75) -> tuple[Log, Log]:
+        """The beginning of the log, to fit, and its end, to validate.
+
+        Arguments:
+            share: of the samples in the first part.
+        """
+        at = round(len(self) * share)
+        return self.part(slice(None, at)), self.part(slice(at, None))

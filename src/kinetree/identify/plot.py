@@ -1,0 +1,44 @@
+"""A picture of measured and predicted joint forces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.identify.extras import package
+from kinetree.identify.log import Log
+from kinetree.identify.result import Identified
+
+
+def plot(found: Identified, path: str | Path | None = None, log: Log | None = None) -> Any:
+    """One panel a joint: measured, predicted by the robot as it was, and by the new one.
+
+    Arguments:
+        found, path, log: as in `Identified.plot`.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    log = log or found.validation or found.log
+    if log is None:
+        raise KinetreeError("plot: the logs were streamed; say which one to draw, log=...")
+    before, after = found.predicted(log, found.before), found.predicted(log)
+    names = found.before.velocity_names
+    figure = package("matplotlib.figure", "plot").Figure(
+        figsize=(8.0, 1.0 + 1.4 * len(names)), layout="constrained"
+    )
+    panels = np.ravel(figure.subplots(len(names), 1, sharex=True, squeeze=False))
+    for k, (panel, name) in enumerate(zip(panels, names, strict=True)):
+        panel.plot(log.time, log.tau[:, k], color="0.6", linewidth=1.5, label="measured")
+        panel.plot(log.time, before[:, k], "C1:", linewidth=1.0, label="before")
+        panel.plot(log.time, after[:, k], "C0", linewidth=0.8, label="identified")
+        panel.set_ylabel(name, fontsize=8)
+        panel.grid(alpha=0.3)
+    panels[0].legend(ncol=3, fontsize=8)
+    panels[-1].set_xlabel("time, s")
+    if path is not None:
+        figure.savefig(path)
+    return figure

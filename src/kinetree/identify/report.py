@@ -1,0 +1,162 @@
+"""A page on an identification, in Markdown or HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.identify.log import Log
+from kinetree.identify.result import Identified
+
+Table = tuple[Sequence[str], list[list[str]]]
+Part = str | Table
+
+
+def report(found: Identified, path: str | Path | None = None) -> str:
+    """The page, written to a file if one is named; see `Identified.report`.
+
+    Arguments:
+        found: what is reported.
+        path: of the file: HTML if it ends in .html.
+    """
+    as_html = path is not None and Path(path).suffix == ".html"
+    text = (_html if as_html else _markdown)(list(parts(found)))
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def parts(found: Identified) -> Iterator[tuple[str, list[Part]]]:
+    """The sections: a title, then paragraphs and tables."""
+    estimate, parameters = found.estimate, found.parameters
+    yield (
+        f"Identification of {found.before.name}",
+        [
+            f"{len(estimate.base)} base parameters of {len(parameters.names)} parameters, from "
+            f"{int(estimate.factors.rows.sum())} measurements of joint forces. "
+            f"Method: {found.method}. Condition number: {estimate.condition:.3g}.",
+            _verdict(found),
+        ],
+    )
+    if found.log is not None and found.log.remarks:
+        yield "What was done to the data", [f"- {remark}" for remark in found.log.remarks]
+    yield "Errors of joint forces", [_errors(found)]
+    yield "Base parameters", [_base(found)]
+    if found.vague:
+        yield (
+            "What the data say little about",
+            ["Standard deviation above 30 %:", *(f"- {name}" for name in found.vague)],
+        )
+    yield "Bodies", [_bodies(found)]
+    if parameters.drives:
+        yield "Drives", [_drives(found)]
+
+
+def _verdict(found: Identified) -> str:
+    if found.impossible:
+        return f"No body can have the inertia of {', '.join(found.impossible)}."
+    return "Every body's inertia is one that a body can have."
+
+
+def _errors(found: Identified) -> Table:
+    """Root mean squares of the errors, before and after, fitted and not."""
+    logs: dict[str, Log] = {}
+    if found.log is not None:
+        logs["fitted"] = found.log
+    if found.validation is not None:
+        logs["validation"] = found.validation
+    head = ["joint", "noise"]
+    columns = [found.estimate.noise]
+    for name, log in logs.items():
+        before, after = found.errors(log, found.before), found.errors(log)
+        head += [f"{name}, before", f"{name}, after", "relative"]
+        columns += [before.rms, after.rms, 100.0 * after.relative]
+    rows = [
+        [
+            joint,
+            *(f"{x:.4g} %" if head[j] == "relative" else f"{x:.4g}" for j, x in enumerate(row, 1)),
+        ]
+        for joint, row in zip(found.before.velocity_names, np.transpose(columns), strict=True)
+    ]
+    return head, rows
+
+
+def _base(found: Identified) -> Table:
+    estimate = found.estimate
+    new = estimate.base.of(found.theta)
+    columns = zip(
+        estimate.base.names,
+        estimate.base.values,
+        estimate.values,
+        estimate.deviations,
+        new,
+        strict=True,
+    )
+    rows = [[name, *(f"{x:.5g}" for x in numbers)] for name, *numbers in columns]
+    return ["combination", "before", "least squares", "deviation", "new robot"], rows
+
+
+def _bodies(found: Identified) -> Table:
+    count = found.parameters.inertial_count
+    old = found.parameters.nominal[:count].reshape(-1, 10)
+    new = found.theta[:count].reshape(-1, 10)
+    rows = []
+    for name, a, b in zip(found.before.bodies, old, new, strict=True):
+        center = b[1:4] / b[0] if b[0] else b[1:4]
+        com = ", ".join(f"{x:.4g}" for x in center)
+        rows.append([name, f"{a[0]:.5g}", f"{b[0]:.5g}", com])
+    return ["body", "mass before, kg", "mass, kg", "centre of mass, m"], rows
+
+
+def _drives(found: Identified) -> Table:
+    parameters = found.parameters
+    bodies = found.before.model.bodies
+    pairs = zip(parameters.driven, parameters.drive_numbers(found.theta), strict=True)
+    rows = [[bodies[i].joint_name, *(f"{x:.5g}" for x in row)] for i, row in pairs]
+    return ["joint", *parameters.drives], rows
+
+
+def _markdown(sections: list[tuple[str, list[Part]]]) -> str:
+    lines: list[str] = []
+    for k, (title, content) in enumerate(sections):
+        lines += [f"{'#' if k == 0 else '##'} {title}", ""]
+        for part in content:
+            lines += [part] if isinstance(part, str) else _markdown_table(*part)
+            lines += [""] if not (isinstance(part, str) and part.startswith("- ")) else []
+        lines += [""] if lines[-1] else []
+    return "\n".join(lines)
+
+
+def _markdown_table(head: Sequence[str], rows: list[list[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'-|' * len(head)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+
+
+def _html(sections: list[tuple[str, list[Part]]]) -> str:
+    body = []
+    for k, (title, content) in enumerate(sections):
+        level = "h1" if k == 0 else "h2"
+        body.append(f"<{level}>{html.escape(title)}</{level}>")
+        for part in content:
+            if isinstance(part, str):
+                body.append(f"<p>{html.escape(part)}</p>")
+            else:
+                head, rows = part
+                body.append("<table>" + _row("th", head) + "".join(_row("td", r) for r in rows))
+                body.append("</table>")
+    title = html.escape(sections[0][0])
+    style = "body{font:1em sans-serif}td,th{padding:0 .8em;text-align:left}"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{style}</style></head><body>\n" + "\n".join(body) + "\n</body></html>\n"
+    )
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(x)}</{tag}>" for x in cells) + "</tr>\n"

@@ -1,0 +1,40 @@
+"""Motions: sampled ones, transitions of least effort, optimal control.
+
+motion.py      Motion: configurations over time, cut, blended, played at another speed
+transition.py  the motion of least effort between two states; result.py  what that gives
+terms.py       costs and constraints at an instant; objective.py  their sum over a spline
+newton.py      Newton's method with band matrices, for many problems at once
+control_problem.py  a step and costs over scalars; costs.py  the usual ones
+ilqr.py        the iterative regulator; sampling.py  path integrals; mpc.py  closed loops
+pictures.py    plots and stick figures
+splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinetree.motion.control_problem import ControlProblem
+    from kinetree.motion.costs import quadratic_cost, reach_cost
+    from kinetree.motion.motion import Motion
+    from kinetree.motion.result import Transition
+    from kinetree.motion.transition import Hold
+
+__all__ = ["ControlProblem", "Hold", "Motion", "Transition", "quadratic_cost", "reach_cost"]
+
+_HOMES = {
+    "ControlProblem": "control_problem",
+    "Hold": "transition",
+    "Motion": "motion",
+    "Transition": "result",
+    "quadratic_cost": "costs",
+    "reach_cost": "costs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import each part on first access: a robot's first call needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kinetree.motion' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"kinetree.motion.{_HOMES[name]}"), name)

@@ -1,0 +1,349 @@
+"""Motions: configurations of a robot over time, sampled or interpolated.
+
+Between samples the coordinates are a spline. Where velocities are not the rates of coordinates,
+with q' = E(q) v, they follow from the spline s of the coordinates:
+
+    v = E^+ s',    a = E^+ (s'' - E' v) - 2 (s . s') / (s . s) v
+
+the last term only for quaternions, whose length a spline does not keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, MissingFileError, ShapeError
+from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
+from kinetree.motion.splines import scipy_module
+from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+    from kinetree.simulate.result import Simulation
+
+
+class MotionState(NamedTuple):
+    """Configuration (..., nq), velocity and acceleration (..., nv)."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+class Motion:
+    """A motion of a robot.
+
+    Arguments:
+        robot: what moves.
+        times: increasing, (T,), s.
+        q: configurations, (T, nq).
+        v: velocities, (T, nv); if not given, those of the quintic spline through q.
+        a: accelerations, (T, nv); with v and a it is the quintic piecewise polynomial that has
+            them, with v alone a cubic one.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        times: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+    ) -> None:
+        self.robot = robot
+        self.times = np.asarray(times, float)
+        path = np.asarray(q, float)
+        count = self.times.shape[0] if self.times.ndim == 1 else 0
+        if path.shape != (count, robot.nq) or count < 2 or not (np.diff(self.times) > 0.0).all():
+            raise ShapeError(
+                f"times has shape {self.times.shape} and q {path.shape}; increasing times are "
+                f"expected, at least two, and q of shape (times, {robot.nq})"
+            )
+        self.q = robot.continuous(robot.normalize(path))
+        self._v = None if v is None else _rates("v", v, count, robot.nv)
+        self._a = None if a is None else _rates("a", a, count, robot.nv)
+        if self._a is not None and self._v is None:
+            raise KinetreeError("a motion with accelerations needs velocities, too: give v")
+
+    def __repr__(self) -> str:
+        length = f"{len(self.times)} times, {self.duration:g} s"
+        return f"<Motion of {self.robot.name!r}: {length}>"
+
+    # where they come from
+
+    @staticmethod
+    def from_simulation(robot: Robot, simulation: Simulation) -> Motion:
+        """The motion of a simulation of one robot.
+
+        Arguments:
+            robot: what was simulated.
+            simulation: without a batch.
+        """
+        return Motion(robot, simulation.times, simulation.q, simulation.v)
+
+    @staticmethod
+    def from_function(
+        robot: Robot, function: Callable[[float], ArrayLike], duration: float, rate: float = 100.0
+    ) -> Motion:
+        """The motion that a function of time describes.
+
+        Arguments:
+            robot: what moves.
+            function: from the time, s, to the configuration, (nq,).
+            duration: s.
+            rate: samples a second.
+        """
+        times = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
+        return Motion(robot, times, np.array([function(t) for t in times]))
+
+    @staticmethod
+    def load(robot: Robot, path: str | Path) -> Motion:
+        """The motion in an NPZ file, with arrays times, q and perhaps v and a.
+
+        Arguments:
+            robot: what moves.
+            path: of the file; `Motion.save` and `Simulation.save` write such files.
+        """
+        if not Path(path).exists():
+            raise MissingFileError(f"{path}: there is no such file")
+        with np.load(path, allow_pickle=False) as file:
+            for name in ("times", "q"):
+                if name not in file.files:
+                    raise KinetreeError(f"{path}: there is no array {name!r}, only {file.files}")
+            arrays = {name: file[name] for name in ("times", "q", "v", "a") if name in file.files}
+        return Motion(robot, **arrays)
+
+    def save(self, path: str | Path) -> None:
+        """Write times, q, v and a to an NPZ file.
+
+        Arguments:
+            path: of the file.
+        """
+        np.savez_compressed(path, times=self.times, q=self.q, v=self.v, a=self.a)
+
+    # at any time
+
+    @property
+    def start(self) -> float:
+        """When it starts, s."""
+        return float(self.times[0])
+
+    @property
+    def duration(self) -> float:
+        """How long it lasts, s."""
+        return float(self.times[-1] - self.times[0])
+
+    @cached_property
+    def _spline(self) -> Any:
+        interpolate = scipy_module("interpolate")
+        if self._v is None:
+            degree = min(5, 2 * ((len(self.times) - 1) // 2) + 1, len(self.times) - 1)
+            return interpolate.make_interp_spline(self.times, self.q, k=degree)
+        given = [self.q, self.robot.coordinate_rates(self.q, self._v)]
+        if self._a is not None:
+            turning = _turning(self.robot, self.q, self._v)
+            given.append(turning + self.robot.coordinate_rates(self.q, self._a))
+        return interpolate.BPoly.from_derivatives(self.times, np.stack(given, axis=1))
+
+    def at(self, time: ArrayLike) -> MotionState:
+        """The state at given times.
+
+        Arguments:
+            time: s, (...), within the motion.
+        """
+        t = np.asarray(time, float)
+        late = (t < self.times[0] - 1e-9) | (t > self.times[-1] + 1e-9)
+        if late.any():
+            raise KinetreeError(
+                f"t = {float(t[late].flat[0]):g} s is outside of the motion, which lasts from "
+                f"{self.times[0]:g} to {self.times[-1]:g} s"
+            )
+        t = np.clip(t, self.times[0], self.times[-1])
+        s, ds = self._spline(t), self._spline(t, 1)
+        dds = self._spline(t, 2) if getattr(self._spline, "k", 5) > 1 else np.zeros_like(s)
+        return _state(self.robot, s, ds, dds)
+
+    @cached_property
+    def _sampled(self) -> MotionState:
+        return self.at(self.times)
+
+    @property
+    def v(self) -> Array:
+        """The velocities at `times`, (T, nv)."""
+        return self._sampled.v if self._v is None else self._v
+
+    @property
+    def a(self) -> Array:
+        """The accelerations at `times`, (T, nv)."""
+        return self._sampled.a if self._a is None else self._a
+
+    @cached_property
+    def tau(self) -> Array:
+        """The joint forces at `times`, (T, nv)."""
+        return self.robot.inverse_dynamics(self.q, self.v, self.a)
+
+    # other motions
+
+    def resampled(self, times: ArrayLike) -> Motion:
+        """The same motion at other times.
+
+        Arguments:
+            times: s, (T,), within the motion; or samples a second.
+        """
+        t = np.asarray(times, float)
+        if t.ndim == 0:
+            t = np.linspace(
+                self.times[0], self.times[-1], max(2, round(self.duration * float(t)) + 1)
+            )
+        return Motion(self.robot, t, *self.at(t))
+
+    def cut(self, first: float, last: float) -> Motion:
+        """The part between two times; it starts at zero.
+
+        Arguments:
+            first, last: s.
+        """
+        if not first < last:
+            raise KinetreeError(f"cut({first!r}, {last!r}): the first time must be before the last")
+        near = 1e-9 * (last - first)  # a sample at either end is not taken twice
+        inside = self.times[(self.times > first + near) & (self.times < last - near)]
+        t = np.concatenate([[first], inside, [last]])
+        return Motion(self.robot, t - first, *self.at(t))
+
+    def faster(self, factor: float) -> Motion:
+        """The same motion at another speed.
+
+        Arguments:
+            factor: 2 is twice as fast.
+        """
+        if not (np.isfinite(factor) and factor > 0.0):
+            raise KinetreeError(f"faster({factor!r}): a positive number is expected")
+        start = self.times[0]
+        times = start + (self.times - start) / factor
+        return Motion(self.robot, times, self.q, self.v * factor, self.a * factor**2)
+
+    def then(self, other: Motion) -> Motion:
+        """This motion, and another one at once after it.
+
+        Arguments:
+            other: starts where this one ends.
+        """
+        self.check_same(other)
+        gap = np.abs(self.robot.difference(self.q[-1], other.q[0])).max()
+        if gap > 1e-6:
+            raise KinetreeError(
+                f"the second motion starts {gap:.3g} away from where the first ends; "
+                "robot.transition(...) makes a motion between them"
+            )
+        times = np.concatenate([self.times, self.times[-1] + other.times[1:] - other.times[0]])
+        q, v, a = (
+            np.concatenate([one, two[1:]])
+            for one, two in ((self.q, other.q), (self.v, other.v), (self.a, other.a))
+        )
+        return Motion(self.robot, times, q, v, a)
+
+    def blend(self, other: Motion, duration: float, rate: float = 100.0) -> Motion:
+        """This motion, faded into another over its last moments: no dynamics are considered.
+
+        Arguments:
+            other: starts while this one ends.
+            duration: of both being mixed, s.
+            rate: samples a second while they are.
+        """
+        self.check_same(other)
+        if not 0.0 < duration < min(self.duration, other.duration):
+            raise KinetreeError(
+                f"blend: duration={duration!r}: less than both motions last is expected, "
+                f"{min(self.duration, other.duration):g} s"
+            )
+        u = np.linspace(0.0, 1.0, max(3, round(duration * rate) + 1))
+        share = (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))[:, None]
+        one = self.at(self.times[-1] - duration * (1.0 - u)).q
+        two = other.at(other.times[0] + duration * u).q
+        mixed = self.robot.integrate(one, share * self.robot.difference(one, two))
+        before = self.times[self.times < self.times[-1] - duration - 1e-9]
+        after = other.times[other.times > other.times[0] + duration + 1e-9]
+        times = [before, self.times[-1] - duration * (1.0 - u)]
+        times.append(self.times[-1] - duration - other.times[0] + after)
+        q = [self.at(before).q, mixed, other.at(after).q]
+        return Motion(self.robot, np.concatenate(times), np.concatenate(q))
+
+    def check_same(self, other: Motion) -> None:
+        """Raise an error if another motion is not of the same skeleton.
+
+        Arguments:
+            other: the motion to compare with.
+        """
+        same_robot(self.robot, other.robot)
+
+    # seeing
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """A picture of q, v and the joint forces over time.
+
+        Arguments:
+            path: where to save it; not saved if None.
+        """
+        from kinetree.motion.pictures import plot_motion
+
+        return plot_motion(self, path)
+
+    def figures(self, path: str | Path | None = None, count: int = 8, axes: str = "xz") -> Any:
+        """Stick figures at equal intervals of time, beside each other in one picture.
+
+        Arguments:
+            path: where to save it; not saved if None.
+            count: how many figures.
+            axes: the two axes of the world that are seen.
+        """
+        from kinetree.motion.pictures import stick_figures
+
+        return stick_figures(self, path, count, axes)
+
+
+def same_robot(one: Robot, other: Robot) -> None:
+    """Raise an error if two robots have other joints."""
+    if one.joints == other.joints and one.nq == other.nq:
+        return
+    lacking = [name for name in one.joints if name not in other.joints]
+    lacking = lacking or [name for name in other.joints if name not in one.joints]
+    words = f"joint {lacking[0]!r} is in one only" if lacking else "their joints differ in order"
+    raise KinetreeError(
+        f"the motions are of robots {one.name!r} and {other.name!r}, which do not match: {words}"
+    )
+
+
+def _rates(name: str, given: ArrayLike, count: int, nv: int) -> Array:
+    array = np.asarray(given, float)
+    if array.shape != (count, nv):
+        raise ShapeError(f"{name} has shape {array.shape}; ({count}, {nv}) is expected")
+    return array
+
+
+def _turning(robot: Robot, q: Array, v: Array) -> Array:
+    """E' v: how the rates of coordinates change while the velocity does not."""
+    if robot.nq == robot.nv:
+        return np.zeros_like(q)
+    return robot.kernel("coordinate_rates").jvp()(q, v, v, np.zeros_like(v))[1]
+
+
+def _state(robot: Robot, s: Array, ds: Array, dds: Array) -> MotionState:
+    """The state, from coordinates that are not normalised, and their rates."""
+    if robot.nq == robot.nv:
+        return MotionState(s, ds, dds)
+    v = robot.kernel("velocity_of_rates")(s, ds)
+    a = robot.kernel("velocity_of_rates")(s, dds - _turning(robot, s, v))
+    for i in robot.model.coordinate_order:
+        joint = robot.model.bodies[i].joint
+        if joint.nq != joint.nv:
+            turn = slice(robot.model.q_slices[i].stop - 4, robot.model.q_slices[i].stop)
+            spin = slice(robot.model.v_slices[i].stop - 3, robot.model.v_slices[i].stop)
+            x, dx = s[..., turn], ds[..., turn]
+            growth = (x * dx).sum(axis=-1) / (x * x).sum(axis=-1)
+            a[..., spin] -= 2.0 * growth[..., None] * v[..., spin]
+    return MotionState(robot.normalize(s), v, a)

@@ -1,0 +1,121 @@
+"""Model-predictive control: optimal control solved again at every period, from where it ended."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import unknown
+from kinetree.motion.arrays import Array
+from kinetree.motion.control_problem import ControlProblem
+from kinetree.motion.ilqr import ilqr
+from kinetree.motion.motion import Motion
+from kinetree.motion.sampling import KINDS, Sampler
+from kinetree.typing import ArrayLike
+
+METHODS = ("ilqr", *KINDS)
+
+
+@dataclass
+class ClosedLoopRun:
+    """A closed loop under model-predictive control.
+
+    times: s, (T,).
+    q, v: states, (T, n).
+    u: controls, (T - 1, nu).
+    seconds: how long each solution took, (T - 1,).
+    """
+
+    problem: ControlProblem
+    times: Array
+    q: Array
+    v: Array
+    u: Array
+    seconds: Array
+
+    def percentile(self, share: float = 99.0) -> float:
+        """The time that so many percent of the solutions took at most, s.
+
+        Arguments:
+            share: percent.
+        """
+        return float(np.percentile(self.seconds, share))
+
+    def motion(self) -> Motion:
+        """The motion that it made."""
+        return Motion(self.problem.robot, self.times, self.q, self.v)
+
+
+class ModelPredictiveControl:
+    """A controller that plans ahead at every period; made by `Robot.mpc`.
+
+    Arguments:
+        problem: the horizon that is planned, and what it costs.
+        method: "ilqr", "mppi" or "predictive".
+        iterations: of each plan.
+        options: of `Sampler`.
+    """
+
+    def __init__(
+        self, problem: ControlProblem, method: str = "ilqr", iterations: int = 2, **options: Any
+    ) -> None:
+        if method not in METHODS:
+            raise unknown("method", method, METHODS, "mpc")
+        self.problem, self.method, self.iterations = problem, method, iterations
+        self._sampler = None if method == "ilqr" else Sampler(problem, method, **options)
+        self.u: Array = np.zeros((problem.steps, problem.nu))
+        self.reset()
+
+    def reset(self, u: ArrayLike | None = None) -> None:
+        """Forget the last plan.
+
+        Arguments:
+            u: the plan to begin with, (steps, nu); zeros if None.
+        """
+        shape = self.u.shape
+        self.u = np.zeros(shape) if u is None else np.broadcast_to(u, shape).astype(float)
+
+    def control(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
+        """The controls for the next period, from a plan that begins at a state.
+
+        Arguments:
+            q, v: the state, (nq,) and (nv,).
+            t: its time, s.
+
+        Returns:
+            (nu,).
+        """
+        state = np.asarray(q, float), np.asarray(v, float)
+        if self._sampler is None:
+            plan = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t).u
+        else:
+            plan = self.u
+            for _ in range(self.iterations):
+                plan, _ = self._sampler.improve(*state, plan, t)
+        self.u = np.concatenate([plan[1:], plan[-1:]])
+        return plan[0]
+
+    def run(self, q0: ArrayLike, v0: ArrayLike, duration: float) -> ClosedLoopRun:
+        """The robot under this controller, a plan each period of the problem's dt.
+
+        Arguments:
+            q0, v0: where it starts, (nq,) and (nv,).
+            duration: s.
+        """
+        problem, count = self.problem, round(duration / self.problem.dt)
+        q, v = [np.asarray(q0, float)], [np.asarray(v0, float)]
+        u, seconds = [], []
+        for k in range(count):
+            began = time.perf_counter()
+            u.append(self.control(q[-1], v[-1], k * problem.dt))
+            seconds.append(time.perf_counter() - began)
+            tau = problem.forces(u[-1])
+            state = problem.robot.step(q[-1], v[-1], tau, problem.dt, method=problem.method)
+            q.append(state[0])
+            v.append(state[1])
+        times = np.arange(count + 1) * problem.dt
+        arrays = (np.array(x) for x in (q, v, u, seconds))
+        return ClosedLoopRun(problem, times, *arrays)

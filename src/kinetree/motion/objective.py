@@ -1,0 +1,236 @@
+"""The cost of spline motions as a function of their coefficients, with band matrices.
+
+symbol   code   meaning
+c        c      coefficients; the first and last are fixed, those between are the unknowns
+A        A      derivative of tau at a sample by the coefficients that count there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.motion.arrays import Array
+from kinetree.motion.newton import Expansion
+from kinetree.motion.splines import Grid, bands
+from kinetree.motion.terms import Sampled, State, Term
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+RATE = {"q": 0, "v": 1, "a": 2}
+
+
+class Part:
+    """Terms that are summed over one grid of times.
+
+    Arguments:
+        robot: its velocities are rates of its coordinates.
+        grid: the samples.
+        terms: what is summed.
+        duration: of the motion, s.
+    """
+
+    def __init__(self, robot: Robot, grid: Grid, terms: Sequence[Term], duration: float) -> None:
+        self.robot, self.grid, self.duration = robot, grid, duration
+        self.terms = list(terms)
+        self.weights = grid.weights * duration
+        scale = np.array([1.0, 1.0 / duration, 1.0 / duration**2])
+        self._N = grid.N * scale[:, None, None, None]
+
+    @property
+    def forces(self) -> bool:
+        """Whether any term needs the joint forces."""
+        return any(term.needs_forces for term in self.terms)
+
+    def state(self, c: Array) -> State:
+        """The motion at the samples, from all coefficients (problems, count, n)."""
+        q, v, a = self.grid.motion(c, self.duration)
+        tau = self.robot.inverse_dynamics(q, v, a) if self.forces else None
+        return State(self.grid.u * self.duration, q, v, a, tau)
+
+    def values(self, c: Array, which: Array) -> Array:
+        """The sum over samples and terms, (problems,)."""
+        state = self.state(c)
+        total = sum((term.value(state, which) for term in self.terms), start=np.zeros(()))
+        return (np.broadcast_to(total, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
+
+    def expansion(self, c: Array, which: Array, exact: bool = True) -> Expansion:
+        """The sum and its derivatives by all coefficients.
+
+        Arguments:
+            exact: whether the second derivatives of tau count; those of terms always do.
+        """
+        state = self.state(c)
+        found = _summed([term.derivatives(state, which) for term in self.terms])
+        q, v, a = state.q, state.v, state.a
+        first = dict(found.first)
+        problems, intervals, _, n = q.shape
+        wide = self._N.shape[-1]
+        local = np.zeros((problems, intervals, wide, n, wide, n))
+        pairs = {key: x for key, x in found.second.items() if "tau" not in key}
+        if "tau" in first:
+            D = self.robot.inverse_dynamics_derivatives(q, v, a)
+            y = first.pop("tau")
+            for name, by in zip(RATE, D, strict=True):
+                slope = (y[..., None, :] @ by)[..., 0, :]
+                first[name] = first[name] + slope if name in first else slope
+            crossed = {key[0]: x for key, x in found.second.items() if "tau" in key}
+            if crossed:
+                A = self._projected(D)
+                local += self._gauss_newton(A, found)
+                crossed.pop("tau", None)
+                self._add_crossed(local, crossed, A)
+            else:
+                local += self._squares(D, found.diagonal["tau"])
+        if "tau" in found.first and exact:
+            bent = self.robot.inverse_dynamics_second_derivatives(q, v, a, found.first["tau"])
+            names = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
+            for key, block in zip(names, bent, strict=True):
+                pairs[key] = pairs[key] + block if key in pairs else block
+        self._add_pairs(local, pairs)
+        self._add_diagonals(local, found.diagonal)
+        gradient = self._gradient(first, q.shape)
+        value = (np.broadcast_to(found.value, q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
+        return Expansion(value, gradient, bands(local))
+
+    def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
+        """The sum and its gradient by all coefficients, by a reverse sweep."""
+        state = self.state(c)
+        found = _summed([term.derivatives(state, which) for term in self.terms])
+        first = dict(found.first)
+        if "tau" in first:
+            kernel = self.robot.kernel("inverse_dynamics").vjp(tuple(RATE))
+            swept = kernel(state.q, state.v, state.a, first.pop("tau"))
+            for name, slope in zip(RATE, swept, strict=True):
+                first[name] = first[name] + slope if name in first else slope
+        value = (np.broadcast_to(found.value, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
+        return value, self._gradient(first, state.q.shape)
+
+    def _gradient(self, first: dict[str, Array], shape: tuple[int, ...]) -> Array:
+        """The gradient by all coefficients, from those by q, v and a at the samples."""
+        q, v, a = (self.weights[..., None] * first.get(x, np.zeros(shape)) for x in RATE)
+        return self.grid.gradient((q, v, a), self.duration)
+
+    def _squares(self, D: Sequence[Array], diagonal: Array) -> Array:
+        """As `_gauss_newton`, where second derivatives by tau are diagonal and not negative."""
+        root = np.sqrt(diagonal * self.weights[..., None])[..., None]
+        A = self._projected([by * root for by in D])
+        problems, intervals, samples, n, columns = A.shape
+        rows = A.reshape(problems, intervals, samples * n, columns)
+        total = rows.swapaxes(-1, -2) @ rows
+        return total.reshape(problems, intervals, columns // n, n, columns // n, n)
+
+    def _projected(self, D: Sequence[Array]) -> Array:
+        """A: (problems, intervals, samples, n, wide n)."""
+        shape = D[0].shape
+        wide = self._N.shape[-1]
+        A = self._N[0][..., None, :, None] * D[0][..., :, None, :]
+        part = np.empty_like(A)
+        for N, by in zip(self._N[1:], D[1:], strict=True):
+            np.multiply(N[..., None, :, None], by[..., :, None, :], out=part)
+            A += part
+        return A.reshape(*shape[:-1], wide * shape[-1])
+
+    def _gauss_newton(self, A: Array, found: Sampled) -> Array:
+        """The sum over samples of A^T H A, H the second derivatives by tau."""
+        problems, intervals, samples, n, columns = A.shape
+        H = found.second.get(("tau", "tau"))
+        weighted = 0.0 if H is None else H @ A
+        if "tau" in found.diagonal:
+            weighted = weighted + found.diagonal["tau"][..., None] * A
+        weighted = self.weights[..., None, None] * weighted
+        rows = (problems, intervals, samples * n, columns)
+        total = A.reshape(rows).swapaxes(-1, -2) @ weighted.reshape(rows)
+        return total.reshape(problems, intervals, columns // n, n, columns // n, n)
+
+    def _add_crossed(self, local: Array, crossed: dict[str, Array], A: Array) -> None:
+        """Second derivatives by a coordinate (or its rates) and tau."""
+        for name, block in crossed.items():
+            N = self._N[RATE[name]] * self.weights[..., None]
+            problems, intervals, samples, n, columns = A.shape
+            Z = (block @ A).reshape(problems, intervals, samples, n * columns)
+            part = (N.swapaxes(-1, -2) @ Z).reshape(local.shape)
+            local += part
+            local += part.transpose(0, 1, 4, 5, 2, 3)
+
+    def _add_pairs(self, local: Array, pairs: dict[tuple[str, str], Array]) -> None:
+        """Second derivatives by coordinates and their rates, each pair given once."""
+        problems, intervals, wide, n = local.shape[:4]
+        half = np.zeros((problems, intervals, wide * wide, n * n))
+        for (one, other), block in pairs.items():
+            share = 0.5 if one == other else 1.0
+            left, right = self._N[RATE[one]], self._N[RATE[other]]
+            both = (
+                left[..., :, None] * right[..., None, :] * (share * self.weights)[..., None, None]
+            )
+            both = both.reshape(*both.shape[:2], wide * wide).swapaxes(-1, -2)
+            half += both @ block.reshape(problems, intervals, -1, n * n)
+        part = half.reshape(problems, intervals, wide, wide, n, n).transpose(0, 1, 2, 4, 3, 5)
+        local += part
+        local += part.transpose(0, 1, 4, 5, 2, 3)
+
+    def _add_diagonals(self, local: Array, diagonal: dict[str, Array]) -> None:
+        """Second derivatives of what is summed over coordinates."""
+        n = local.shape[3]
+        every = np.arange(n)
+        for name, x in diagonal.items():
+            if name not in RATE:
+                continue
+            N = self._N[RATE[name]]
+            both = N[..., :, None] * N[..., None, :] * self.weights[..., None, None]
+            local[:, :, :, every, :, every] += np.einsum("iskl,bisn->nbikl", both, x)
+
+
+def _summed(parts: Sequence[Sampled]) -> Sampled:
+    """The sum of terms."""
+    total = Sampled(np.zeros(()))
+    for part in parts:
+        total.value = total.value + part.value
+        for name in ("first", "diagonal", "second"):
+            sums, added = getattr(total, name), getattr(part, name)
+            for key, x in added.items():
+                sums[key] = sums[key] + x if key in sums else x
+    return total
+
+
+class SplineObjective:
+    """The sum of parts as a function of the free coefficients.
+
+    Arguments:
+        parts: over grids of the same basis.
+        ends: the first and the last coefficients, which stay, (problems, fixed, n) each.
+    """
+
+    def __init__(self, parts: Sequence[Part], ends: tuple[Array, Array]) -> None:
+        self.parts, self.ends = list(parts), ends
+
+    def whole(self, c: Array, which: Array) -> Array:
+        """All coefficients, (problems, count, n)."""
+        first, last = self.ends
+        return np.concatenate([first[which], c, last[which]], axis=1)
+
+    def values(self, c: Array, which: Array) -> Array:
+        """The cost of each problem, (problems,)."""
+        whole = self.whole(c, which)
+        return sum((part.values(whole, which) for part in self.parts), start=np.zeros(len(c)))
+
+    def expansion(self, c: Array, which: Array, exact: bool = True) -> Expansion:
+        """The cost and its derivatives by the free coefficients."""
+        whole = self.whole(c, which)
+        every = [part.expansion(whole, which, exact) for part in self.parts]
+        total = Expansion(*(sum(xs[1:], start=xs[0]) for xs in zip(*every, strict=True)))
+        free = slice(self.ends[0].shape[1], self.ends[0].shape[1] + c.shape[1])
+        return Expansion(total.value, total.gradient[:, free], total.bands[:, free])
+
+    def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
+        """The cost and its gradient by the free coefficients, without second derivatives."""
+        whole = self.whole(c, which)
+        free = slice(self.ends[0].shape[1], self.ends[0].shape[1] + c.shape[1])
+        value, gradient = np.zeros(len(c)), np.zeros(whole.shape)
+        for part in self.parts:
+            added, slope = part.value_and_gradient(whole, which)
+            value, gradient = value + added, gradient + slope
+        return value, gradient[:, free]

@@ -1,0 +1,345 @@
+"""What a motion costs at an instant: terms with values and derivatives up to the second.
+
+A term is a function of (t, q, v, a, tau) at each sample. Bounds and equalities are terms, too, of
+the augmented Lagrangian: M. J. D. Powell (1969), R. T. Rockafellar (1973); J. Nocedal & S. J.
+Wright, Numerical Optimization (2006), section 17.4.
+
+    book        code          meaning
+    lambda      multipliers   of a constraint
+    mu          penalty       what squared violations count with
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.algorithms import frame_pose
+from kinetree.control.pose import pose_error
+from kinetree.lazy import cached_property
+from kinetree.model import Model
+from kinetree.motion.arrays import Array
+from kinetree.runtime.kernel import Kernel
+from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
+from kinetree.spatial.exponential import translation_to_screw
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+ARGUMENTS = ("q", "v", "a", "tau")
+
+
+class State(NamedTuple):
+    """The samples of a motion: t is (samples,) of any axes, the others have n numbers each."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array | None
+
+
+@dataclass
+class Sampled:
+    """A term at the samples, with derivatives.
+
+    value: (...).
+    first: by each of q, v, a, tau that it depends on, (..., n).
+    second: by pairs of them, (..., n, n); only its diagonal, (..., n), in `diagonal`.
+    """
+
+    value: Array
+    first: dict[str, Array] = field(default_factory=dict)
+    diagonal: dict[str, Array] = field(default_factory=dict)
+    second: dict[tuple[str, str], Array] = field(default_factory=dict)
+
+
+class Term:
+    """A function of the state at an instant.
+
+    needs_forces: whether it depends on tau.
+    """
+
+    needs_forces = False
+
+    def value(self, state: State, which: Array) -> Array:
+        """Its value at each sample; `which` says to which problems the first axis belongs."""
+        raise NotImplementedError
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        """Its value and derivatives at each sample."""
+        raise NotImplementedError
+
+
+@dataclass
+class Squares(Term):
+    """The weighted sum of squared joint forces; weights (n,)."""
+
+    weights: Array
+    needs_forces = True
+
+    def value(self, state: State, which: Array) -> Array:
+        return (state.tau**2 * self.weights).sum(axis=-1)  # type: ignore[operator]
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        assert state.tau is not None
+        y = self.weights * state.tau
+        twice = np.broadcast_to(2.0 * self.weights, y.shape)
+        return Sampled((y * state.tau).sum(axis=-1), {"tau": 2.0 * y}, {"tau": twice})
+
+
+class Traced(Term):
+    """A function over scalars, compiled with its derivatives.
+
+    Arguments:
+        robot: its kernels are made from.
+        function: takes (model, t, q, v, a, tau, p), of which those in `names` are given.
+        names: of the arguments it depends on.
+        constants: one more argument, "p", the same for all samples.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        function: Callable[..., Any],
+        names: Sequence[str],
+        constants: Array | None = None,
+        name: str = "cost",
+    ) -> None:
+        self._names, self._constants = tuple(names), constants
+        self.needs_forces = "tau" in names
+        lengths: dict[str, int | None] = {x: None if x == "t" else robot.nv for x in self._names}
+        if constants is not None:
+            lengths["p"] = constants.shape[-1]
+        self._kernel = robot.custom_kernel(function, lengths, name)
+        self._by = [x for x in self._names if x != "t"]
+
+    @cached_property
+    def _first(self) -> Kernel:
+        return self._kernel.jacobian(self._by)
+
+    @cached_property
+    def _second(self) -> Kernel:
+        return self._first.jacobian(self._by)
+
+    def _arguments(self, state: State) -> list[Array]:
+        given = [getattr(state, name) for name in self._names]
+        return given if self._constants is None else [*given, self._constants]
+
+    def value(self, state: State, which: Array) -> Array:
+        return self._kernel(*self._arguments(state))
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        given = self._arguments(state)
+        count = len(self._by)
+        first = _several(self._first(*given))
+        second = _several(self._second(*given))
+        pairs = {
+            (a, b): second[i * count + j]
+            for i, a in enumerate(self._by)
+            for j, b in enumerate(self._by)
+            if i <= j
+        }
+        return Sampled(self._kernel(*given), dict(zip(self._by, first, strict=True)), {}, pairs)
+
+
+def _several(results: Any) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def turned_squares(robot: Robot, starts: Sequence[int], weights: Array) -> Traced:
+    """The squared joint forces of a robot with rotation vectors, as torques in bodies' axes.
+
+    The force that belongs to the rate of a rotation vector r is J^T times the torque, so its square
+    depends on the chart; that of the torque does not.
+
+    Arguments:
+        robot: in the chart of rotation vectors.
+        starts: the first of the three coordinates of each rotation vector.
+        weights: of the torques, (nv,).
+    """
+    turned = {i + k for i in starts for k in range(3)}
+
+    def squares(
+        model: Model, q: Sequence[Scalar], tau: Sequence[Scalar], p: Sequence[Scalar]
+    ) -> Scalar:
+        plain = [p[i] * tau[i] * tau[i] for i in range(len(tau)) if i not in turned]
+        total = sum(plain, start=0.0)
+        for i in starts:
+            torque = translation_to_screw(Vector3(*tau[i : i + 3]), Vector3(*q[i : i + 3]))
+            for w, x in zip(p[i : i + 3], torque, strict=True):
+                total = total + w * x * x
+        return total
+
+    return Traced(robot, squares, ("q", "tau"), weights, "squared_torques")
+
+
+class Constraint(Term):
+    """A term of the augmented Lagrangian.
+
+    lower, upper: of what is constrained; equal for an equality.
+    scale: the size of a violation that counts as one.
+    name: for messages.
+    """
+
+    name = "constraint"
+    labels: tuple[str, ...] = ()
+    scale: Array
+    penalty: Array
+    above: Array
+    below: Array
+
+    def prepare(self, problems: int, shape: tuple[int, ...], penalty: Array) -> None:
+        """Start with multipliers of zero: (problems, *shape); the penalty is (problems,)."""
+        self.above = np.zeros((problems, *shape))
+        self.below = np.zeros((problems, *shape))
+        self.penalty = penalty.reshape(-1, *(1 for _ in shape))
+
+    def measured(self, state: State, which: Array) -> Array:
+        """What is constrained, over `scale`."""
+        raise NotImplementedError
+
+    def limits(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of it, over `scale`."""
+        raise NotImplementedError
+
+    def violation(self, state: State, which: Array) -> Array:
+        """How far each constraint is violated, over `scale`."""
+        lower, upper = self.limits()
+        x = self.measured(state, which)
+        return np.maximum(np.maximum(x - upper, lower - x), 0.0)
+
+    def update(self, state: State, which: Array) -> None:
+        """Move the multipliers to where they balance the penalty."""
+        above, below = self._pushes(self.measured(state, which), which)
+        self.above[which], self.below[which] = above, below
+
+    def _pushes(self, x: Array, which: Array) -> tuple[Array, Array]:
+        """The force of the upper and of the lower bound."""
+        lower, upper = self.limits()
+        rho = self.penalty[which]
+        up = np.where(np.isfinite(upper), self.above[which] + rho * (x - _finite(upper)), 0.0)
+        down = np.where(np.isfinite(lower), self.below[which] + rho * (_finite(lower) - x), 0.0)
+        equal = lower == upper
+        return np.where(equal, up, np.maximum(up, 0.0)), np.where(equal, 0.0, np.maximum(down, 0.0))
+
+    def _elements(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
+        """Value, slope and curvature of the penalty, elementwise."""
+        up, down = self._pushes(x, which)
+        rho = self.penalty[which]
+        before = self.above[which] ** 2 + self.below[which] ** 2
+        value = (up**2 + down**2 - before) / (2.0 * rho)
+        lower, upper = self.limits()
+        active = (up > 0.0) | (down > 0.0) | ((lower == upper) & np.isfinite(upper))
+        return value, up - down, np.where(active, rho, 0.0)
+
+
+def _finite(x: Array) -> Array:
+    return np.where(np.isfinite(x), x, 0.0)
+
+
+class Bounds(Constraint):
+    """Bounds on the coordinates, velocities or joint forces.
+
+    Arguments:
+        of: "q", "v" or "tau".
+        lower, upper: (n,); infinite where there is none.
+        scale: (n,).
+        labels: the name of each entry, for messages.
+    """
+
+    def __init__(
+        self,
+        of: str,
+        lower: Array,
+        upper: Array,
+        scale: Array,
+        labels: Sequence[str],
+        name: str,
+    ) -> None:
+        self.of, self.name, self.labels = of, name, tuple(labels)
+        self.scale = scale
+        self._limits = lower / scale, upper / scale
+        self.needs_forces = of == "tau"
+
+    def limits(self) -> tuple[Array, Array]:
+        return self._limits
+
+    def measured(self, state: State, which: Array) -> Array:
+        return getattr(state, self.of) / self.scale
+
+    def value(self, state: State, which: Array) -> Array:
+        return self._elements(self.measured(state, which), which)[0].sum(axis=-1)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        value, slope, curvature = self._elements(self.measured(state, which), which)
+        first, diagonal = slope / self.scale, curvature / self.scale**2
+        return Sampled(value.sum(axis=-1), {self.of: first}, {self.of: diagonal})
+
+
+class Held(Constraint):
+    """A frame held at a pose, or led along a path of them.
+
+    Arguments:
+        robot: whose frame it is, with rates of coordinates as velocities.
+        frame: its name.
+        target: seven numbers at each sample, (*samples, 7), or the same for all.
+        rows: 3 for the position, 6 for the whole pose.
+        inside: at which samples it counts, of their shape.
+        weight: None if it holds exactly; else that of the squared error.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str,
+        target: Array,
+        rows: int,
+        inside: Array,
+        weight: float | None = None,
+        scale: float = 0.1,
+    ) -> None:
+        self.name, self.labels = f"frame {frame!r}", ("x", "y", "z", "rx", "ry", "rz")[:rows]
+        self.target, self.inside, self.weight, self.scale = target, inside, weight, scale
+        big = np.where(inside[..., None], 0.0, np.inf) * np.ones(rows)
+        self._limits = -big, big
+
+        def error(model: Model, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+            return [-x / scale for x in pose_error(frame_pose(model, q, frame), p)[:rows]]
+
+        lengths: dict[str, int | None] = {"q": robot.nv, "p": 7}
+        self.kernels = robot.custom_kernel(error, lengths, f"error of {frame}")
+
+    def _targets(self, which: Array) -> Array:
+        """The targets of some problems."""
+        many = self.target.ndim == 4 and len(self.target) > 1
+        return self.target[which] if many else self.target
+
+    def limits(self) -> tuple[Array, Array]:
+        return self._limits
+
+    def measured(self, state: State, which: Array) -> Array:
+        return self.kernels(state.q, self._targets(which))
+
+    def _parts(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
+        if self.weight is None:
+            return self._elements(x, which)
+        share = np.where(self.inside[..., None], self.weight * self.scale**2, 0.0)
+        return share * x**2, 2.0 * share * x, 2.0 * share * np.ones_like(x)
+
+    def value(self, state: State, which: Array) -> Array:
+        return self._parts(self.measured(state, which), which)[0].sum(axis=-1)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        value, slope, curvature = self._parts(self.measured(state, which), which)
+        target = self._targets(which)
+        J = self.kernels.jacobian("q")(state.q, target)
+        second = self.kernels.vjp("q").jacobian("q")(state.q, target, slope)
+        second = 0.5 * (second + second.swapaxes(-1, -2))
+        second += J.swapaxes(-1, -2) @ (curvature[..., None] * J)
+        first = (slope[..., None, :] @ J)[..., 0, :]
+        return Sampled(value.sum(axis=-1), {"q": first}, {}, {("q", "q"): second})

@@ -1,0 +1,162 @@
+"""Motions of a robot by optimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from kinetree.robot.core import Core
+from kinetree.typing import ArrayLike, StepMethod
+
+if TYPE_CHECKING:  # imported when a motion is asked for
+    from kinetree.motion.control_problem import ControlProblem
+    from kinetree.motion.mpc import ModelPredictiveControl
+    from kinetree.motion.result import Transition
+    from kinetree.motion.transition import Hold
+
+
+class Moving(Core):
+    """Transitions, optimal control and model-predictive control."""
+
+    def transition(
+        self,
+        first: Any,
+        second: Any,
+        duration: float | tuple[float, float],
+        *,
+        weights: ArrayLike | None = None,
+        root: float | Literal["passive"] = "passive",
+        limits: Sequence[Literal["q", "v", "tau"]] = (),
+        hold: Sequence[Hold] = (),
+        cost: Callable[..., Any] | None = None,
+        degree: int = 3,
+        coefficients: int = 16,
+        points: int = 4,
+        samples: int | None = None,
+        starts: int = 1,
+        seed: int = 0,
+        spread: float = 0.3,
+        method: Literal["newton", "exact-newton", "gauss-newton", "l-bfgs"] = "newton",
+        tolerance: float = 1e-8,
+        iterations: int = 300,
+        progress: Callable[[float], object] | None = None,
+    ) -> Transition:
+        """The motion of least effort P, the integral of the sum of tau_i^2, between two states.
+
+        Free orientations are computed with rotation vectors, and their effort is that of the
+        torques in the bodies' axes: no chart need be chosen. Batches of states are solved at once.
+
+        Arguments:
+            first, second: q, or tuples (q, v) or (q, v, a), each (..., n), at rest if only q is
+                given; or a `kinetree.Motion` with a time, (motion, t), or a motion alone, which is
+                left at its end or entered at its start. The transition has the velocities that are
+                given, and the accelerations.
+            duration: s; or the least and the most, between which the best is found.
+            weights: of the squared joint forces, (nv,); ones by default.
+            root: what of a free root: "passive", no force acts on it; or the weight of that force.
+            limits: which limits of joints hold: "q", "v" and "tau".
+            hold: frames that are held or led along a path, see `kinetree.motion.Hold`.
+            cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, pose being a
+                function from a frame's name to its Transform.
+            degree, coefficients: of the B-splines, those given by the states at the ends included.
+            points: samples between each two knots, by Gauss and Legendre's rule.
+            samples: instead, so many samples in all, each in the middle of its share of time.
+            starts, seed, spread: how many starts, random ones spread by so many radians, of which
+                the best is kept.
+            method: "newton" (Gauss and Newton's matrix first, exact second derivatives later),
+                "exact-newton", "gauss-newton", or "l-bfgs" for comparison.
+            tolerance: of the gradient, relative to that at the start.
+            iterations: at most so many.
+            progress: called with the least cost after each iteration. An interrupt of the
+                keyboard ends the computation with the best so far.
+
+        Returns:
+            The transition: `motion()`, `value` (P), `converged`, and `message`, which says why not.
+        """
+        from kinetree.motion.transition import Settings, transition
+
+        settings = Settings(
+            weights,
+            root,
+            tuple(limits),
+            tuple(hold),
+            cost,
+            degree,
+            coefficients,
+            points,
+            samples,
+            starts,
+            seed,
+            spread,
+            method,
+            tolerance,
+            iterations,
+            progress,
+        )
+        return transition(
+            self,  # type: ignore[arg-type]
+            self._custom_kernels,
+            first,
+            second,
+            duration,
+            settings,
+        )
+
+    def optimal_control(
+        self,
+        cost: Callable[..., Any],
+        final: Callable[..., Any] | None = None,
+        *,
+        steps: int,
+        dt: float,
+        method: StepMethod = "euler",
+        actuated: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+    ) -> ControlProblem:
+        """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
+
+        Arguments:
+            cost: (t, q, v, tau, pose) over scalars, a second; pose is a function from a frame's
+                name to its Transform.
+            final: (q, v, pose) over scalars, of the last state; none if None.
+            steps, dt: how many steps, and their length, s.
+            method: of the step.
+            actuated: which joints have motors, (nv,) of truth values; all if None.
+            lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of joints.
+        """
+        from kinetree.motion.control_problem import ControlProblem
+
+        return ControlProblem(
+            self,  # type: ignore[arg-type]
+            cost,
+            final,
+            steps,
+            dt,
+            method,
+            actuated,
+            lower,
+            upper,
+        )
+
+    def mpc(
+        self,
+        problem: ControlProblem,
+        method: Literal["ilqr", "mppi", "predictive"] = "ilqr",
+        iterations: int = 2,
+        **options: Any,
+    ) -> ModelPredictiveControl:
+        """Model-predictive control: `control(q, v)` plans, `run(q0, v0, duration)` is the loop.
+
+        Each plan starts from the last one, a step later.
+
+        Arguments:
+            problem: the horizon, made by `optimal_control`.
+            method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
+            iterations: of each plan.
+            options: of the sampling methods: samples, knots, noise, temperature, seed; see
+                `kinetree.motion.sampling.Sampler`.
+        """
+        from kinetree.motion.mpc import ModelPredictiveControl
+
+        return ModelPredictiveControl(problem, method, iterations, **options)

@@ -1,0 +1,141 @@
+"""Regressors of a robot, and the parameters that its motion can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from kinetree.lazy import cached_property
+from kinetree.model.parameters import TEN, Inertial
+from kinetree.robot.core import Core
+from kinetree.typing import Array, ArrayLike, Out, Outs
+
+if TYPE_CHECKING:  # imported when asked for
+    from kinetree.identify.base import BaseParameters
+
+
+class Regressors(Core):
+    """Matrices that times the inertial parameters give forces, momenta and energies."""
+
+    @cached_property
+    def inertial_parameters(self) -> Array:
+        """The ten inertial parameters of each body, (10 n,), in the order of `regressor`."""
+        parts = [Inertial(name).nominal(self.model) for name in self.bodies]
+        return np.array([x for part in parts for x in part], float)
+
+    @cached_property
+    def inertial_names(self) -> tuple[str, ...]:
+        """What each inertial parameter is, such as "link7.mass"."""
+        return tuple(f"{body}.{name}" for body in self.bodies for name in TEN)
+
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+        """Y with Y @ `inertial_parameters` = the joint forces of `inverse_dynamics`.
+
+        Rotors, friction and springs are not in it: see `drive_regressor`.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, 10 n), ten columns for each body in the order of `bodies`: mass, first moment
+            (hx, hy, hz: mass times centre of mass), rotational inertia about the body's origin
+            (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), in the body's frame.
+        """
+        return self._compute("regressor", (q, v, a), out)
+
+    def drive_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+        """The part of each joint force for a unit of each number of its own drive.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, 5): columns for armature (a), damping (v), friction (the sign of v), stiffness
+            (the displacement of the spring) and a constant offset (one).
+        """
+        return self._compute("drive_regressor", (q, v, a), out)
+
+    def base_wrench_regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None
+    ) -> Array:
+        """Y with Y @ `inertial_parameters` = the wrench that carries the robot's moving bodies.
+
+        That is what a force sensor under a fixed base measures (besides the weight of the base
+        itself), and the sum of all contact wrenches on a floating robot.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., 6, 10 n): force, then moment about the world's origin, in the world's axes;
+            columns as in `regressor`.
+        """
+        return self._compute("base_wrench_regressor", (q, v, a), out)
+
+    def momentum_regressor(
+        self, q: ArrayLike, v: ArrayLike, out: Outs = None
+    ) -> tuple[Array, Array]:
+        """Regressors without accelerations: of p = M v, and of its rate less the joint forces.
+
+        Integrate p' = tau + rate over a stretch of time: the increase of p is the integral.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: two arrays to write into.
+
+        Returns:
+            Y, rate: (..., nv, 10 n) each. Y @ parameters = M v, and rate @ parameters = C^T v - g.
+        """
+        Y, rate = self._compute("momentum_regressor", (q, v), out)
+        return Y, rate
+
+    def energy_regressor(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+        """The row y with y @ `inertial_parameters` = the bodies' kinetic and potential energy.
+
+        Its increase over a stretch of time is the work of the joint forces, the integral of
+        tau . v, if there is no friction.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., 10 n), columns as in `regressor`.
+        """
+        return self._compute("energy_regressor", (q, v), out)
+
+    def passivity_regressor(
+        self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, out: Out = None
+    ) -> Array:
+        """Y with Y @ `inertial_parameters` = M ar + C vr + g: Slotine and Li's, to adapt by.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            vr, ar: reference velocity and acceleration, (..., nv), as in `passivity_forces`.
+            out: an array to write into.
+
+        Returns:
+            (..., nv, 10 n), columns as in `regressor`.
+        """
+        return self._compute("passivity_regressor", (q, v, vr, ar), out)
+
+    def base_parameters(
+        self,
+        method: Literal["structure", "numbers"] = "structure",
+        drives: Sequence[str] = (),
+    ) -> BaseParameters:
+        """The combinations of parameters that joint forces depend on; print it to read them.
+
+        Arguments:
+            method: "structure": regrouping along the joints, exact. "numbers": the rank of the
+                regressor at random states.
+            drives: which numbers of the drives are parameters too, as in `drive_regressor`.
+        """
+        from kinetree.identify.base import base_parameters  # needs SciPy
+
+        return base_parameters(self, method, drives)  # type: ignore[arg-type]

@@ -1,0 +1,27 @@
+"""CuPy: a kernel on the GPU where its arguments are, on the caller's current stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.errors import DtypeError
+from kinetree.runtime.foreign import check_count, needed
+from kinetree.runtime.gpu import GpuKernel
+from kinetree.runtime.kernel import Kernel
+
+cupy = needed("cupy", "a kernel of arrays on a GPU")
+
+
+def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
+    """The results of a kernel as CuPy arrays; float32 if all arguments are, else float64."""
+    check_count(kernel, arrays)
+    given = [cupy.asarray(x) for x in arrays]
+    for x, (name, _) in zip(given, kernel.interface.inputs, strict=True):
+        if x.dtype.kind not in "fiu" or x.dtype.itemsize > 8:
+            raise DtypeError(f"{kernel.name}: {name} has dtype {x.dtype}; float64 or float32 fit")
+    kind = "float" if all(x.dtype == cupy.float32 for x in given) else "double"
+    key = ("cupy", kind, cupy.cuda.Device().id)
+    if key not in kernel.foreign:
+        kernel.foreign[key] = GpuKernel(kernel.interface, kernel.program, kind)
+    return kernel.foreign[key](given, out)

@@ -1,0 +1,127 @@
+"""Optimal control: the regulator, bounds, batches, sampling, closed loops."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeError, UnknownNameError
+from kinetree.motion.costs import quadratic_cost
+from kinetree.scalar import cos
+
+POLE = kt.robots.double_pendulum()
+CART = kt.robots.cart_pole()
+GOAL = np.array([0.5, -0.3])
+
+
+@pytest.fixture(scope="module")
+def reach():
+    running, final = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
+    return POLE.optimal_control(running, final, steps=30, dt=0.02)
+
+
+def test_no_small_change_of_the_controls_lowers_the_cost(reach):
+    found = reach.solve([0.0, 0.0], [0.0, 0.0], tolerance=1e-13)
+    assert found.converged, found.message
+    assert (np.diff(found.history) <= 0.0).all()
+    rng, h = np.random.default_rng(0), 1e-4
+    for _ in range(3):
+        d = rng.standard_normal(found.u.shape)
+        sides = []
+        for k in (1, -1):
+            u = found.u + k * h * d
+            q, v = reach.roll(np.zeros(2), np.zeros(2), u)
+            sides.append(reach.costs(q, v, u))
+        assert abs(sides[0] - sides[1]) / (2 * h) < 1e-5 * found.value
+        assert sides[0] + sides[1] > 2 * found.value
+
+
+def test_a_batch_is_solved_as_each_alone(reach):
+    starts = 0.3 * np.random.default_rng(0).standard_normal((4, 2))
+    batch = reach.solve(starts, np.zeros(2))
+    alone = reach.solve(starts[2], np.zeros(2))
+    assert batch.value[2] == pytest.approx(float(alone.value), rel=1e-8)
+    assert batch.motion(2).duration == pytest.approx(0.6)
+
+
+def test_controls_stay_within_their_bounds():
+    running, final = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
+    free = POLE.optimal_control(running, final, steps=30, dt=0.02).solve([0.0, 0.0], [0.0, 0.0])
+    bound = 0.5 * np.abs(free.u).max()
+    strict = POLE.optimal_control(running, final, steps=30, dt=0.02, lower=-bound, upper=bound)
+    found = strict.solve([0.0, 0.0], [0.0, 0.0])
+    assert found.converged, found.message
+    assert np.abs(found.u).max() <= bound * (1 + 1e-12)
+    assert found.value > free.value
+
+
+@pytest.mark.parametrize("bound", [np.inf, 0.5])
+def test_the_compiled_backward_pass_is_the_one_of_arrays(bound):
+    from kinetree.motion.ilqr import backward
+
+    costs = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
+    reach = POLE.optimal_control(*costs, steps=30, dt=0.02, lower=-bound, upper=bound)
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal((3, 30, 2))
+    q, v = reach.roll(np.zeros((3, 2)), np.zeros((3, 2)), u)
+    A, B = reach.linearized(q, v, u)
+    costs, last, second = reach.quadratics(q, v, u)
+    low, up = np.full(u.shape, -0.4 * bound), np.full(u.shape, 0.6 * bound)
+    given = (A, B, costs, last, second, np.full(3, 1e-3), low, up)
+    for ours, plain in zip(reach.backward(*given), backward(*given), strict=True):
+        assert np.allclose(ours, plain, rtol=1e-7, atol=1e-9)
+
+
+def test_the_linearisation_of_a_step_is_the_librarys(reach):
+    rng = np.random.default_rng(0)
+    q, v, u = (rng.standard_normal((31, 2)) for _ in range(3))
+    ours = reach.linearized(q, v, u[:-1])
+    theirs = POLE.linearize(q[:-1], v[:-1], u[:-1], 0.02, method="euler")
+    assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_frame_reaches_a_point():
+    from kinetree.motion import reach_cost
+
+    there = POLE.pose(GOAL, POLE.frames[-1])[:3, 3]
+    costs = reach_cost(POLE.frames[-1], there, position=100.0, v=0.5, tau=1e-4)
+    found = POLE.optimal_control(*costs, steps=30, dt=0.02).solve([0.2, 0.1], [0.0, 0.0])
+    away = np.abs(POLE.pose(found.q[:, :], POLE.frames[-1])[:, :3, 3] - there).max(axis=1)
+    assert away[-1] < 0.2 * away[0] + 1e-3
+
+
+def test_a_start_that_diverges_is_named(reach):
+    with pytest.raises(KinetreeError, match="diverges"):
+        reach.solve([0.0, 0.0], [0.0, 1e200])
+
+
+def test_bounds_in_reverse_order_are_named():
+    running, final = quadratic_cost(POLE, GOAL)
+    with pytest.raises(KinetreeError, match="is above the upper one"):
+        POLE.optimal_control(running, final, steps=3, dt=0.02, lower=1.0, upper=-1.0)
+
+
+@pytest.mark.parametrize("method", ["ilqr", "mppi", "predictive"])
+def test_the_pole_is_kept_upright(method):
+    def cost(t, q, v, tau, pose):
+        return 5.0 * (1.0 - cos(q[1])) + q[0] * q[0] + 0.1 * (v[0] * v[0] + v[1] * v[1])
+
+    problem = CART.optimal_control(
+        lambda t, q, v, tau, pose: cost(t, q, v, tau, pose) + 1e-3 * tau[0] * tau[0],
+        lambda q, v, pose: 10.0 * cost(0.0, q, v, None, pose),
+        steps=25,
+        dt=0.02,
+        actuated=[True, False],
+        lower=-20.0,
+        upper=20.0,
+    )
+    options = {} if method == "ilqr" else {"samples": 64}
+    control = CART.mpc(problem, method, **options)
+    run = control.run([0.0, 0.3], [0.0, 0.0], 1.0)
+    assert np.cos(run.q[-1, 1]) > 0.95
+    assert run.percentile() > 0.0
+    assert run.motion().duration == pytest.approx(1.0)
+
+
+def test_an_unknown_method_is_named(reach):
+    with pytest.raises(UnknownNameError, match="mppi"):
+        POLE.mpc(reach, "magic")

@@ -1,0 +1,220 @@
+"""Transitions of least effort: derivatives, minima, constraints, batches, messages."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
+from kinetree.motion.transition import Problem, Settings, states_of
+
+POLE = kt.robots.double_pendulum()
+ARM = kt.robots.arm()
+START, GOAL = np.array([0.3, -0.4]), np.array([1.2, 0.5])
+
+
+def ball_chain():
+    """A free body that carries another on a ball joint."""
+    chain = kt.Assembly("chain", "root", mass_like(2.0))
+    chain.add("arm", "root", kt.joints.Ball(), (0.0, 0.0, 0.3), mass_like(1.0))
+    return chain.robot("floating")
+
+
+def mass_like(mass):
+    from kinetree.spatial import Inertia, Symmetric3, Vector3
+
+    return Inertia.about_center(
+        mass, Vector3(0.05, 0.1, 0.2), Symmetric3(0.02, 0.03, 0.04, 0.001, 0.002, 0.003)
+    )
+
+
+def problem(robot, first, second, **settings):
+    from kinetree.motion.transition import Flat
+
+    flat = Flat(robot)
+    ends = states_of(robot, first, "first"), states_of(robot, second, "second")
+    return Problem(flat, *ends, 0.7, Settings(coefficients=9, **settings))
+
+
+def user_cost(t, q, v, a, tau, pose):
+    return t * q[0] * q[0] * v[1] + 0.1 * a[0] * a[1] + q[1] * tau[0] * tau[0]
+
+
+@pytest.mark.parametrize(("exact", "cost"), [(True, None), (False, None), (True, user_cost)])
+def test_the_band_matrix_is_the_second_derivative(exact, cost):
+    p = problem(POLE, START, GOAL, cost=cost)
+    rng = np.random.default_rng(0)
+    c = p.start() + 0.1 * rng.standard_normal(p.start().shape)
+    every, h = np.arange(1), 1e-5
+    at = p.objective.expansion(c, every, exact)
+    d = rng.standard_normal(c.shape)
+    sides = [p.objective.expansion(c + k * h * d, every, True) for k in (1, -1)]
+    slope = (sides[0].value - sides[1].value)[0] / (2 * h)
+    assert slope == pytest.approx((at.gradient * d).sum(), rel=1e-7)
+    value, gradient = p.objective.value_and_gradient(c, every)
+    assert np.allclose(value, at.value)
+    assert np.allclose(gradient, at.gradient)
+    if exact:
+        blocks, wide, n = at.bands.shape[1:4]
+        H = np.zeros((blocks, n, blocks, n))
+        for k in range(blocks):
+            for j in range(min(wide, blocks - k)):
+                H[k + j, :, k, :] = at.bands[0, k, j]
+                H[k, :, k + j, :] = at.bands[0, k, j].T
+        along = np.einsum("kilj,lj->ki", H, d[0])
+        measured = (sides[0].gradient - sides[1].gradient)[0] / (2 * h)
+        assert np.abs(along - measured).max() < 1e-7 * np.abs(measured).max()
+
+
+def test_newton_finds_the_minimum_of_the_quasi_newton_method_in_fewer_evaluations():
+    found = POLE.transition(START, GOAL, 0.7)
+    slow = POLE.transition(START, GOAL, 0.7, method="l-bfgs", iterations=3000, tolerance=1e-7)
+    assert found.converged
+    assert found.optimality < 1e-8
+    assert found.value == pytest.approx(slow.value, rel=1e-6)
+    assert found.value < found.start_value
+    assert 3 * found.evaluations < slow.evaluations
+
+
+def test_the_ends_have_the_states_that_were_given():
+    rng = np.random.default_rng(1)
+    first, second = (tuple(rng.standard_normal((3, 2))) for _ in range(2))
+    found = POLE.transition(first, second, 0.5)
+    motion = found.motion()
+    for k, state in ((0, first), (-1, second)):
+        for given, array in zip(state, (motion.q, motion.v, motion.a), strict=True):
+            assert np.allclose(array[k], given, atol=1e-9)
+    joined = POLE.transition((motion, 0.2), motion, 0.3, degree=5)
+    assert np.allclose(joined.at([0.0]).v[0], motion.at(0.2).v)
+
+
+def test_limits_hold():
+    free = POLE.transition(START, GOAL, 0.5).motion()
+    lowest = free.v.min(axis=0) * 0.0 - 0.9 * np.abs(free.v).max(axis=0)
+    strict = with_velocity_limits(POLE, -lowest)
+    found = strict.transition(START, GOAL, 0.5, limits=["v"])
+    assert found.converged, found.message
+    assert found.violation < 1e-6
+    assert (np.abs(found.motion().v) < -lowest * 1.01).all()
+
+
+def with_velocity_limits(robot, limits):
+    from dataclasses import replace
+
+    model = robot.model
+    bodies = [
+        replace(b, limits=replace(b.limits, velocity=float(x)))
+        for b, x in zip(model.bodies, limits, strict=True)
+    ]
+    return kt.Robot(replace(model, bodies=tuple(bodies)))
+
+
+def test_a_frame_is_led_where_it_is_wanted():
+    arm = ARM
+    q0, q1 = 0.2 * np.ones(7), np.array([0.6, 0.4, 0.0, -0.4, 0.3, 0.1, 0.0])
+    there = arm.pose(0.5 * (q0 + q1), "tool")[:3, 3] + [0.05, 0.0, -0.03]
+    hold = kt.Hold("tool", there, 0.4, 0.6, rows="position")
+    found = arm.transition(q0, q1, 1.0, hold=[hold], coefficients=12)
+    assert found.converged, found.message
+    middle = arm.pose(found.at([0.5]).q[0], "tool")[:3, 3]
+    assert np.abs(middle - there).max() < 1e-3
+
+
+def test_the_effort_of_a_ball_joint_does_not_depend_on_the_chart():
+    robot = ball_chain()
+    rng = np.random.default_rng(0)
+    q0, q1 = robot.random(rng), robot.random(rng)
+    q0[:3] = q1[:3] = 0.0
+    p = problem(robot, q0, q1, root=1.0)
+    c, every = p.start(), np.arange(1)
+    state = p.effort.state(p.objective.whole(c, every))
+    tau = robot.inverse_dynamics(*p.flat.back(state.q, state.v, state.a))
+    expected = ((tau**2).sum(axis=-1) * p.effort.weights).sum()
+    assert p.objective.values(c, every)[0] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.slow
+def test_a_free_body_flies_without_force_at_its_root():
+    robot = ball_chain()
+
+    def push(t, q, v, p):
+        return [0.0] * 6 + [0.2, -0.1, 0.3]
+
+    flight = robot.simulate(robot.neutral(), np.zeros(9), push, time=0.4, dt=1e-3, method="rk4")
+    ends = [(flight.q[k], flight.v[k]) for k in (0, -1)]
+    found = robot.transition(*ends, 0.4, coefficients=12)
+    assert found.converged, found.message
+    force = robot.inverse_dynamics(*found.at(np.linspace(0.02, 0.38, 7)))[:, :6]
+    assert np.abs(force).max() < 0.05 * 9.81 * robot.total_mass
+
+
+def test_a_batch_is_solved_as_each_alone():
+    goals = GOAL + 0.2 * np.random.default_rng(0).standard_normal((5, 2))
+    batch = POLE.transition(START, goals, 0.7)
+    assert batch.value.shape == (5,)
+    assert batch.converged.all()
+    alone = POLE.transition(START, goals[3], 0.7)
+    assert batch.value[3] == pytest.approx(float(alone.value), rel=1e-9)
+    assert batch.motion(index=3).robot is POLE
+
+
+def test_the_best_of_several_starts_is_kept():
+    many = POLE.transition(START, GOAL, 0.7, starts=6)
+    assert many.value == many.values_of_starts[: len(many.values_of_starts)].min()
+    assert many.value <= POLE.transition(START, GOAL, 0.7).value + 1e-9
+
+
+def price_of_time(t, q, v, a, tau, pose):
+    return 100.0 + 0.0 * q[0]
+
+
+def test_the_best_duration_is_found():
+    how = {"coefficients": 10, "cost": price_of_time}
+    found = POLE.transition(START, GOAL, (0.3, 1.5), **how)
+    nearby = [POLE.transition(START, GOAL, found.duration * k, **how) for k in (0.95, 1.05)]
+    assert 0.4 < found.duration < 1.4
+    assert all(found.value < other.value for other in nearby)
+
+
+def test_an_interrupt_gives_the_best_so_far():
+    seen = []
+
+    def stop(value):
+        seen.append(value)
+        if len(seen) == 6:
+            raise KeyboardInterrupt
+
+    found = POLE.transition(START, GOAL, 0.7, progress=stop)
+    assert not found.converged
+    assert found.message == "interrupted: the best so far"
+    assert found.value < found.start_value
+
+
+def test_what_cannot_be_met_is_said():
+    strict = with_velocity_limits(POLE, [0.1, 0.1])
+    found = strict.transition(START, GOAL, 0.5, limits=["v"], iterations=30, coefficients=8)
+    assert not found.converged
+    assert "velocity of" in found.message
+    assert "at t = " in found.message
+    few = POLE.transition(START, GOAL, 0.7, iterations=2)
+    assert "iterations" in few.message
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ShapeError, match="q of the second state has shape"):
+        POLE.transition(START, [0.0, 0.0, 0.0], 1.0)
+    with pytest.raises(KinetreeError, match="a positive number of seconds"):
+        POLE.transition(START, GOAL, -1.0)
+    with pytest.raises(UnknownNameError, match="method"):
+        POLE.transition(START, GOAL, 1.0, method="simplex")
+    with pytest.raises(KinetreeError, match="outside of its limits"):
+        ARM.transition(10.0 * np.ones(7), np.zeros(7), 1.0, limits=["q"])
+    other = kt.Motion(ARM, [0.0, 1.0], np.zeros((2, 7)))
+    with pytest.raises(KinetreeError, match="which do not match"):
+        POLE.transition((other, 0.5), GOAL, 1.0)
+    with pytest.raises(KinetreeError, match="no sample of the transition"):
+        ARM.transition(np.zeros(7), np.ones(7), 1.0, hold=[kt.Hold("tool", None, 5.0, 6.0)])
+
+
+def test_a_transition_draws_itself(tmp_path):
+    POLE.transition(START, GOAL, 0.7).plot(tmp_path / "found.png")
+    assert (tmp_path / "found.png").exists()
