@@ -345,7 +345,7 @@ def compiled(kind, lanes, fma):
     target = Target(kind, lanes, fma)
     module = ir.Module("test_routines")
     define_routines(module, target)
-    loaded = host().load(host().compile(str(module), optimise=True))
+    loaded = host().load([host().compile(str(module), optimise=True)])
     routine = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
     def call(name, results, *arguments):

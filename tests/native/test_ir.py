@@ -33,7 +33,7 @@ def compiled(types, write):
     module = ir.Module("test")
     b = function(module, "f", I64, types)
     b.ret(write(b, *b.arguments))
-    loaded = host().load(host().compile(str(module)))
+    loaded = host().load([host().compile(str(module))])
     kinds = [ctypes.c_void_p if t is PTR else ctypes.c_int64 for t in types]
     called = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(loaded.address("f"))
     called.loaded = loaded  # as long as it is called

@@ -25,10 +25,14 @@ def numbers(matrix, shape):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_kernel_is_a_function_of_sx(name):
+    from kinetree.runtime.foreign.casadi_arrays import dimensions
+
     robot = ROBOTS[name]()
     for quantity, method, kernel in every_kernel(robot):
         arrays = random_state(robot, kernel)
-        found = kernel.casadi().call([cs.DM(x) for x in arrays])
+        shapes = (dimensions(shape) for _, shape in kernel.interface.inputs)
+        matrices = [cs.DM(x.reshape(shape)) for x, shape in zip(arrays, shapes, strict=True)]
+        found = kernel.casadi().call(matrices)
         expected = interpreted(kernel, arrays)
         for got, wanted in zip(found, expected, strict=True):
             error = relative_error(numbers(got, wanted.shape), wanted)

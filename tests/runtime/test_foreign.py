@@ -58,3 +58,10 @@ def test_arrays_that_nobody_knows_are_left_to_numpy():
     assert (robot.mass_matrix(Other()) == robot.mass_matrix(np.zeros(2))).all()
     with pytest.raises(DtypeError):
         robot.mass_matrix(["a", "b"])
+
+
+def test_normalizing_symbols_checks_no_numbers():
+    sympy = pytest.importorskip("sympy")
+    robot = kt.robots.quadruped()
+    q = sympy.Matrix(sympy.symbols(f"q:{robot.nq}"))
+    assert robot.normalize(q).shape == (robot.nq, 1)

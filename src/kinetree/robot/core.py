@@ -176,6 +176,8 @@ class Core:
             StateError: where a quaternion is zero or not finite.
         """
         unit = self._compute("normalize", (q,), out)
+        if not isinstance(unit, np.ndarray):  # its numbers may not be known yet
+            return unit
         for i in self.model.coordinate_order:
             body, at = self.model.bodies[i], self.model.q_slices[i]
             wrong = ~np.isfinite(unit[..., at]).all(axis=-1)

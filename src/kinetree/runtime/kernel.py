@@ -107,7 +107,8 @@ class Kernel:
     @cached_property
     def program(self) -> Program:
         """The program, traced at the first access."""
-        with patience("a program" if self._request is None else self._request.split("|")[2]):
+        parts = (self._request or "").split("|")  # model, parameters, quantity, ..., if it has them
+        with patience(parts[2] if len(parts) > 2 else "a program"):
             return verify(self._build())
 
     @property
