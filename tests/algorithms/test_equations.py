@@ -31,6 +31,9 @@ SOURCES = {
     "Singh": set(),
     "MuJoCo": set(),
     "Van Loan": set(),
+    "Atkeson": set(),
+    "Gautier & W. Khalil": set(),
+    "Slotine & W. Li": set(),
 }
 CITED = re.compile(r"eq\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 IN_COMMENT = re.compile(r"#.*?\((\d+(?:\.\d+)?)\)")

@@ -67,17 +67,17 @@ def test_a_header_names_every_element_with_its_unit_in_its_order():
     lines = [line.strip(" *") for line in header.splitlines()]
     start = lines.index("in  q[8]: configuration")
     assert lines[start + 1 : start + 9] == [
-        "[0] root_joint[0], m",
-        "[1] root_joint[1], m",
-        "[2] root_joint[2], m",
-        "[3] root_joint[3], quaternion x",
-        "[4] root_joint[4], quaternion y",
-        "[5] root_joint[5], quaternion z",
-        "[6] root_joint[6], quaternion w",
+        "[0] root_joint.x, m",
+        "[1] root_joint.y, m",
+        "[2] root_joint.z, m",
+        "[3] root_joint.qx",
+        "[4] root_joint.qy",
+        "[5] root_joint.qz",
+        "[6] root_joint.qw",
         "[7] hand_joint, rad",
     ]
-    assert "[5] root_joint[5], rad/s" in lines
-    assert "[0] root_joint[0], N" in lines
+    assert "[5] root_joint.wz, rad/s" in lines
+    assert "[0] root_joint.vx, N" in lines
     assert "[6] hand_joint, rad/s^2" in lines
     assert any(x.startswith("in  external_hand[6]: wrench on a frame") for x in lines)
     assert "The acceleration that joint forces give (robot rider, method aba)." in lines

@@ -4,7 +4,10 @@ Source: M. Gautier & W. Khalil, On the identification of the inertial parameters
 the increase of the energy is the work of the joint forces. For the momentum p = M v, after C. G.
 Atkeson and others (1986): p' = tau + C^T v - g, integrated over time.
 
-Symbols are those of `regressor`; G is the acceleration against gravity of a robot at rest.
+    symbol     code    meaning
+    V_i        V[i]    velocity of body i
+    G_i        G[i]    acceleration against gravity of body i, the robot at rest
+    S, phi             as in `regressor`
 
 Cost: O(N d) for the momentum, O(N) for the energy.
 """

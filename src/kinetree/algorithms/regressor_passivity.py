@@ -1,8 +1,12 @@
 """M a_r + C v_r + g as a matrix times the inertial parameters.
 
 Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators, Int. J. Robotics
-Research 6 (1987). The recursion is that of `passivity_forces`, the symbols are those of
-`regressor`.
+Research 6 (1987). The recursion is that of `passivity_forces`.
+
+    symbol     code       meaning
+    V, V_r     V Vr       velocities of bodies, and those of the reference velocities v_r
+    A_r        Ar         accelerations of the reference, less gravity
+    S, phi                as in `regressor`
 
 Cost: O(N d) for depth d.
 """

@@ -20,11 +20,25 @@ from kinetree.runtime.interface import Interface
 COMPILING = threading.RLock()
 """Held while code is made or loaded: LLVM's context is not for several threads at once."""
 
+FORKED: list[Any] = [COMPILING]
+"""Locks that a fork waits for, in the order in which threads take them."""
+
+
+def _hold() -> None:
+    for lock in FORKED:
+        lock.__enter__()
+
+
+def _release() -> None:
+    for lock in reversed(FORKED):
+        lock.__exit__(None, None, None)
+
+
 if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
     os.register_at_fork(
-        before=COMPILING.acquire,
-        after_in_parent=COMPILING.release,
-        after_in_child=COMPILING.release,
+        before=_hold,
+        after_in_parent=_release,
+        after_in_child=_release,
     )
 
 

@@ -14,6 +14,10 @@ import llvmlite.binding as llvm
 
 from kinetree.emit.llvm import Target
 from kinetree.lazy import cached_property
+from kinetree.runtime.backend import FORKED
+
+if hasattr(llvm.ffi.lib, "_lock"):  # llvmlite's: what is collected is released under it at any time
+    FORKED.append(llvm.ffi.lib._lock)
 
 ATTRIBUTES = (
     'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
