@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetree import scalar
+from kinetree import robots, scalar
 from kinetree.dual import Dual
 from kinetree.errors import VerificationError
 from kinetree.graph import Program, interpret, program, trace, verify
@@ -112,6 +112,32 @@ def test_results_of_calls_that_are_results_of_the_program_are_not_copied():
     arrays = states()
     for a, b in zip(interpret(found, *arrays), Kernel(None, lambda: found)(*arrays), strict=True):
         assert relative_error(b, a) < 10 * EXACT
+
+
+def test_what_a_routine_computes_can_be_an_argument():
+    def function(q, v):
+        rows = []
+        for i in range(30):
+            turned = [scalar.sin(x * (i + 1.0)) for x in v]
+            rows.append(scalar.call(whirl, q, turned, times=30)[0])
+        return {"rows": rows}
+
+    found = trace("sines", function, SHAPES)
+    assert found.functions
+    for batch in (1, 37):
+        arrays = states(batch)
+        (a,), b = interpret(found, *arrays), Kernel(None, lambda: found)(*arrays)
+        assert relative_error(b, a) < 10 * EXACT
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "christoffel_symbols"])
+def test_a_long_chain_compiled_with_functions_is_what_the_interpreter_says(quantity):
+    kernel = robots.chain(26).kernel(quantity)
+    q = np.random.default_rng(0).normal(size=(9, 26))
+    assert kernel.program.functions
+    (expected,) = interpret(kernel.program, q)
+    assert relative_error(kernel(q), expected) < 100 * EXACT
+    assert relative_error(kernel(q[4]), expected[4]) < 100 * EXACT
 
 
 def test_derivatives_go_through_calls(monkeypatch):

@@ -14,7 +14,10 @@ from typing import NamedTuple
 
 from kinetree.graph.program import Program, size
 from kinetree.graph.schedule import Calls, Part
-from kinetree.scalar import LEAVES
+from kinetree.scalar import FUNCTIONS, LEAVES
+
+ELSEWHERE = LEAVES | FUNCTIONS
+"""Operations whose values no chunk computes: arguments, calls, and what routines compute."""
 
 
 class Group(NamedTuple):
@@ -128,7 +131,7 @@ class Records:
             record = Record(len(nodes), step)
             known = Slot(record, 0)
             for offset, n in enumerate(nodes):
-                if self.program.nodes[n].op in LEAVES or n in self.of:
+                if self.program.nodes[n].op in ELSEWHERE or n in self.of:
                     self.copies.setdefault(step, []).append((n, Slot(record, offset)))
                 else:
                     self.of[n] = Slot(record, offset)
