@@ -177,9 +177,16 @@ def compile(
 
     Example: kinetree compile arm inverse_dynamics forward_dynamics_derivatives
     """
-    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    words |= {"orientation": orientation, "parts": parts}
-    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    settings = given_settings(
+        frame=frame,
+        axes=axes,
+        kind=kind,
+        about=about,
+        accelerated=accelerated,
+        orientation=orientation,
+        parts=parts,
+        links=links,
+    )
     dtypes = [name.strip() for name in dtype.split(",")]
     compile_all(_robot(robot, floating), quantities, dtypes, method, settings, Console())
 
@@ -233,9 +240,16 @@ def export(
 
     Example: kinetree export arm inverse_dynamics -o firmware --dtype float32
     """
-    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    words |= {"orientation": orientation, "parts": parts}
-    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    settings = given_settings(
+        frame=frame,
+        axes=axes,
+        kind=kind,
+        about=about,
+        accelerated=accelerated,
+        orientation=orientation,
+        parts=parts,
+        links=links,
+    )
     request = Export(quantity, target, output or Path(quantity), dtype, name, lib, method, settings)
     for path in write_export(_robot(robot, floating), request):
         typer.echo(path)
@@ -264,9 +278,16 @@ def symbolic(
 
     Example: kinetree symbolic double_pendulum mass --latex
     """
-    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    words |= {"orientation": orientation, "parts": parts}
-    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    settings = given_settings(
+        frame=frame,
+        axes=axes,
+        kind=kind,
+        about=about,
+        accelerated=accelerated,
+        orientation=orientation,
+        parts=parts,
+        links=links,
+    )
     model = _robot(robot, floating=False).model
     typer.echo(closed_form_of(model, quantity, method, settings, latex, simplify))
 
@@ -518,9 +539,16 @@ def run(
 
     Example: kinetree run inverse_dynamics panda.urdf states.parquet -o torques.parquet --zero a
     """
-    words = {"frame": frame, "axes": axes, "kind": kind, "about": about}
-    words |= {"orientation": orientation, "parts": parts}
-    settings = given_settings(words, {"accelerated": accelerated, "links": links})
+    settings = given_settings(
+        frame=frame,
+        axes=axes,
+        kind=kind,
+        about=about,
+        accelerated=accelerated,
+        orientation=orientation,
+        parts=parts,
+        links=links,
+    )
     zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
     job = Job(quantity, states, output, method, settings, zeros, kept, overwrite)
     loaded = _robot(robot, floating)

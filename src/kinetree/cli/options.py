@@ -26,18 +26,21 @@ LinksOption = Annotated[
 ]
 
 
-def given_settings(words: Mapping[str, str], lists: Mapping[str, str]) -> dict[str, Any]:
-    """The settings of a quantity that were given, by name.
+LISTS = ("accelerated", "links")
+"""Options whose value is several names with commas between them."""
+
+
+def given_settings(**options: str) -> dict[str, Any]:
+    """The settings of a quantity that were given.
 
     Arguments:
-        words: options of one word each; empty if not given.
-        lists: options of names with commas between them; empty if not given.
+        options: by name; empty if not given.
     """
-    settings: dict[str, Any] = {name: word for name, word in words.items() if word}
-    for name, text in lists.items():
-        if text:
-            settings[name] = tuple(word.strip() for word in text.split(","))
-    return settings
+    return {
+        name: tuple(word.strip() for word in text.split(",")) if name in LISTS else text
+        for name, text in options.items()
+        if text
+    }
 
 
 def check_settings(model: Model, quantity: str, settings: Mapping[str, Any]) -> None:
