@@ -48,6 +48,7 @@ class Row:
     operations: int
     states: float
     bandwidth: float
+    parts: int
     registers: int
     local: int
     threads: int
@@ -62,7 +63,7 @@ def main() -> None:
     parser.add_argument("--quantities", nargs="*", default=QUANTITIES)
     parser.add_argument("--dtypes", nargs="*", default=["float32", "float64"])
     parser.add_argument("--states", type=int, default=1 << 20)
-    parser.add_argument("--limit", type=int, default=20_000, help="operations of a kernel at most")
+    parser.add_argument("--limit", type=int, default=60_000, help="operations of a kernel at most")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     robots = [kt.load(path) for path in options.robots] or [kt.robots.arm(), kt.robots.human()]
@@ -84,7 +85,7 @@ def main() -> None:
                 print(
                     f"{row.robot:18} {quantity:30} {dtype} ops {row.operations:6} "
                     f"{row.states:9.0f} M/s {row.bandwidth:5.1%} of copy, "
-                    f"registers {row.registers:3} local {row.local:6} "
+                    f"parts {row.parts} registers {row.registers:3} local {row.local:6} "
                     f"threads {row.threads:3} shared {row.shared:6} "
                     f"compile {row.compile_seconds:5.1f} s error {row.error:.1e}",
                     flush=True,
@@ -129,8 +130,9 @@ def measure(
     ]
     gpu = GpuKernel(interface, program, kind)
     started = time.perf_counter()
-    attributes = gpu.function().attributes
+    gpu.compile()
     compiled = time.perf_counter() - started
+    attributes = [part.function().attributes for part in gpu.parts]
     found = gpu([cp.asarray(x, dtype) for x in few])
     found = found if isinstance(found, tuple) else (found,)
     expected = interpret(program, *few)
@@ -151,10 +153,11 @@ def measure(
         sum(kernel.operations.values()),
         states / best / 1e6,
         moved / best / copy,
-        attributes["num_regs"],
-        attributes["local_size_bytes"],
-        gpu.shape.threads,
-        gpu.shape.shared,
+        len(gpu.parts),
+        max(a["num_regs"] for a in attributes),
+        max(a["local_size_bytes"] for a in attributes),
+        min(part.shape.threads for part in gpu.parts),
+        max(part.shape.shared for part in gpu.parts),
         compiled,
         error,
     )

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
 from kinetree.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
@@ -33,18 +34,25 @@ WORTH = 1.3
 """How many elements must stand for each distinct result before an index is worth it."""
 MOST_BYTES = 227 * 1024
 """All of it that a block can have, on compute capability 9.0."""
+RESERVED = 1024
+"""What the system takes for each block."""
+ENOUGH = 256
+"""Threads of a multiprocessor beyond which more do not help."""
 CONFLICTS = 2
 """Threads that may meet in one bank of shared memory."""
 STRIP = 32
 """Columns that the last phase transposes at once."""
+WARP = 32
+GROUP = 1024
+"""Columns whose indices a warp keeps in registers."""
 
 
 def style(kind: str) -> Style:
     """How programs are lowered: as one step, whose order keeps few values alive.
 
-    The compiler fuses products and sums itself, and knows sines and cosines.
+    Products and sums are fused here: compilers leave many of them apart, and short code is fast.
     """
-    return Style(kind, chunk=1 << 30, narrow=True)
+    return Style(kind, fused=True, chunk=1 << 30, narrow=True)
 
 
 @dataclass(frozen=True)
@@ -61,28 +69,63 @@ class Shape:
     scratch: int
 
 
-def launch_shape(lowered: Lowered) -> Shape:
+class Rows(NamedTuple):
+    """How an array lies in memory.
+
+    stride: from one state's elements to the next one's; None if they follow each other.
+    tiled: instead, for each 32 states, all their first elements, then all their second ones.
+    """
+
+    stride: int | None = None
+    tiled: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How arguments and results lie in memory."""
+
+    inputs: tuple[Rows, ...]
+    outputs: tuple[Rows, ...]
+
+    @staticmethod
+    def of(lowered: Lowered) -> Layout:
+        """Rows, one behind the other."""
+        return Layout((Rows(),) * len(lowered.inputs), (Rows(),) * len(lowered.outputs))
+
+
+def launch_shape(lowered: Lowered, layout: Layout | None = None) -> Shape:
     """As many threads as shared memory allows."""
+    layout = layout or Layout.of(lowered)
     item = 4 if lowered.kind == "float" else 8
-    inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
-    row = inputs + sum(_staged(lowered))
-    for threads in (128, 64, 32):
-        if threads * row * item <= (GOOD_BYTES if threads > 32 else MOST_BYTES):
-            return Shape(threads, threads * row * item, 0)
+    inputs = _input_pitches(lowered, layout)
+    row = inputs + sum(_staged(lowered, layout))
+    resident = {t: MOST_BYTES // (t * row * item + RESERVED) * t for t in (128, 64, 32)}
+    threads = max(resident, key=lambda t: min(resident[t], ENOUGH))
+    if resident[threads]:
+        return Shape(threads, threads * row * item, 0)
     threads = 128 if 128 * inputs * item <= GOOD_BYTES else 32
     strip = STRIP * (threads + 1)
     return Shape(threads, max(threads * inputs, strip) * item, threads * lowered.results)
 
 
-def _staged(lowered: Lowered) -> list[int]:
+def _input_pitches(lowered: Lowered, layout: Layout) -> int:
+    """The elements of one state's arguments in shared memory."""
+    pairs = zip(lowered.inputs, layout.inputs, strict=True)
+    return sum(_pitch(size(i.shape)) for i, rows in pairs if not rows.tiled)
+
+
+def _staged(lowered: Lowered, layout: Layout) -> list[int]:
     """The length of each row of results in shared memory: the distinct ones, or each output's.
 
     Rows as they are in the outputs are copied faster. They are taken if that costs no threads.
     """
     item = 4 if lowered.kind == "float" else 8
-    inputs = sum(_pitch(size(i.shape)) for i in lowered.inputs)
-    outputs = [_pitch(size(o.shape)) for o in lowered.outputs]
-    if 128 * (inputs + sum(outputs)) * item <= GOOD_BYTES:
+    outputs = [
+        0 if rows.tiled else _pitch(size(o.shape))
+        for o, rows in zip(lowered.outputs, layout.outputs, strict=True)
+    ]
+    room = 128 * (_input_pitches(lowered, layout) + sum(outputs)) * item <= GOOD_BYTES
+    if room or any(rows.tiled for rows in layout.outputs):
         return outputs
     shared = _pitch(lowered.results)
     return [shared] if shared * WORTH <= sum(outputs) else outputs
@@ -98,7 +141,9 @@ def _aligned(count: int) -> int:
     return -(-count // 4) * 4
 
 
-def emit_cuda(lowered: Lowered, name: str, shared: Collection[int] = ()) -> str:
+def emit_cuda(
+    lowered: Lowered, name: str, shared: Collection[int] = (), layout: Layout | None = None
+) -> str:
     """The text of a kernel.
 
     Its parameters are the arguments and the results, rows one behind the other; the scratch; and
@@ -106,8 +151,9 @@ def emit_cuda(lowered: Lowered, name: str, shared: Collection[int] = ()) -> str:
 
     Arguments:
         shared: the arguments that have one row for all states.
+        layout: of arguments and results; by default rows, one behind the other.
     """
-    return _Printer(lowered, identifier(name), launch_shape(lowered), shared).text()
+    return _Printer(lowered, identifier(name), shared, layout or Layout.of(lowered)).text()
 
 
 HEAD = """typedef {kind} T;
@@ -216,16 +262,22 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 
 
 class _Printer:
-    def __init__(self, lowered: Lowered, name: str, shape: Shape, shared: Collection[int]) -> None:
-        self.lowered, self.name, self.shape, self.shared = lowered, name, shape, shared
+    def __init__(
+        self, lowered: Lowered, name: str, shared: Collection[int], layout: Layout
+    ) -> None:
+        self.lowered, self.name, self.shared, self.layout = lowered, name, shared, layout
+        self.shape = shape = launch_shape(lowered, layout)
         self.f = "f" if lowered.kind == "float" else ""
         self.inputs = [size(i.shape) for i in lowered.inputs]
         self.outputs = [size(o.shape) for o in lowered.outputs]
-        self.staged = _staged(lowered)
-        self.indexed = len(self.staged) < len(self.outputs) or (
-            len(self.outputs) == 1 and self.staged[0] != _pitch(self.outputs[0])
+        self.tiled_outputs = any(rows.tiled for rows in layout.outputs)
+        self.staged = _staged(lowered, layout)
+        self.indexed = not self.tiled_outputs and (
+            len(self.staged) < len(self.outputs)
+            or (len(self.outputs) == 1 and self.staged[0] != _pitch(self.outputs[0]))
         )
-        rows = [*map(_pitch, self.inputs), *self.staged]
+        inputs = zip(self.inputs, layout.inputs, strict=True)
+        rows = [*(0 if i.tiled else _pitch(n) for n, i in inputs), *self.staged]
         self.starts = [0]
         for row in rows:
             self.starts.append(self.starts[-1] + shape.threads * row)
@@ -264,17 +316,19 @@ class _Printer:
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
-            if not count:
+            stride = self.layout.inputs[k].stride or count
+            if not count or self.layout.inputs[k].tiled:
                 continue
+            to = f"shared[{start} + row * {pitch} + column]"
             if k in self.shared:
-                to = f"shared[{start} + row * {pitch} + column]"
                 lines += self._over_rows(count, f"{to} = in{k}[column];")
-            elif pitch == count:
+            elif pitch == count == stride:
                 from_ = f"in{k} + first * {count}, alive * {count}"
                 lines.append(f"    copy_rows(shared + {start}, {from_}, tid, {threads});")
             else:
-                to = f"shared[{start} + row * {pitch} + column]"
-                lines += self._over_rows(count, f"{to} = in{k}[first * {count} + i];")
+                lines += self._over_rows(
+                    count, f"{to} = in{k}[(first + row) * {stride} + column];"
+                )
         return "\n".join([*lines, "}\n"])
 
     def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:
@@ -294,9 +348,14 @@ class _Printer:
         ]
 
     def _compute(self) -> str:
-        head = f"DEVICE void {self.name}_compute(int tid, T *shared, T *scratch)"
+        head = (
+            f"DEVICE void {self.name}_compute(int tid, long long first, T *shared, T *scratch"
+            f"{self._in()}{self._out()})"
+        )
         pointers = [
-            f"    const T *a{k} = shared + {self.starts[k]} + tid * {_pitch(count)};"
+            f"    const T *a{k} = in{k} + {self._tile(count)};"
+            if self.layout.inputs[k].tiled
+            else f"    const T *a{k} = shared + {self.starts[k]} + tid * {_pitch(count)};"
             for k, count in enumerate(self.inputs)
             if count
         ]
@@ -308,6 +367,11 @@ class _Printer:
                 f"    T *o{k} = shared + {starts[k]} + tid * {pitch};"
                 for k, pitch in enumerate(self.staged)
                 if pitch
+            ]
+            pointers += [
+                f"    T *o{k} = out{k} + {self._tile(count)};"
+                for k, count in enumerate(self.outputs)
+                if self.layout.outputs[k].tiled
             ]
         body: list[str] = []
         for step in self.lowered.steps:
@@ -324,19 +388,29 @@ class _Printer:
         ]
         return "\n".join([head, "{", *pointers, *body, *numbers, "}\n"])
 
+    def _tile(self, count: int) -> str:
+        """Where a state's first element is in an array of tiles."""
+        return f"(first + tid) / {WARP} * {count * WARP} + tid % {WARP}"
+
     def _places(self, result: int) -> list[str]:
         """Where a result is stored."""
         if self.shape.scratch:
             return [f"o0[{result * self.shape.threads}]"]
         if self.indexed:
             return [f"o0[{result}]"]
-        return [f"o{k}[{element}]" for k, element in self.lowered.places[result]]
+        return [
+            f"o{k}[{element * WARP if self.layout.outputs[k].tiled else element}]"
+            for k, element in self.lowered.places[result]
+        ]
 
     def _lines(self, instruction: Instruction) -> list[str]:
         if isinstance(instruction, Load):
             place = instruction.place
-            at = f"a{place.area}[{place.element}]"
-            value = self._places(place.element)[0] if place.area == RESULT else at
+            if place.area == RESULT:
+                value = self._places(place.element)[0]
+            else:
+                step = WARP if self.layout.inputs[place.area].tiled else 1
+                value = f"a{place.area}[{place.element * step}]"
             return [f"const T r{instruction.register} = {value}"]
         if isinstance(instruction, Compute):
             args = [self._operand(x) for x in instruction.args]
@@ -372,42 +446,77 @@ class _Printer:
         )
         lines = [head, "{"]
         for k, count in enumerate(self.outputs):
+            if self.layout.outputs[k].tiled:
+                continue
             if self.shape.scratch:
                 lines += self._strips(k, count)
             elif self.indexed:
-                source = f"shared[{self.starts[-2]} + row * {self.staged[0]} + index{k}[column]]"
-                lines += self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
+                lines += self._store_row_by_row(k, count, self.starts[-2], self.staged[0])
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
 
     def _store_rows(self, k: int, count: int) -> list[str]:
         start, pitch = self.starts[len(self.inputs) + k], self.staged[k]
-        if count and pitch == count:
+        stride = self.layout.outputs[k].stride or count
+        if count and pitch == count == stride:
             to = f"out{k} + first * {count}, shared + {start}, alive * {count}"
             return [f"    copy_rows({to}, tid, {self.shape.threads});"]
+        if count >= WARP // 2:
+            return self._store_row_by_row(k, count, start, pitch)
         source = f"shared[{start} + row * {pitch} + column]"
-        return self._over_rows(count, f"out{k}[first * {count} + i] = {source};", 8)
+        return self._over_rows(count, f"out{k}[(first + row) * {stride} + column] = {source};", 8)
+
+    def _store_row_by_row(self, k: int, count: int, start: int, pitch: int) -> list[str]:
+        """Each warp writes whole rows, 32 elements at once; it keeps its indices in registers."""
+        stride = self.layout.outputs[k].stride or count
+        lines = ["    {", f"    const int lane = tid % {WARP};"]
+        for begin in range(0, count, GROUP):
+            columns = range(begin, min(begin + GROUP, count), WARP)
+            lines.append("    {")
+            if self.indexed:
+                lines += [
+                    f"    const int i{c} = {self._within(c, count)}index{k}[lane + {c}]"
+                    f"{' : 0' if c + WARP > count else ''};"
+                    for c in columns
+                ]
+            lines += [
+                f"    for (int row = tid / {WARP}; row < alive; "
+                f"row += {self.shape.threads // WARP}) {{",
+                f"        const T *from = shared + {start} + row * {pitch};",
+                f"        T *to = out{k} + (first + row) * {stride} + lane;",
+            ]
+            for c in columns:
+                guard = f"if (lane < {count - c}) " if c + WARP > count else ""
+                at = f"i{c}" if self.indexed else f"lane + {c}"
+                lines.append(f"        {guard}to[{c}] = from[{at}];")
+            lines += ["    }", "    }"]
+        return [*lines, "    }"]
+
+    def _within(self, column: int, count: int) -> str:
+        return f"lane < {count - column} ? " if column + WARP > count else ""
 
     def _strips(self, k: int, count: int) -> list[str]:
         """Columns from scratch, a strip at a time, through shared memory: even phases read it."""
         threads = self.shape.threads
         strips = -(-count // STRIP)
+        stride = self.layout.outputs[k].stride or count
         first = 2 * sum(-(-n // STRIP) for n in self.outputs[:k])
         return [
             f"    if (phase >= {first} && phase < {first + 2 * strips}) {{",
             f"        const int start = (phase - {first}) / 2 * {STRIP};",
             f"        const int width = start + {STRIP} < {count} ? {STRIP} : {count} - start;",
-            f"        for (int i = tid; i < {threads} * width; i += {threads}) {{",
-            "            if (phase % 2 == 0) {",
-            f"                const int row = i % {threads}, column = start + i / {threads};",
-            f"                shared[(i / {threads}) * {threads + 1} + row] = "
-            f"scratch[index{k}[column] * {threads} + row];",
-            "            } else {",
-            "                const int row = i / width, column = start + i % width;",
-            f"                if (row < alive) out{k}[(first + row) * {count} + column] = "
-            f"shared[(i % width) * {threads + 1} + row];",
-            "            }",
+            "        if (phase % 2 == 0) {",
+            f"UNROLL({STRIP})",
+            f"            for (int c = 0; c < {STRIP}; ++c)",
+            f"                if (c < width) shared[c * {threads + 1} + tid] = "
+            f"scratch[index{k}[start + c] * {threads} + tid];",
+            f"        }} else if (tid % {STRIP} < width) {{",
+            f"            const T *from = shared + tid % {STRIP} * {threads + 1};",
+            f"            T *to = out{k} + first * {stride} + start + tid % {STRIP};",
+            "UNROLL(8)",
+            f"            for (int row = tid / {STRIP}; row < alive; row += {threads // STRIP})",
+            f"                to[(long long)row * {stride}] = from[row];",
             "        }",
             "    }",
         ]
@@ -424,7 +533,9 @@ class _Printer:
         calls = [
             each.format(f"{self.name}_load(tid, first, alive, shared{ins})"),
             barrier,
-            each.format(f"if (tid < alive) {self.name}_compute(tid, shared, scratch)"),
+            each.format(
+                f"if (tid < alive) {self.name}_compute(tid, first, shared, scratch{ins}{outs})"
+            ),
             barrier,
             f"for (int phase = 0; phase < {self._phases}; ++phase) {{",
             each.format(f"{self.name}_store(tid, first, alive, shared, scratch, phase{outs})"),
