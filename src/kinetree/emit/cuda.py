@@ -161,15 +161,54 @@ HEAD = """typedef {kind} T;
 #include <math.h>
 #define DEVICE static
 #define CONSTANT static const
+#define RESTRICT
 #define WIDE 0
 #define UNROLL(n)
+#define ARRIVED
+#define LATER(to, from) to = from
 #else
 #define DEVICE static __device__ __forceinline__
 #define CONSTANT static __device__ const
+#define RESTRICT __restrict__
 #define WIDE 1
 #define PRAGMA(text) _Pragma(#text)
 #define UNROLL(n) PRAGMA(unroll n)
+#if __CUDA_ARCH__ >= 800
+#define ARRIVED asm volatile("cp.async.wait_all;" ::: "memory");
+#define LATER(to, from) later<sizeof(T)>(&(to), &(from))
+/* Copy to shared memory without waiting: ARRIVED waits for all copies of a thread. */
+template <int bytes> DEVICE void later(void *to, const void *from)
+{{
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from),
+                     "n"(bytes));
+}}
+#else
+#define ARRIVED
+#define LATER(to, from) to = from
+template <int bytes> DEVICE void later(void *to, const void *from)
+{{
+    *static_cast<int4 *>(to) = *static_cast<const int4 *>(from);
+}}
 #endif
+#endif
+
+/* Load rows that lie one behind the other into shared memory, all threads side by side. */
+DEVICE void load_rows(T *to, const T *from, int count, int tid, int threads)
+{{
+#if WIDE
+    const int wide = 16 / sizeof(T);
+    if (count % wide == 0 && reinterpret_cast<unsigned long long>(from) % 16 == 0
+        && reinterpret_cast<unsigned long long>(to) % 16 == 0) {{
+        for (int i = tid; i < count / wide; i += threads) later<16>(to + i * wide, from + i * wide);
+        return;
+    }}
+#endif
+    for (int i = tid; i < count; i += threads) LATER(to[i], from[i]);
+}}
 
 /* Copy rows that lie one behind the other, all threads side by side. */
 DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
@@ -321,15 +360,14 @@ class _Printer:
                 continue
             to = f"shared[{start} + row * {pitch} + column]"
             if k in self.shared:
-                lines += self._over_rows(count, f"{to} = in{k}[column];")
+                lines += self._over_rows(count, f"LATER({to}, in{k}[column]);")
             elif pitch == count == stride:
                 from_ = f"in{k} + first * {count}, alive * {count}"
-                lines.append(f"    copy_rows(shared + {start}, {from_}, tid, {threads});")
+                lines.append(f"    load_rows(shared + {start}, {from_}, tid, {threads});")
             else:
-                lines += self._over_rows(
-                    count, f"{to} = in{k}[(first + row) * {stride} + column];"
-                )
-        return "\n".join([*lines, "}\n"])
+                source = f"in{k}[(first + row) * {stride} + column]"
+                lines += self._over_rows(count, f"LATER({to}, {source});")
+        return "\n".join([*lines, "    ARRIVED", "}\n"])
 
     def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:
         """A loop of all threads over the rows of their states, one behind the other.
@@ -584,5 +622,5 @@ extern "C" void {self.name}({self._parameters()})
 """
 
     def _parameters(self) -> str:
-        operands = (self._in() + self._out()).removeprefix(", ")
+        operands = (self._in() + self._out()).removeprefix(", ").replace("*", "*RESTRICT ")
         return f"{operands}, T *scratch, long long states"
