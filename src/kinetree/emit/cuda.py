@@ -227,15 +227,25 @@ DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
 }}
 """
 FLOAT_SINES = """
-/* Sine and cosine: the angle less multiples of pi/2, in double precision, then polynomials. */
+#ifndef KINETREE_HOST
+static __device__ __noinline__ float2 far_away(float x)
+{
+    float2 y;
+    sincosf(x, &y.x, &y.y);
+    return y;
+}
+#endif
+/* Sine and cosine: the angle less multiples of pi/2 in three parts, then polynomials. */
 DEVICE void both(float x, float *s, float *c)
 {
 #ifdef KINETREE_HOST
     *s = sinf(x); *c = cosf(x);
 #else
-    const double k = rint((double)x * 0.63661977236758138);
-    const float r = (float)fma(k, -1.5707963267948966, (double)x);
-    const int q = (int)__double2ll_rn(k);
+    const float t = fmaf(x, 0.636619747f, 12582912.0f), k = t - 12582912.0f;
+    const int q = __float_as_int(t);
+    float r = fmaf(k, -1.57079637e+0f, x);
+    r = fmaf(k, 4.37113883e-8f, r);
+    r = fmaf(k, 1.7151245e-15f, r);
     const float z = r * r;
     float a = fmaf(2.86567956e-6f, z, -1.98559923e-4f);
     a = fmaf(a, z, 8.33338592e-3f);
@@ -246,12 +256,13 @@ DEVICE void both(float x, float *s, float *c)
     b = fmaf(b, z, -0.5f);
     b = fmaf(b, z, 1.0f);
     const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    *s = q & 2 ? -sine : sine;
-    *c = (q + 1) & 2 ? -cosine : cosine;
+    float2 y = {q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine};
+    if (!(fabsf(x) <= 1e5f)) y = far_away(x);
+    *s = y.x;
+    *c = y.y;
 #endif
 }
 """
-"""Right for angles up to 1e9: the product of k and the error of pi/2 stays below half an ulp."""
 
 
 def _double_sines() -> str:

@@ -19,6 +19,8 @@ from kinetree.scalar import LEAVES
 
 WASTE = 1.7
 """How many times the operations of a component its groups may have before it is cut."""
+STRETCH = 1.3
+"""How many times the limit a part may have if that saves the cut."""
 MIDDLE = 0.25, 0.75
 """Where a component is cut: between these fractions of its operations."""
 
@@ -99,13 +101,19 @@ class _Splitter:
         small: list[tuple[list[int], int]] = []
         for component in _components(cones):
             union = _union(cones[r] for r in component)
-            groups = self._groups(component, cones)
-            if len(groups) == 1:
-                small.append((component, union))
-            elif _total(groups, cones) <= WASTE * union.bit_count():
-                found += groups
-            else:
+            few = (
+                groups
+                for limit in (self.limit, int(STRETCH * self.limit))
+                for groups in [_groups(component, cones, limit)]
+                if _total(groups, cones) <= WASTE * union.bit_count()
+            )
+            groups = next(few, None)
+            if groups is None:
                 self._cut([rows[r] for r in component], union, known)
+            elif len(groups) == 1:
+                small.append((component, union))
+            else:
+                found += groups
         found += self._packed(small)
         idle = [r for r, cone in enumerate(cones) if not cone]
         working = [group for group in found if any(cones[r] for r in group)]
@@ -126,35 +134,15 @@ class _Splitter:
             cone.append(bits)
         return [_union(cone[n] for n in row.nodes) for row in rows]
 
-    def _groups(self, component: Sequence[int], cones: Sequence[int]) -> list[list[int]]:
-        """The largest row first, then always the one that adds the fewest operations."""
-        left = sorted(component, key=lambda r: -cones[r].bit_count())
-        groups = []
-        while left:
-            group = [left.pop(0)]
-            union = cones[group[0]]
-            while left:
-                added, nearest = min(((cones[r] & ~union).bit_count(), r) for r in left)
-                if added and union.bit_count() + added > self.limit:
-                    break
-                left.remove(nearest)
-                group.append(nearest)
-                union |= cones[nearest]
-            groups.append(group)
-        return groups
-
-    def _packed(self, components: Iterable[tuple[list[int], int]]) -> list[list[int]]:
-        """Components side by side in one part, as far as they fit."""
-        groups: list[tuple[list[int], int]] = []
-        for rows, union in sorted(components, key=lambda c: -c[1].bit_count()):
-            count = union.bit_count()
-            for k, (group, taken) in enumerate(groups):
-                if taken + count <= self.limit:
-                    groups[k] = [*group, *rows], taken + count
-                    break
-            else:
-                groups.append((rows, count))
-        return [group for group, _ in groups]
+    def _packed(self, components: Sequence[tuple[list[int], int]]) -> list[list[int]]:
+        """Components side by side, in as few parts as they need, all of about one length."""
+        counts = [(union.bit_count(), rows) for rows, union in components]
+        parts = -(-sum(count for count, _ in counts) // self.limit) or 1
+        groups: list[tuple[int, list[int]]] = [(0, []) for _ in range(parts)]
+        for count, rows in sorted(counts, reverse=True):
+            taken, group = min(groups)
+            groups[groups.index((taken, group))] = taken + count, group + rows
+        return [group for _, group in groups if group]
 
     def _cut(self, rows: Sequence[Row], union: int, known: frozenset[int]) -> None:
         """Split what lies in front of the best cut in time, then what lies behind it."""
@@ -256,6 +244,24 @@ class _Splitter:
             own = tuple(number[n] for n in handed)
             outputs.append(Output(f"out{len(outputs)}", (len(own),), own))
         return outputs, segments
+
+
+def _groups(component: Sequence[int], cones: Sequence[int], limit: int) -> list[list[int]]:
+    """The largest row first, then always the one that adds the fewest operations."""
+    left = sorted(component, key=lambda r: -cones[r].bit_count())
+    groups = []
+    while left:
+        group = [left.pop(0)]
+        union = cones[group[0]]
+        while left:
+            added, nearest = min(((cones[r] & ~union).bit_count(), r) for r in left)
+            if added and union.bit_count() + added > limit:
+                break
+            left.remove(nearest)
+            group.append(nearest)
+            union |= cones[nearest]
+        groups.append(group)
+    return groups
 
 
 def _union(cones: Iterable[int]) -> int:

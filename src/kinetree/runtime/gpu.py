@@ -30,7 +30,7 @@ from kinetree.runtime.interface import Interface
 BLOCKS = 16
 """Blocks of 128 threads that a multiprocessor is given at most: beyond, each takes several
 stretches of states."""
-LIMIT = {"float": 9_500, "double": 5_000}
+LIMIT = {"float": 8_000, "double": 4_500}
 """Operations of a part at most. In double precision values need twice the registers, and longer
 code keeps more of them in memory."""
 STRETCH = 1 << 18
