@@ -57,6 +57,19 @@ class Row:
     error: float
 
 
+@dataclass(frozen=True)
+class RolledRow:
+    """Semi-implicit Euler under PD control, the loop over time in one launch: million steps a
+    second, and the difference from double precision on the CPU after a few steps."""
+
+    robot: str
+    dtype: str
+    systems: int
+    steps: int
+    rate: float
+    error: float
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("--robots", type=Path, nargs="*", default=[])
@@ -64,13 +77,15 @@ def main() -> None:
     parser.add_argument("--dtypes", nargs="*", default=["float32", "float64"])
     parser.add_argument("--states", type=int, default=1 << 20)
     parser.add_argument("--limit", type=int, default=60_000, help="operations of a kernel at most")
+    parser.add_argument("--rollouts", action="store_true", help="loops over time, too")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     robots = [kt.load(path) for path in options.robots] or [kt.robots.arm(), kt.robots.human()]
     copy = copy_bandwidth()
     name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"{name}, copy {copy / 1e12:.2f} TB/s, {options.states} states", flush=True)
-    rows = []
+    rows: list[Row] = []
+    rolled: list[RolledRow] = []
     for robot in robots:
         for quantity in options.quantities:
             kernel = robot.kernel(quantity)
@@ -90,8 +105,17 @@ def main() -> None:
                     f"compile {row.compile_seconds:5.1f} s error {row.error:.1e}",
                     flush=True,
                 )
+        for dtype in options.dtypes if options.rollouts else ():
+            row = measure_rollout(robot, dtype)
+            rolled.append(row)
+            print(
+                f"{row.robot:18} {row.steps} steps of {row.systems} systems {dtype}: "
+                f"{row.rate:9.0f} M steps/s, difference {row.error:.1e}",
+                flush=True,
+            )
     if options.json:
         found = {"device": name, "copy": copy, "rows": [asdict(row) for row in rows]}
+        found["rollouts"] = [asdict(row) for row in rolled]
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
@@ -161,6 +185,24 @@ def measure(
         compiled,
         error,
     )
+
+
+def measure_rollout(
+    robot: kt.Robot, dtype: str, systems: int = 1 << 19, steps: int = 100
+) -> RolledRow:
+    servo = kt.control.pd(robot, 20.0, 0.5, gravity=False)
+    rng = np.random.default_rng(0)
+    q, v = robot.random(rng, systems), 0.1 * rng.standard_normal((systems, robot.nv))
+    p = servo.pack(target=robot.random(rng, systems))
+    few = slice(CHECKED)
+    short = robot.rollout(servo, 10, 1e-3, every=10)
+    expected = short(q[few], v[few], p[few]).q
+    found = short(*(cp.asarray(x[few], dtype) for x in (q, v, p))).q
+    error = float(np.abs(found.get() - expected).max())
+    long = robot.rollout(servo, steps, 1e-3, every=steps)
+    resident = [cp.asarray(x, dtype) for x in (q, v, p)]
+    best = seconds(lambda: long(*resident))
+    return RolledRow(robot.name, dtype, systems, steps, systems * steps / best / 1e6, error)
 
 
 if __name__ == "__main__":

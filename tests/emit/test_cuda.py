@@ -11,11 +11,15 @@ import kinetree as kt
 from kinetree.emit import cuda
 from kinetree.emit.c import identifier
 from kinetree.emit.cuda import emit_cuda, launch_shape, style
+from kinetree.emit.cuda_loop import emit_cuda_loop
 from kinetree.graph import interpret, trace
 from kinetree.graph.lower import lower
 from kinetree.graph.narrow import depth_first, most_alive, narrow
+from kinetree.graph.parts import split
 from kinetree.quantities import PUBLIC
+from kinetree.runtime.gpu import GpuPart
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
+from tests.runtime.test_time_loop import LOOP, PROGRAM, arguments
 from tests.tolerances import relative_error
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -87,6 +91,51 @@ def test_every_quantity_equals_the_interpreter(name, tmp_path):
         found = run(getattr(library, label), kernel.program, arrays)
         for a, b in zip(interpreted(kernel, arrays), found, strict=True):
             assert relative_error(b, a) < 1e-12, label
+
+
+@needs_compiler
+@pytest.mark.parametrize("states", [1, 45])
+def test_a_program_in_parts_that_hand_values_on_equals_the_whole(states, tmp_path):
+    """The host's kernels of all parts, launched as a GPU would be."""
+    robot = kt.robots.human()
+    kernel = robot.kernel("inverse_dynamics_derivatives")
+    whole = kernel.program
+    parts = split(whole, 4000)
+    assert parts.between
+    assert len(parts.parts) > 3
+    gpu = [GpuPart(part, whole, "double") for part in parts.parts]
+    texts = {x.name: emit_cuda(x.lowered, x.name, (), x.layout) for x in gpu}
+    library = compiled(texts, tmp_path)
+    arrays = [np.ascontiguousarray(x) for x in random_state(robot, kernel, (states,))]
+    results = [np.full((states, *o.shape), np.nan) for o in whole.outputs]
+    between = [np.full(-(-states // 32) * 32 * n, np.nan) for n in parts.between]
+    for part in gpu:
+        given = [(s, [*arrays, *between][s.array]) for s in part.inputs]
+        found = [(s, [*results, *between][s.array]) for s in part.outputs]
+        pointers = [ctypes.c_void_p(x.ctypes.data + 8 * s.start) for s, x in (*given, *found)]
+        getattr(library, part.name)(*pointers, None, ctypes.c_longlong(states))
+    for a, b in zip(interpreted(kernel, arrays), results, strict=True):
+        assert relative_error(b, a) < 1e-12
+
+
+@needs_compiler
+@pytest.mark.parametrize("systems", [1, 45])
+def test_a_loop_over_time_equals_that_of_the_cpu(systems, tmp_path):
+    steps, every, record = 7, 3, ("x", "pull", "table", "n")
+    given = arguments(systems, steps)
+    given[2] = given[2][0]  # one row for all systems
+    lowered = lower(PROGRAM, style("double"))
+    text = emit_cuda_loop(lowered, "loop", 2, 1, record, shared=(2,))
+    library = compiled({"loop": text}, tmp_path)
+    expected = LOOP(given, systems, steps, every, record)
+    final = [np.full_like(x, np.nan) for x in given[:2]]
+    records = [np.full_like(expected.records[name], np.nan) for name in record]
+    arrays = [np.ascontiguousarray(x) for x in (*given, *final, *records)]
+    numbers = [ctypes.c_longlong(n) for n in (systems, steps, every)]
+    library.loop(*(ctypes.c_void_p(x.ctypes.data) for x in arrays), *numbers)
+    found = arrays[len(given) :]
+    for a, b in zip((*expected.final.values(), *expected.records.values()), found, strict=True):
+        assert relative_error(b, a) < 1e-13
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")

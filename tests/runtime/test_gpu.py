@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree.errors import KinetreeError, ShapeError
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.tolerances import relative_error
@@ -45,6 +46,48 @@ def test_odd_batches_write_everything_and_nothing_else(count):
     assert cp.isnan(room[0]).all()
     assert cp.isnan(room[-1]).all()
     assert relative_error(room[1:-1].get(), robot.mass_matrix(q)) < 1e-12
+
+
+def test_a_program_in_several_parts_equals_the_interpreter(monkeypatch):
+    from kinetree.runtime import gpu
+
+    monkeypatch.setattr(gpu, "STRETCH", 1 << 10)
+    robot = kt.robots.arm()
+    kernel = robot.kernel("forward_dynamics_derivatives")
+    given = random_state(robot, kernel, (2500,))
+    monkeypatch.setattr(gpu, "LIMIT", {"float": 900, "double": 900})
+    parts = gpu.GpuKernel(kernel.interface, kernel.program, "double")
+    assert len(parts.parts) > 3
+    assert parts.between
+    for a, b in zip(parts([cp.asarray(x) for x in given]), interpreted(kernel, given), strict=True):
+        assert relative_error(a.get(), b) < 1e-12
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_rollout_equals_that_of_the_cpu(dtype):
+    robot = kt.robots.arm()
+    servo = kt.control.pd(robot, 20.0, 0.5)
+    q, v = robot.random(0, 70), np.random.default_rng(1).normal(size=(70, robot.nv))
+    p = servo.pack(target=robot.random(2, 70))
+    rollout = robot.rollout(servo, 12, 1e-3, record=["energy"], every=4)
+    expected = rollout(q, v, p)
+    found = rollout(*(cp.asarray(x, dtype) for x in (q, v, p)))
+    for name in expected:
+        if name != "times":
+            assert found[name].dtype == dtype
+            error = relative_error(found[name].get(), expected[name])
+            assert error < (1e-5 if dtype == np.float32 else 1e-12), name
+
+
+def test_more_results_than_32_bits_count():
+    robot = kt.robots.arm()
+    q = cp.zeros((44_000_000, robot.nq), cp.float32)
+    q[-1] = cp.asarray(robot.random(0), cp.float32)
+    M = robot.mass_matrix(q)
+    assert M.size > 2**31
+    expected = robot.mass_matrix(q[-1].get().astype(float))
+    assert relative_error(M[-1].get(), expected) < 1e-5
+    assert bool((M[:-1] == M[0]).all())
 
 
 def test_one_state_for_a_batch_and_wrong_shapes():

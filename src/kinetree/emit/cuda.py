@@ -19,13 +19,13 @@ the threads of each phase stands in for the barrier: so the text is tested where
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinetree.emit.c import TEMPLATES, TRUTHS, identifier
-from kinetree.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
-from kinetree.graph.lower import RESULT, Compute, Instruction, Load, Lowered, Operand, Style
+from kinetree.emit.c import identifier
+from kinetree.emit.cuda_body import body_lines, head
+from kinetree.graph.lower import Lowered, Style
 from kinetree.graph.program import size
 
 GOOD_BYTES = 100 * 1024
@@ -99,19 +99,28 @@ def launch_shape(lowered: Lowered, layout: Layout | None = None) -> Shape:
     item = 4 if lowered.kind == "float" else 8
     inputs = _input_pitches(lowered, layout)
     row = inputs + sum(_staged(lowered, layout))
-    resident = {t: MOST_BYTES // (t * row * item + RESERVED) * t for t in (128, 64, 32)}
-    threads = max(resident, key=lambda t: min(resident[t], ENOUGH))
-    if resident[threads]:
+    if threads := threads_of_block(row * item):
         return Shape(threads, threads * row * item, 0)
     threads = 128 if 128 * inputs * item <= GOOD_BYTES else 32
     strip = STRIP * (threads + 1)
     return Shape(threads, max(threads * inputs, strip) * item, threads * lowered.results)
 
 
+def threads_of_block(row: int) -> int:
+    """How many threads a block has; zero if the shared memory is too small for 32.
+
+    Arguments:
+        row: the bytes of shared memory that each thread needs.
+    """
+    resident = {t: MOST_BYTES // (t * row + RESERVED) * t for t in (128, 64, 32)}
+    threads = max(resident, key=lambda t: min(resident[t], ENOUGH))
+    return threads if resident[threads] else 0
+
+
 def _input_pitches(lowered: Lowered, layout: Layout) -> int:
     """The elements of one state's arguments in shared memory."""
     pairs = zip(lowered.inputs, layout.inputs, strict=True)
-    return sum(_pitch(size(i.shape)) for i, rows in pairs if not rows.tiled)
+    return sum(row_pitch(size(i.shape)) for i, rows in pairs if not rows.tiled)
 
 
 def _staged(lowered: Lowered, layout: Layout) -> list[int]:
@@ -121,24 +130,19 @@ def _staged(lowered: Lowered, layout: Layout) -> list[int]:
     """
     item = 4 if lowered.kind == "float" else 8
     outputs = [
-        0 if rows.tiled else _pitch(size(o.shape))
+        0 if rows.tiled else row_pitch(size(o.shape))
         for o, rows in zip(lowered.outputs, layout.outputs, strict=True)
     ]
     room = 128 * (_input_pitches(lowered, layout) + sum(outputs)) * item <= GOOD_BYTES
     if room or any(rows.tiled for rows in layout.outputs):
         return outputs
-    shared = _pitch(lowered.results)
+    shared = row_pitch(lowered.results)
     return [shared] if shared * WORTH <= sum(outputs) else outputs
 
 
-def _pitch(count: int) -> int:
+def row_pitch(count: int) -> int:
     """The elements from one row to the next in shared memory."""
     return count if math.gcd(count, 32) <= CONFLICTS else count | 1
-
-
-def _aligned(count: int) -> int:
-    """Rounded up to vectors of 16 bytes."""
-    return -(-count // 4) * 4
 
 
 def emit_cuda(
@@ -156,185 +160,28 @@ def emit_cuda(
     return _Printer(lowered, identifier(name), shared, layout or Layout.of(lowered)).text()
 
 
-HEAD = """typedef {kind} T;
-#ifdef KINETREE_HOST
-#include <math.h>
-#define DEVICE static
-#define CONSTANT static const
-#define RESTRICT
-#define WIDE 0
-#define UNROLL(n)
-#define ARRIVED
-#define LATER(to, from) to = from
-#else
-#define DEVICE static __device__ __forceinline__
-#define CONSTANT static __device__ const
-#define RESTRICT __restrict__
-#define WIDE 1
-#define PRAGMA(text) _Pragma(#text)
-#define UNROLL(n) PRAGMA(unroll n)
-#if __CUDA_ARCH__ >= 800
-#define ARRIVED asm volatile("cp.async.wait_all;" ::: "memory");
-#define LATER(to, from) later<sizeof(T)>(&(to), &(from))
-/* Copy to shared memory without waiting: ARRIVED waits for all copies of a thread. */
-template <int bytes> DEVICE void later(void *to, const void *from)
-{{
-    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
-    if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from));
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from),
-                     "n"(bytes));
-}}
-#else
-#define ARRIVED
-#define LATER(to, from) to = from
-template <int bytes> DEVICE void later(void *to, const void *from)
-{{
-    *static_cast<int4 *>(to) = *static_cast<const int4 *>(from);
-}}
-#endif
-#endif
-
-/* Load rows that lie one behind the other into shared memory, all threads side by side. */
-DEVICE void load_rows(T *to, const T *from, int count, int tid, int threads)
-{{
-#if WIDE
-    const int wide = 16 / sizeof(T);
-    if (count % wide == 0 && reinterpret_cast<unsigned long long>(from) % 16 == 0
-        && reinterpret_cast<unsigned long long>(to) % 16 == 0) {{
-        for (int i = tid; i < count / wide; i += threads) later<16>(to + i * wide, from + i * wide);
-        return;
-    }}
-#endif
-    for (int i = tid; i < count; i += threads) LATER(to[i], from[i]);
-}}
-
-/* Copy rows that lie one behind the other, all threads side by side. */
-DEVICE void copy_rows(T *to, const T *from, int count, int tid, int threads)
-{{
-#if WIDE
-    const int wide = 16 / sizeof(T);
-    if (count % wide == 0 && reinterpret_cast<unsigned long long>(from) % 16 == 0
-        && reinterpret_cast<unsigned long long>(to) % 16 == 0) {{
-        const int4 *source = reinterpret_cast<const int4 *>(from);
-        int4 *target = reinterpret_cast<int4 *>(to);
-        for (int i = tid; i < count / wide; i += threads) target[i] = source[i];
-        return;
-    }}
-#endif
-    for (int i = tid; i < count; i += threads) to[i] = from[i];
-}}
-"""
-FLOAT_SINES = """
-#ifndef KINETREE_HOST
-static __device__ __noinline__ float2 far_away(float x)
-{
-    float2 y;
-    sincosf(x, &y.x, &y.y);
-    return y;
-}
-#endif
-/* Sine and cosine: the angle less multiples of pi/2 in three parts, then polynomials. */
-DEVICE void both(float x, float *s, float *c)
-{
-#ifdef KINETREE_HOST
-    *s = sinf(x); *c = cosf(x);
-#else
-    const float t = fmaf(x, 0.636619747f, 12582912.0f), k = t - 12582912.0f;
-    const int q = __float_as_int(t);
-    float r = fmaf(k, -1.57079637e+0f, x);
-    r = fmaf(k, 4.37113883e-8f, r);
-    r = fmaf(k, 1.7151245e-15f, r);
-    const float z = r * r;
-    float a = fmaf(2.86567956e-6f, z, -1.98559923e-4f);
-    a = fmaf(a, z, 8.33338592e-3f);
-    a = fmaf(a, z, -1.66666672e-1f);
-    a = fmaf(a * z, r, r);
-    float b = fmaf(2.44677067e-5f, z, -1.38877297e-3f);
-    b = fmaf(b, z, 4.16666567e-2f);
-    b = fmaf(b, z, -0.5f);
-    b = fmaf(b, z, 1.0f);
-    const float sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    float2 y = {q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine};
-    if (!(fabsf(x) <= 1e5f)) y = far_away(x);
-    *s = y.x;
-    *c = y.y;
-#endif
-}
-"""
-
-
-def _double_sines() -> str:
-    """The same with the polynomials of the CPU; beyond their range the library takes over."""
-
-    def horner(name: str, coefficients: Sequence[float]) -> str:
-        lines = [f"    double {name} = {coefficients[-1]!r};"]
-        lines += [f"    {name} = fma({name}, z, {c!r});" for c in reversed(coefficients[:-1])]
-        return "\n".join(lines)
-
-    first, second, third, _ = map(repr, HALF_PI)
-    return f"""
-#ifndef KINETREE_HOST
-static __device__ __noinline__ double2 far_away(double x)
-{{
-    double2 y;
-    sincos(x, &y.x, &y.y);
-    return y;
-}}
-#endif
-/* Sine and cosine: the angle less multiples of pi/2 in three parts, then polynomials. */
-DEVICE void both(double x, double *s, double *c)
-{{
-#ifdef KINETREE_HOST
-    *s = sin(x); *c = cos(x);
-#else
-    const double k = rint(x * {2.0 / math.pi!r});
-    const double t = fma(k, -{first}, x), u = fma(k, -{second}, t);
-    const double r = fma(k, -{third}, u);
-    const int q = (int)k;
-    const double z = r * r;
-{horner("p", SIN["double"])}
-{horner("o", COS["double"])}
-    const double a = fma(z * r, p, r), b = fma(z * z, o, fma(z, -0.5, 1.0));
-    const double sine = q & 1 ? b : a, cosine = q & 1 ? a : b;
-    double2 y = {{q & 2 ? -sine : sine, (q + 1) & 2 ? -cosine : cosine}};
-    if (!(fabs(x) <= {SINE_LIMIT!r})) y = far_away(x);
-    *s = y.x;
-    *c = y.y;
-#endif
-}}
-"""
-
-
-SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
-"""A function for both at once: most angles need both."""
-
-
 class _Printer:
     def __init__(
         self, lowered: Lowered, name: str, shared: Collection[int], layout: Layout
     ) -> None:
         self.lowered, self.name, self.shared, self.layout = lowered, name, shared, layout
         self.shape = shape = launch_shape(lowered, layout)
-        self.f = "f" if lowered.kind == "float" else ""
         self.inputs = [size(i.shape) for i in lowered.inputs]
         self.outputs = [size(o.shape) for o in lowered.outputs]
         self.tiled_outputs = any(rows.tiled for rows in layout.outputs)
         self.staged = _staged(lowered, layout)
         self.indexed = not self.tiled_outputs and (
             len(self.staged) < len(self.outputs)
-            or (len(self.outputs) == 1 and self.staged[0] != _pitch(self.outputs[0]))
+            or (len(self.outputs) == 1 and self.staged[0] != row_pitch(self.outputs[0]))
         )
         inputs = zip(self.inputs, layout.inputs, strict=True)
-        rows = [*(0 if i.tiled else _pitch(n) for n, i in inputs), *self.staged]
+        rows = [*(0 if i.tiled else row_pitch(n) for n, i in inputs), *self.staged]
         self.starts = [0]
         for row in rows:
             self.starts.append(self.starts[-1] + shape.threads * row)
-        self.known: dict[str, str] = {}
 
     def text(self) -> str:
-        parts = [HEAD.format(kind=self.lowered.kind), SINCOS[self.lowered.kind], self._index()]
+        parts = [head(self.lowered.kind), self._index()]
         parts += [self._load(), self._compute(), self._store(), self._kernel(), self._host()]
         return "\n".join(parts)
 
@@ -365,7 +212,7 @@ class _Printer:
         own = f"int tid, long long first, int alive, T *shared{self._in()}"
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
-            start, pitch, threads = self.starts[k], _pitch(count), self.shape.threads
+            start, pitch, threads = self.starts[k], row_pitch(count), self.shape.threads
             stride = self.layout.inputs[k].stride or count
             if not count or self.layout.inputs[k].tiled:
                 continue
@@ -404,7 +251,7 @@ class _Printer:
         pointers = [
             f"    const T *a{k} = in{k} + {self._tile(count)};"
             if self.layout.inputs[k].tiled
-            else f"    const T *a{k} = shared + {self.starts[k]} + tid * {_pitch(count)};"
+            else f"    const T *a{k} = shared + {self.starts[k]} + tid * {row_pitch(count)};"
             for k, count in enumerate(self.inputs)
             if count
         ]
@@ -422,20 +269,12 @@ class _Printer:
                 for k, count in enumerate(self.outputs)
                 if self.layout.outputs[k].tiled
             ]
-        body: list[str] = []
-        for step in self.lowered.steps:
-            self.known = {}
-            body += [
-                "    {",
-                *(f"    {line};" for x in step.code for line in self._lines(x)),
-                "    }",
-            ]
-        numbers = [
-            f"    {place} = {self._number(value)};"
-            for result, value in self.lowered.constants
-            for place in self._places(result)
-        ]
-        return "\n".join([head, "{", *pointers, *body, *numbers, "}\n"])
+        body = body_lines(self.lowered, self._argument, self._places)
+        return "\n".join([head, "{", *pointers, *body, "}\n"])
+
+    def _argument(self, position: int, element: int) -> str:
+        step = WARP if self.layout.inputs[position].tiled else 1
+        return f"a{position}[{element * step}]"
 
     def _tile(self, count: int) -> str:
         """Where a state's first element is in an array of tiles."""
@@ -451,41 +290,6 @@ class _Printer:
             f"o{k}[{element * WARP if self.layout.outputs[k].tiled else element}]"
             for k, element in self.lowered.places[result]
         ]
-
-    def _lines(self, instruction: Instruction) -> list[str]:
-        if isinstance(instruction, Load):
-            place = instruction.place
-            if place.area == RESULT:
-                value = self._places(place.element)[0]
-            else:
-                step = WARP if self.layout.inputs[place.area].tiled else 1
-                value = f"a{place.area}[{place.element * step}]"
-            return [f"const T r{instruction.register} = {value}"]
-        if isinstance(instruction, Compute):
-            args = [self._operand(x) for x in instruction.args]
-            if instruction.op in ("sin", "cos"):
-                return self._sine(instruction, args[0])
-            kind = "bool" if instruction.op in TRUTHS else "T"
-            value = TEMPLATES[instruction.op].format(*args, f=self.f)
-            return [f"const {kind} r{instruction.register} = {value}"]
-        value = self._operand(instruction.value)
-        return [f"{place} = {value}" for place in self._places(instruction.place.element)]
-
-    def _sine(self, instruction: Compute, x: str) -> list[str]:
-        """The sine or the cosine of an angle; the other is computed with the first one."""
-        lines = []
-        if x not in self.known:
-            name = self.known[x] = f"{len(self.known)}"
-            lines = [f"T s_{name}, c_{name}", f"both({x}, &s_{name}, &c_{name})"]
-        which = "s" if instruction.op == "sin" else "c"
-        return [*lines, f"const T r{instruction.register} = {which}_{self.known[x]}"]
-
-    def _operand(self, operand: Operand) -> str:
-        return f"r{operand}" if isinstance(operand, int) else self._number(operand)
-
-    def _number(self, value: float) -> str:
-        text = f"{value!r}{self.f}"
-        return f"({text})" if value < 0.0 else text
 
     def _store(self) -> str:
         declared = self._out()

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any
 
 from kinetree.emit.c import identifier
-from kinetree.emit.cuda import WARP, Layout, Rows, emit_cuda, launch_shape, style
+from kinetree.emit.cuda import WARP, Layout, Rows, Shape, emit_cuda, launch_shape, style
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.lower import lower
@@ -76,15 +76,27 @@ class GpuPart:
 
     def _compiled(self, shared: tuple[int, ...]) -> Any:
         name = identifier(self.name)
-        text = emit_cuda(self.lowered, name, shared, self.layout)
-        try:
-            module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
-            found = module.get_function(name)
-        except Exception as e:
-            raise KinetreeError(f"{self.name}: no code for this GPU: {e}") from e
-        if self.shape.shared > 48 * 1024:
-            found.max_dynamic_shared_size_bytes = self.shape.shared
-        return found
+        return compiled(name, emit_cuda(self.lowered, name, shared, self.layout), self.shape)
+
+
+def compiled(name: str, text: str, shape: Shape) -> Any:
+    """CuPy's kernel of a text."""
+    try:
+        module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
+        found = module.get_function(name)
+    except Exception as e:
+        raise KinetreeError(f"{name}: no code for this GPU: {e}") from e
+    if shape.shared > 48 * 1024:
+        found.max_dynamic_shared_size_bytes = shape.shared
+    return found
+
+
+def launch(name: str, function: Any, blocks: int, shape: Shape, arguments: Sequence[Any]) -> None:
+    """Put a kernel on the current stream."""
+    try:
+        function((blocks,), (shape.threads,), tuple(arguments), shared_mem=shape.shared)
+    except cupy().cuda.driver.CUDADriverError as e:
+        raise KinetreeError(f"{name}: the launch failed: {e}") from e
 
 
 def _layout(segment: Segment, lengths: Sequence[int]) -> Rows:
@@ -118,7 +130,7 @@ class GpuKernel:
         """
         device = cupy().cuda.Device()
 
-        def compiled(part: GpuPart) -> None:
+        def compile_one(part: GpuPart) -> None:
             with device:
                 part.function(shared)
 
@@ -126,7 +138,7 @@ class GpuKernel:
             self.parts[0].function(shared)
         else:
             with ThreadPoolExecutor() as pool:
-                list(pool.map(compiled, self.parts))
+                list(pool.map(compile_one, self.parts))
         self._ready.add(shared)
 
     def __call__(self, arrays: Sequence[Any], out: Any = None) -> Any:
@@ -205,11 +217,7 @@ class GpuKernel:
         blocks = min(-(-states // threads), _processors() * BLOCKS * (128 // threads))
         scratch = cp.empty(blocks * part.shape.scratch, dtype) if part.shape.scratch else 0
         arguments = (*arrays, scratch, cp.int64(states))
-        try:
-            function = part.function(shared)
-            function((blocks,), (threads,), arguments, shared_mem=part.shape.shared)
-        except cp.cuda.driver.CUDADriverError as e:
-            raise KinetreeError(f"{part.name}: the launch failed: {e}") from e
+        launch(part.name, part.function(shared), blocks, part.shape, arguments)
 
 
 def _processors() -> int:

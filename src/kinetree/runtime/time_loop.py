@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, unknown
 from kinetree.graph.program import size
 from kinetree.native.layout import Plan
+from kinetree.runtime.foreign import array_module
 from kinetree.runtime.kernel import Kernel
 
 PIECE = 256
@@ -78,10 +79,14 @@ class TimeLoop:
                 default.
             backwards: whether series and records run from the last step to the first.
         """
-        kind = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arguments) else float)
         for name in record:
             if name not in self._recordable:
                 raise unknown("record", name, self._recordable, self.kernel.name)
+        kind = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arguments) else float)
+        if array_module(arguments[0]) is not np:
+            if backwards:
+                raise KinetreeError(f"{self.kernel.name}: on a GPU time runs forwards only")
+            return self._on_gpu(arguments, systems, steps, every, record, kind)
         arrays = [self._array(k, x, systems, steps, kind) for k, x in enumerate(arguments)]
         now = [x.copy() for x in arrays[: self.states]]
         times = -(-steps // every)
@@ -106,14 +111,51 @@ class TimeLoop:
         }
         return Rolled(final, records)
 
+    def _on_gpu(
+        self,
+        arguments: Sequence[Any],
+        systems: int,
+        steps: int,
+        every: int,
+        record: Sequence[str],
+        kind: np.dtype[Any],
+    ) -> Rolled:
+        """The loop as one launch."""
+        from kinetree.runtime.gpu_loop import GpuTimeLoop
+
+        cp = array_module(arguments[0])
+        name = "float" if kind == np.float32 else "double"
+        key = ("loop", name, self.states, self.first_series, cp.cuda.Device().id)
+        series = len(self.inputs) - self.first_series
+        if key not in self.kernel.foreign:
+            self.kernel.foreign[key] = GpuTimeLoop(self.kernel, self.states, series, name)
+        constants = range(self.states, self.first_series)
+        shared = tuple(k for k in constants if arguments[k].shape == self.inputs[k][1])
+        arrays = [
+            cp.asarray(x, kind).ravel()
+            if k in shared
+            else cp.ascontiguousarray(self._array(k, x, systems, steps, kind))
+            for k, x in enumerate(arguments)
+        ]
+        times = -(-steps // every)
+        records = {name: self._new(name, systems, times, kind, cp) for name in record}
+        loop = self.kernel.foreign[key]
+        now = loop(arrays, shared, systems, steps, every, records)
+        final = {
+            name: x.reshape(systems, *shape)
+            for (name, shape), x in zip(self.inputs[: self.states], now, strict=True)
+        }
+        return Rolled(final, records)
+
     def _array(self, k: int, x: np.ndarray, systems: int, steps: int, kind: Any) -> np.ndarray:
         """An argument as (systems, n) or, of a series, (systems, steps, n), n contiguous."""
         name, shape = self.inputs[k]
         axes = (systems, steps) if k >= self.first_series else (systems,)
         core = (*axes[1:], size(shape))
-        array = np.ascontiguousarray(x, kind)
+        xp = array_module(x)
+        array = xp.ascontiguousarray(x, kind)
         try:
-            return np.broadcast_to(
+            return xp.broadcast_to(
                 array.reshape(*array.shape[: array.ndim - len(shape)], size(shape)),
                 (systems, *core),
             )
@@ -122,8 +164,8 @@ class TimeLoop:
                 f"{self.kernel.name}: {name} has shape {x.shape}; {(*axes, *shape)} is expected"
             ) from None
 
-    def _new(self, name: str, systems: int, times: int, kind: Any) -> np.ndarray:
-        return np.empty((systems, times, *self._recordable[name]), kind)
+    def _new(self, name: str, systems: int, times: int, kind: Any, xp: Any = np) -> np.ndarray:
+        return xp.empty((systems, times, *self._recordable[name]), kind)
 
     def _interpret(
         self, arrays: list[np.ndarray], steps: int, every: int, records: dict[str, np.ndarray]

@@ -88,7 +88,8 @@ class Rollout:
         """The motion from where a simulation starts."""
         n, times = start.count_of_systems, self.steps // self.every + 1
         arrays: dict[str, Array] = {
-            name: np.empty((n, times, *shape)) for name, shape in self._recorded().items()
+            name: start.xp.empty((n, times, *shape), start.dtype)
+            for name, shape in self._recorded().items()
         }
         states = start.states(0.0, NEVER)
         if progress is not None:
@@ -103,11 +104,15 @@ class Rollout:
             arguments = [*states, *start.constants(self.dt), *start.series(first, count)]
             forward = self._time_loop(forward_loop, self.series, self._watched)
             rolled = forward(arguments, n, count, self.every, tuple(inside), inside)
+            for name, array in inside.items():
+                if rolled.records[name] is not array:
+                    array[...] = rolled.records[name]
             states = list(rolled.final.values())
             if progress is not None:
                 progress((first + count) / self.steps)
         self._observe(start, states, self.steps, arrays)
-        ended = np.where(states[-1] < 0.0, np.nan, states[-1])
+        last = states[-1].get() if hasattr(states[-1], "get") else states[-1]
+        ended = np.where(last < 0.0, np.nan, last)
         grid = np.arange(0, self.steps + 1, self.every) * self.dt
         for i in np.flatnonzero(~np.isnan(ended)):
             for array in arrays.values():

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ShapeError, StateError
 from kinetree.model.parameters import Parameter
+from kinetree.runtime.foreign import array_module
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -37,20 +38,22 @@ class Start:
         parameters: Mapping[Parameter, ArrayLike],
         steps: int,
     ) -> None:
-        q, v = _array("q0", q0, robot.nq), _array("v0", v0, robot.nv)
+        self.xp = array_module(q0)
+        q, v = (
+            _array(name, x, n, self.xp)
+            for name, x, n in (("q0", q0, robot.nq), ("v0", v0, robot.nv))
+        )
+        self.dtype = q.dtype
         self.changes = inputs is not None
         if p is not None and self.changes:
             raise KinetreeError("p and inputs are both given: inputs are p of every step")
         default = getattr(controller, "p", np.zeros(0))
-        numbers = [_numbers(robot, part, given) for part, given in parameters.items()]
-        given = np.asarray(default if p is None else p, float) if inputs is None else None
-        if given is None:
-            given = np.asarray(inputs, float)
-            if given.ndim < 2 or given.shape[-2] != steps:
-                raise ShapeError(
-                    f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each "
-                    "step"
-                )
+        numbers = [_numbers(robot, part, given, self.xp) for part, given in parameters.items()]
+        given = self.xp.asarray(inputs if self.changes else default if p is None else p, self.dtype)
+        if self.changes and (given.ndim < 2 or given.shape[-2] != steps):
+            raise ShapeError(
+                f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each step"
+            )
         self.count = given.shape[-1]
         if hasattr(controller, "p") and self.count != len(default):
             raise ShapeError(
@@ -71,27 +74,29 @@ class Start:
         self.count_of_systems = int(np.prod(batch, dtype=int))
         self.q, self.v = (self._spread(x, 1) for x in (q, v))
         self.p = self._spread(given, 2 if self.changes else 1)
-        self.memory = np.asarray(getattr(controller, "memory", np.zeros(0)), float)
+        self.memory = self.xp.asarray(getattr(controller, "memory", np.zeros(0)), self.dtype)
         spread = [self._spread(x, 1) for x in numbers]
-        self.numbers = np.concatenate(spread, axis=-1) if spread else None
+        self.numbers = self.xp.concatenate(spread, axis=-1) if spread else None
 
     def _spread(self, array: Array, axes: int) -> Array:
         """For every system: (systems, ...)."""
         core = array.shape[array.ndim - axes :]
-        whole = np.broadcast_to(array, (*self.batch, *core))
-        return np.ascontiguousarray(whole.reshape(self.count_of_systems, *core))
+        whole = self.xp.broadcast_to(array, (*self.batch, *core))
+        return self.xp.ascontiguousarray(whole.reshape(self.count_of_systems, *core))
 
     def states(self, count: float, ended: float) -> list[Array]:
         """What a loop over time starts from."""
         n = self.count_of_systems
-        memory = [np.broadcast_to(self.memory, (n, len(self.memory)))] if len(self.memory) else []
-        return [np.full(n, count), self.q, self.v, *memory, np.full(n, ended)]
+        xp, length = self.xp, len(self.memory)
+        memory = [xp.broadcast_to(self.memory, (n, length))] if length else []
+        first, last = (xp.full(n, x, self.dtype) for x in (count, ended))
+        return [first, self.q, self.v, *memory, last]
 
     def constants(self, dt: float) -> list[Array]:
         """What it takes that does not change."""
         p = [self.p] if self.count and not self.changes else []
         numbers = [] if self.numbers is None else [self.numbers]
-        return [np.array(dt), *p, *numbers]
+        return [self.xp.asarray(dt, self.dtype), *p, *numbers]
 
     def series(self, first: int, count: int) -> list[Array]:
         """What it takes that changes from step to step."""
@@ -101,7 +106,7 @@ class Start:
         """The controller's inputs at some steps, (systems, count, np)."""
         if self.changes:
             return self.p[:, first : first + count]
-        return np.broadcast_to(self.p[:, None], (len(self.p), count, self.count))
+        return self.xp.broadcast_to(self.p[:, None], (len(self.p), count, self.count))
 
     def arguments(self, t: float, k: int, q: Array, v: Array, *memory: Array) -> list[Any]:
         """What the kernel of an observation takes; at the end p is that of the last step."""
@@ -110,23 +115,25 @@ class Start:
         return [t, q, v, *([p] if self.count else []), *memory, *numbers]
 
 
-def _numbers(robot: Robot, parameter: Any, given: ArrayLike) -> Array:
+def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
         raise KinetreeError(
             f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and Placement(joint) "
             "are"
         )
-    return _array(repr(parameter), given, len(parameter.nominal(robot.model)))
+    return _array(repr(parameter), given, len(parameter.nominal(robot.model)), xp)
 
 
-def _array(name: str, given: ArrayLike, length: int) -> Array:
-    array = np.asarray(given, float)
+def _array(name: str, given: Any, length: int, xp: Any) -> Array:
+    """An argument, checked; single precision stays what it is on a GPU."""
+    single = xp is not np and getattr(given, "dtype", None) == np.float32
+    array: Array = xp.asarray(given, np.float32 if single else float)
     if array.shape[-1:] != (length,):
         raise ShapeError(f"{name} has shape {array.shape}; the last axis must be {length}")
-    wrong = ~np.isfinite(array).all(axis=-1)
+    wrong = ~xp.isfinite(array).all(axis=-1)
     if wrong.any():
-        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = tuple(int(i) for i in xp.argwhere(wrong)[0])
         state = f" of environment {where[0] if len(where) == 1 else where}" if where else ""
         raise StateError(f"{name}{state} is not finite: {array[where].tolist()}")
     return array

@@ -19,7 +19,8 @@ from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar, absolute, less, less_equal, logical_and, logical_not, select
 from kinetree.simulate.closed_loop import ClosedLoop
 
-HUGE = 1e300
+HUGE = 1e30
+"""No number of a motion is larger; single precision holds it."""
 NEVER = -1.0
 """When a motion ceased to be finite that did not."""
 

@@ -39,6 +39,12 @@ def foreign_call(arrays: Sequence[Any]) -> Callable[..., Any] | None:
     return None
 
 
+def array_module(array: Any) -> Any:
+    """CuPy for its arrays, else NumPy: the functions of both have the same names."""
+    name = "cupy" if type(array).__module__.partition(".")[0] == "cupy" else "numpy"
+    return import_module(name)
+
+
 def foreign_module(name: str) -> Any:
     """A file of this folder; MissingExtraError if its package is not installed."""
     return import_module(f"{__name__}.{name}")
