@@ -21,7 +21,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.graph import interpret
-from kinetree.runtime.gpu import GpuKernel
+from kinetree.runtime.gpu import ROWS, GpuKernel
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -156,7 +156,7 @@ def measure(
     started = time.perf_counter()
     gpu.compile()
     compiled = time.perf_counter() - started
-    attributes = [part.function().attributes for part in gpu.parts]
+    attributes = [part.function(ROWS).attributes for part in gpu.parts]
     found = gpu([cp.asarray(x, dtype) for x in few])
     found = found if isinstance(found, tuple) else (found,)
     expected = interpret(program, *few)

@@ -10,14 +10,14 @@ import pytest
 import kinetree as kt
 from kinetree.emit import cuda
 from kinetree.emit.c import identifier
-from kinetree.emit.cuda import emit_cuda, launch_shape, style
+from kinetree.emit.cuda import Layout, Rows, emit_cuda, launch_shape, style
 from kinetree.emit.cuda_loop import emit_cuda_loop
 from kinetree.graph import interpret, trace
 from kinetree.graph.lower import lower
 from kinetree.graph.narrow import depth_first, most_alive, narrow
 from kinetree.graph.parts import split
 from kinetree.quantities import PUBLIC
-from kinetree.runtime.gpu import GpuPart
+from kinetree.runtime.gpu import ROWS, GpuPart
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.runtime.test_time_loop import LOOP, PROGRAM, arguments
 from tests.tolerances import relative_error
@@ -36,6 +36,24 @@ def compiled(texts, folder):
     flags = ["-O0", "-shared", "-fPIC", "-DKINETREE_HOST", "-Wall", "-Werror", "-Wno-unused"]
     subprocess.run([COMPILER, *flags, *map(str, files), "-o", str(library)], check=True)
     return ctypes.CDLL(str(library))
+
+
+@needs_compiler
+@pytest.mark.parametrize("limit", [None, 1000])
+def test_columns_are_read_and_written_where_they_are(limit, tmp_path, monkeypatch):
+    if limit:
+        monkeypatch.setattr(cuda, "GOOD_BYTES", limit)
+        monkeypatch.setattr(cuda, "MOST_BYTES", limit)
+    program = trace("wide", wide, {"x": (40,)})
+    columns = Layout((Rows(columns=True),), (Rows(columns=True), Rows()))
+    text = emit_cuda(lower(program, style("double")), "wide", (), columns)
+    x = np.random.default_rng(0).normal(size=(150, 40))
+    given, m, z = np.ascontiguousarray(x.T), np.full((1600, 150), np.nan), np.zeros((150, 2))
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (given, m, z)]
+    compiled({"wide": text}, tmp_path).wide(*pointers, None, ctypes.c_longlong(150))
+    expected, numbers = interpret(program, x)
+    assert (expected.reshape(150, -1) == m.T).all()
+    assert (z == numbers).all()
 
 
 def run(function, program, arrays, kind="double"):
@@ -104,7 +122,7 @@ def test_a_program_in_parts_that_hand_values_on_equals_the_whole(states, tmp_pat
     assert parts.between
     assert len(parts.parts) > 3
     gpu = [GpuPart(part, whole, "double") for part in parts.parts]
-    texts = {x.name: emit_cuda(x.lowered, x.name, (), x.layout) for x in gpu}
+    texts = {x.name: emit_cuda(x.lowered, x.name, (), x.layout(ROWS)) for x in gpu}
     library = compiled(texts, tmp_path)
     arrays = [np.ascontiguousarray(x) for x in random_state(robot, kernel, (states,))]
     results = [np.full((states, *o.shape), np.nan) for o in whole.outputs]

@@ -79,6 +79,14 @@ def test_a_rollout_equals_that_of_the_cpu(dtype):
             assert error < (1e-5 if dtype == np.float32 else 1e-12), name
 
 
+def test_columns_are_read_and_written_where_they_are():
+    robot = kt.robots.arm()
+    q, v, a = (np.random.default_rng(k).normal(size=(robot.nv, 1000)) for k in range(3))
+    out = cp.full((robot.nv, 1000), cp.nan)
+    robot.inverse_dynamics(*(cp.asarray(x).T for x in (q, v, a)), out=out.T)
+    assert relative_error(out.get().T, robot.inverse_dynamics(q.T, v.T, a.T)) < 1e-12
+
+
 def test_more_results_than_32_bits_count():
     robot = kt.robots.arm()
     q = cp.zeros((44_000_000, robot.nq), cp.float32)

@@ -74,10 +74,12 @@ class Rows(NamedTuple):
 
     stride: from one state's elements to the next one's; None if they follow each other.
     tiled: instead, for each 32 states, all their first elements, then all their second ones.
+    columns: instead, all states' first elements, then all their second ones.
     """
 
     stride: int | None = None
     tiled: bool = False
+    columns: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class _Printer:
         return "\n".join(tables)
 
     def _load(self) -> str:
-        own = f"int tid, long long first, int alive, T *shared{self._in()}"
+        own = f"int tid, long long first, int alive, long long states, T *shared{self._in()}"
         lines = [f"DEVICE void {self.name}_load({own})", "{"]
         for k, count in enumerate(self.inputs):
             start, pitch, threads = self.starts[k], row_pitch(count), self.shape.threads
@@ -219,6 +221,10 @@ class _Printer:
             to = f"shared[{start} + row * {pitch} + column]"
             if k in self.shared:
                 lines += self._over_rows(count, f"LATER({to}, in{k}[column]);")
+            elif self.layout.inputs[k].columns:
+                to = f"shared[{start} + tid * {pitch} + column]"
+                source = f"in{k}[column * states + first + tid]"
+                lines += self._over_columns(count, f"LATER({to}, {source});")
             elif pitch == count == stride:
                 from_ = f"in{k} + first * {count}, alive * {count}"
                 lines.append(f"    load_rows(shared + {start}, {from_}, tid, {threads});")
@@ -241,6 +247,14 @@ class _Printer:
             f"        const int row = i / {count}, column = i % {count};",
             f"        {statement}",
             "    }",
+        ]
+
+    def _over_columns(self, count: int, statement: str) -> list[str]:
+        """A loop of each thread over the elements of its own state."""
+        return [
+            "UNROLL(8)",
+            f"    for (int column = 0; column < {count}; ++column)",
+            f"        if (tid < alive) {statement}",
         ]
 
     def _compute(self) -> str:
@@ -294,20 +308,33 @@ class _Printer:
     def _store(self) -> str:
         declared = self._out()
         head = (
-            f"DEVICE void {self.name}_store(int tid, long long first, int alive, T *shared, "
-            f"T *scratch, int phase{declared})"
+            f"DEVICE void {self.name}_store(int tid, long long first, int alive, "
+            f"long long states, T *shared, T *scratch, int phase{declared})"
         )
         lines = [head, "{"]
         for k, count in enumerate(self.outputs):
             if self.layout.outputs[k].tiled:
                 continue
-            if self.shape.scratch:
+            if self.layout.outputs[k].columns:
+                to = f"out{k}[column * states + first + tid]"
+                source = self._source_of_column(k)
+                lines += self._over_columns(count, f"if (phase == 0) {to} = {source};")
+            elif self.shape.scratch:
                 lines += self._strips(k, count)
             elif self.indexed:
                 lines += self._store_row_by_row(k, count, self.starts[-2], self.staged[0])
             else:
                 lines += self._store_rows(k, count)
         return "\n".join([*lines, "}\n"])
+
+    def _source_of_column(self, k: int) -> str:
+        """Where a thread's own element of an output is, by its column."""
+        if self.shape.scratch:
+            return f"scratch[index{k}[column] * {self.shape.threads} + tid]"
+        if self.indexed:
+            return f"shared[{self.starts[-2]} + tid * {self.staged[0]} + index{k}[column]]"
+        start, pitch = self.starts[len(self.inputs) + k], self.staged[k]
+        return f"shared[{start} + tid * {pitch} + column]"
 
     def _store_rows(self, k: int, count: int) -> list[str]:
         start, pitch = self.starts[len(self.inputs) + k], self.staged[k]
@@ -384,14 +411,16 @@ class _Printer:
         """A block's work on its states; `each` runs a phase, `barrier` waits for all threads."""
         ins, outs = self._names(self._in()), self._names(self._out())
         calls = [
-            each.format(f"{self.name}_load(tid, first, alive, shared{ins})"),
+            each.format(f"{self.name}_load(tid, first, alive, states, shared{ins})"),
             barrier,
             each.format(
                 f"if (tid < alive) {self.name}_compute(tid, first, shared, scratch{ins}{outs})"
             ),
             barrier,
             f"for (int phase = 0; phase < {self._phases}; ++phase) {{",
-            each.format(f"{self.name}_store(tid, first, alive, shared, scratch, phase{outs})"),
+            each.format(
+                f"{self.name}_store(tid, first, alive, states, shared, scratch, phase{outs})"
+            ),
             barrier,
             "}",
         ]

@@ -10,11 +10,11 @@ therefore split into parts, each a launch of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinetree.emit.c import identifier
 from kinetree.emit.cuda import WARP, Layout, Rows, Shape, emit_cuda, launch_shape, style
@@ -43,6 +43,22 @@ def cupy() -> Any:
     return needed("cupy", "a kernel of arrays on a GPU")
 
 
+class Given(NamedTuple):
+    """What a call is given.
+
+    shared: the arguments that are the same for all states.
+    columns, result_columns: the arguments, and the results, of which all states' first elements
+        come first, then all their second ones: transposed views of arrays of columns.
+    """
+
+    shared: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    result_columns: tuple[int, ...] = ()
+
+
+ROWS = Given()
+
+
 class GpuPart:
     """One launch.
 
@@ -56,27 +72,31 @@ class GpuPart:
         self.inputs, self.outputs = part.inputs, part.outputs
         self.name = part.program.name
         self.lowered = lower(part.program, style(kind))
-        self.layout = Layout(
-            tuple(_layout(s, [size(i.shape) for i in whole.inputs]) for s in part.inputs),
-            tuple(_layout(s, [size(o.shape) for o in whole.outputs]) for s in part.outputs),
+        self.lengths = [size(i.shape) for i in whole.inputs], [size(o.shape) for o in whole.outputs]
+        self.shape = launch_shape(self.lowered, self.layout(Given()))
+        self._functions: dict[Any, Any] = {}
+
+    def layout(self, given: Given) -> Layout:
+        """How its arguments and results lie in memory."""
+        sides = (
+            (self.inputs, self.lengths[0], given.columns),
+            (
+                self.outputs,
+                self.lengths[1],
+                given.result_columns,
+            ),
         )
-        self.shape = launch_shape(self.lowered, self.layout)
-        self._functions: dict[tuple[int, ...], Any] = {}
+        return Layout(*(tuple(_layout(s, n, c) for s in segments) for segments, n, c in sides))
 
-    def function(self, shared: Sequence[int] = ()) -> Any:
-        """CuPy's kernel.
-
-        Arguments:
-            shared: the arguments of the whole program that are the same for all states.
-        """
-        own = tuple(k for k, segment in enumerate(self.inputs) if segment.array in shared)
-        if own not in self._functions:
-            self._functions[own] = self._compiled(own)
-        return self._functions[own]
-
-    def _compiled(self, shared: tuple[int, ...]) -> Any:
-        name = identifier(self.name)
-        return compiled(name, emit_cuda(self.lowered, name, shared, self.layout), self.shape)
+    def function(self, given: Given) -> Any:
+        """CuPy's kernel for arrays of this kind."""
+        own = tuple(k for k, s in enumerate(self.inputs) if s.array in given.shared)
+        key = (own, self.layout(given))
+        if key not in self._functions:
+            name = identifier(self.name)
+            text = emit_cuda(self.lowered, name, *key)
+            self._functions[key] = compiled(name, text, self.shape)
+        return self._functions[key]
 
 
 def compiled(name: str, text: str, shape: Shape) -> Any:
@@ -99,10 +119,12 @@ def launch(name: str, function: Any, blocks: int, shape: Shape, arguments: Seque
         raise KinetreeError(f"{name}: the launch failed: {e}") from e
 
 
-def _layout(segment: Segment, lengths: Sequence[int]) -> Rows:
-    """A segment of an array of rows; arrays between parts are in tiles."""
+def _layout(segment: Segment, lengths: Sequence[int], columns: Collection[int]) -> Rows:
+    """A segment of an array of rows or columns; arrays between parts are in tiles."""
     if segment.array >= len(lengths):
         return Rows(tiled=True)
+    if segment.array in columns:
+        return Rows(columns=True)
     return Rows(stride=lengths[segment.array])
 
 
@@ -120,44 +142,49 @@ class GpuKernel:
         parts = split(program, LIMIT[kind])
         self.parts = [GpuPart(part, program, kind) for part in parts.parts]
         self.between = parts.between
-        self._ready: set[tuple[int, ...]] = set()
+        self._ready: set[Given] = set()
 
-    def compile(self, shared: tuple[int, ...] = ()) -> None:
-        """Compile all parts, side by side.
-
-        Arguments:
-            shared: the arguments that are the same for all states.
-        """
+    def compile(self, given: Given = ROWS) -> None:
+        """Compile all parts, side by side, for arrays of this kind."""
         device = cupy().cuda.Device()
 
         def compile_one(part: GpuPart) -> None:
             with device:
-                part.function(shared)
+                part.function(given)
 
         if len(self.parts) == 1:
-            self.parts[0].function(shared)
+            self.parts[0].function(given)
         else:
             with ThreadPoolExecutor() as pool:
                 list(pool.map(compile_one, self.parts))
-        self._ready.add(shared)
+        self._ready.add(given)
 
     def __call__(self, arrays: Sequence[Any], out: Any = None) -> Any:
         """The results for one state or any batch, on the device.
 
         Arguments:
-            arrays: CuPy arrays of this kind, batch axes first.
-            out: an array or a tuple of them, of the results' shapes, in C order.
+            arrays: CuPy arrays of this kind, batch axes first. Transposed views of arrays of
+                columns, (n, states), are read where they are.
+            out: an array or a tuple of them, of the results' shapes, in C order; for one batch
+                axis and results that are vectors, also transposed views of columns.
         """
         cp, interface = cupy(), self.interface
         dtype = cp.float32 if self.kind == "float" else cp.float64
         batch = batch_shape(interface.name, interface.inputs, arrays)
-        rows = [
-            _rows(cp, x, shape, batch, dtype)
+        found = [
+            self._argument(cp, x, shape, batch, dtype)
             for x, (_, shape) in zip(arrays, interface.inputs, strict=True)
         ]
         results = self._results(cp, batch, dtype, out)
+        kinds = [kind for _, kind in found]
+        given = Given(
+            tuple(k for k, kind in enumerate(kinds) if kind == "shared"),
+            tuple(k for k, kind in enumerate(kinds) if kind == "columns"),
+            tuple(k for k, x in enumerate(results) if self._columns(x)),
+        )
         if states := prod(batch):
-            self._launches(cp, rows, [x.ravel() for x in results], states, dtype)
+            flat = [(x.T if self._columns(x) else x).ravel() for x in results]
+            self._launches(cp, given, [x for x, _ in found], flat, states, dtype)
         if out is not None:
             return out
         return results[0] if len(results) == 1 else tuple(results)
@@ -168,47 +195,69 @@ class GpuKernel:
             return [cp.empty(shape, dtype) for shape in shapes]
         given = list(out) if isinstance(out, (tuple, list)) else [out]
         for (name, _), x, shape in zip(self.interface.outputs, given, shapes, strict=True):
-            if x.shape != shape or x.dtype != dtype or not x.flags.c_contiguous:
+            ordered = x.flags.c_contiguous or self._columns(x)
+            if x.shape != shape or x.dtype != dtype or not ordered:
                 raise ShapeError(
                     f"{self.interface.name}: out for {name} must be a {dtype.__name__} array of "
                     f"shape {shape} in C order"
                 )
         return given
 
+    def _columns(self, array: Any) -> bool:
+        """Whether an array is a transposed view of columns, which can be used where it is."""
+        flags = array.flags
+        return (
+            array.ndim == 2 and flags.f_contiguous and not flags.c_contiguous and not self.between
+        )
+
+    def _argument(
+        self, cp: Any, array: Any, shape: tuple[int, ...], batch: tuple[int, ...], dtype: Any
+    ) -> tuple[Any, str]:
+        """An argument's elements as they lie in memory, and how that is."""
+        array = cp.asarray(array, dtype)
+        if array.shape == shape and batch:
+            return cp.ascontiguousarray(array).ravel(), "shared"
+        whole = array if array.shape == shape else cp.broadcast_to(array, (*batch, *shape))
+        if self._columns(whole):
+            return whole.T.ravel(), "columns"
+        return cp.ascontiguousarray(whole).ravel(), "rows"
+
     def _launches(
         self,
         cp: Any,
-        rows: Sequence[tuple[Any, bool]],
+        given: Given,
+        inputs: Sequence[Any],
         results: Sequence[Any],
         states: int,
         dtype: Any,
     ) -> None:
         """All parts, for a stretch of states after the other."""
-        shared = tuple(k for k, (_, once) in enumerate(rows) if once)
-        if shared not in self._ready:
-            self.compile(shared)
+        if given not in self._ready:
+            self.compile(given)
         stretch = min(states, STRETCH) if self.between else states
         tiles = -(-stretch // WARP) * WARP
         between = [cp.empty(tiles * length, dtype) for length in self.between]
-        inputs = [x for x, _ in rows]
         for begin in range(0, states, stretch):
             count = min(stretch, states - begin)
             for part in self.parts:
-                given = [
-                    _at(s, [*inputs, *between], rows_, 0 if s.array in shared else begin)
-                    for s, rows_ in zip(part.inputs, part.layout.inputs, strict=True)
+                layout = part.layout(given)
+                arrays = [
+                    _at(
+                        s, [*inputs, *between], rows, 0 if s.array in given.shared else begin, count
+                    )
+                    for s, rows in zip(part.inputs, layout.inputs, strict=True)
                 ]
-                found = [
-                    _at(s, [*results, *between], rows_, begin)
-                    for s, rows_ in zip(part.outputs, part.layout.outputs, strict=True)
+                arrays += [
+                    _at(s, [*results, *between], rows, begin, count)
+                    for s, rows in zip(part.outputs, layout.outputs, strict=True)
                 ]
-                self._launch(cp, part, shared, [*given, *found], count, dtype)
+                self._launch(cp, part, given, arrays, count, dtype)
 
     def _launch(
         self,
         cp: Any,
         part: GpuPart,
-        shared: tuple[int, ...],
+        given: Given,
         arrays: Sequence[Any],
         states: int,
         dtype: Any,
@@ -217,7 +266,7 @@ class GpuKernel:
         blocks = min(-(-states // threads), _processors() * BLOCKS * (128 // threads))
         scratch = cp.empty(blocks * part.shape.scratch, dtype) if part.shape.scratch else 0
         arguments = (*arrays, scratch, cp.int64(states))
-        launch(part.name, part.function(shared), blocks, part.shape, arguments)
+        launch(part.name, part.function(given), blocks, part.shape, arguments)
 
 
 def _processors() -> int:
@@ -230,17 +279,9 @@ def _processors_of(device: int) -> int:
     return int(cupy().cuda.Device(device).attributes["MultiProcessorCount"])
 
 
-def _at(segment: Segment, arrays: Sequence[Any], rows: Rows, begin: int) -> Any:
+def _at(segment: Segment, arrays: Sequence[Any], rows: Rows, begin: int, states: int) -> Any:
     """Where a segment starts for the first state of a stretch."""
     start = 0 if rows.tiled else segment.start + begin * (rows.stride or 0)
+    if rows.columns:
+        start = segment.start * states
     return arrays[segment.array][start:] if start else arrays[segment.array]
-
-
-def _rows(
-    cp: Any, array: Any, shape: tuple[int, ...], batch: tuple[int, ...], dtype: Any
-) -> tuple[Any, bool]:
-    """An argument's elements in C order, and whether they are one row for all states."""
-    array = cp.asarray(array, dtype)
-    once = array.shape == shape and bool(batch)
-    whole = array if array.shape == shape else cp.broadcast_to(array, (*batch, *shape))
-    return cp.ascontiguousarray(whole).ravel(), once
