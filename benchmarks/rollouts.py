@@ -227,6 +227,62 @@ def gradient(environments: int = 64, steps: int = 1000) -> str:
     )
 
 
+def gradient_by_mjx(environments: int = 64, steps: int = 1000) -> str:
+    """The same gradient through MuJoCo's JAX version, in double precision."""
+    import jax
+    from mujoco import mjx
+
+    jax.config.update("jax_enable_x64", True)
+    case = cases()[0]
+    m = peer_model(case, "rk4")
+    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    model, data, rng = mjx.put_model(m), mjx.make_data(m), np.random.default_rng(0)
+    q = 0.2 * rng.standard_normal((environments, m.nq))
+    u, _ = rng.standard_normal((2, environments, steps, m.nu))
+    weights = rng.standard_normal((environments, steps + 1, m.nq))
+
+    def rolled(q: Any, u: Any, w: Any) -> Any:
+        def step(state: Any, now: Any) -> Any:
+            given, weight = now
+            held = given - 20.0 * state.qpos - 5.0 * state.qvel
+            state = mjx.step(model, state.replace(ctrl=held))
+            return state, weight @ state.qpos
+
+        _, values = jax.lax.scan(jax.checkpoint(step), data.replace(qpos=q), (u, w[1:]))
+        return values.sum()
+
+    forward = jax.jit(jax.vmap(rolled))
+    backward = jax.jit(jax.vmap(jax.grad(rolled, argnums=1)))
+    ways = [lambda: forward(q, u, weights), lambda: backward(q, u, weights)]
+    ways = [lambda f=f: f().block_until_ready() for f in ways]
+    for way in ways:
+        way()
+    once, both = seconds_in_turn(ways, repeats=3)
+    scale = 1e6 / (environments * steps)
+    return (
+        f"by MJX (JAX, as many threads as it likes): {both / once:.1f} × its rollout "
+        f"({once * scale:.1f} µs a step), {both * scale:.1f} µs a step"
+    )
+
+
+def recording(environments: int = 1000, steps: int = 200) -> str:
+    """What it costs to keep q, v and tau of every step, beside writing as much memory."""
+    robot, rng = panda().without("friction", "limits"), np.random.default_rng(0)
+    servo = kt.control.pd(robot, 20.0, 0.5, gravity=False)
+    q, v = robot.random(rng, environments), np.zeros((environments, robot.nv))
+    last = robot.rollout(servo, steps, DT, every=steps)
+    all_ = robot.rollout(servo, steps, DT)
+    assert np.array_equal(last(q, v).q[:, -1], all_(q, v).q[:, -1])
+    kept = environments * (steps + 1) * (robot.nq + 2 * robot.nv)
+    ways = [lambda: last(q, v), lambda: all_(q, v), lambda: np.empty(kept).fill(1.0)]
+    none, everything, writing = seconds_in_turn(ways, repeats=7)
+    return (
+        f"keeping q, v and tau of {steps} steps of {environments} arms: {1e3 * none:.0f} ms "
+        f"without, {1e3 * everything:.0f} ms with; writing as much new memory takes {1e3 * writing:.0f} ms: "
+        f"{(everything - none) / writing:.2f} × that"
+    )
+
+
 def threads(environments: int = 4000, steps: int = 100) -> str:
     """What a second thread gains."""
     case = cases()[0]
@@ -255,6 +311,9 @@ def main() -> None:
     console.print(table(list(rows(options.environments, options.steps))))
     console.print(inverse_kinematics())
     console.print(gradient())
+    if importlib.util.find_spec("mujoco.mjx") is not None:
+        console.print(gradient_by_mjx())
+    console.print(recording())
     console.print(threads())
 
 
