@@ -278,8 +278,8 @@ def recording(environments: int = 1000, steps: int = 200) -> str:
     none, everything, writing = seconds_in_turn(ways, repeats=7)
     return (
         f"keeping q, v and tau of {steps} steps of {environments} arms: {1e3 * none:.0f} ms "
-        f"without, {1e3 * everything:.0f} ms with; writing as much new memory takes {1e3 * writing:.0f} ms: "
-        f"{(everything - none) / writing:.2f} × that"
+        f"without, {1e3 * everything:.0f} ms with; writing as much new memory takes "
+        f"{1e3 * writing:.0f} ms: {(everything - none) / writing:.2f} × that"
     )
 
 
