@@ -166,3 +166,16 @@ def test_progress_is_told():
     assert told[0] == 0.0
     assert told[-1] == 1.0
     assert told == sorted(told)
+
+
+@pytest.mark.parametrize(
+    ("controller", "message"),
+    [
+        (lambda t: [0.0] * 7, r"is called with \(t, q, v, p\): too many positional arguments"),
+        (lambda t, q, v, p: np.sin(q), r"function of NumPy.*\[kinetree\.scalar\.sin\(x\) for x in"),
+    ],
+)
+def test_a_controller_that_cannot_be_traced_hears_what_to_write(controller, message):
+    arm = kt.robots.arm()
+    with pytest.raises(kt.errors.KinetreeError, match=message):
+        arm.rollout(controller, 10)(arm.neutral(), np.zeros(7))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from kinetree.errors import TraceError
 from kinetree.graph.expression import Expression, Function, TooLongError, Trace
 from kinetree.lazy import cached_property
 from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
@@ -140,7 +141,16 @@ def _traced(
     arguments = [
         [t.input(argument, i) for i in range(size(shape))] for argument, shape in inputs.items()
     ]
-    return {key: _flatten(t, value) for key, value in function(*arguments).items()}
+    try:
+        found = function(*arguments)
+    except TypeError as e:
+        if "ufunc" not in str(e):
+            raise
+        raise TraceError(
+            "a function of NumPy was given traced scalars: write kinetree.scalar's for each of "
+            f"them, as [kinetree.scalar.sin(x) for x in q] ({e})"
+        ) from e
+    return {key: _flatten(t, value) for key, value in found.items()}
 
 
 Results = Mapping[str, tuple[tuple[int, ...], list[Expression]]]

@@ -8,6 +8,7 @@ equation. A loop over time needs nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import coordinate_rates
@@ -79,10 +80,9 @@ class ClosedLoop:
         if self.controller is None:
             return [0.0] * model.nv, []
         given = [state["t"], list(state["q"]), list(state["v"]), list(state.get("p", []))]
-        if self._memory:
-            tau, rate = self.controller(*given, list(state["memory"]))
-        else:
-            tau, rate = self.controller(*given), []
+        given += [list(state["memory"])] if self._memory else []
+        self._check_arguments(given)
+        tau, rate = self.controller(*given) if self._memory else (self.controller(*given), [])
         tau = [tau] if not isinstance(tau, (list, tuple)) else list(tau)
         if len(tau) != model.nv:
             raise KinetreeError(
@@ -90,6 +90,16 @@ class ClosedLoop:
                 f"{model.nv} velocities, and takes a list of as many"
             )
         return tau, list(rate)
+
+    def _check_arguments(self, given: Sequence[Any]) -> None:
+        assert self.controller is not None
+        try:
+            signature(self.controller).bind(*given)
+        except TypeError as e:
+            names = "t, q, v, p, memory" if self._memory else "t, q, v, p"
+            raise KinetreeError(f"the controller is called with ({names}): {e}") from None
+        except ValueError:
+            pass  # a function of C that does not tell
 
     def plant(self, model: Model, **state: Any) -> Model:
         """What moves: the robot, or one with other numbers."""
