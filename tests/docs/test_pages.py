@@ -14,7 +14,14 @@ PAGES = [
     if "```python" in page.read_text()
 ]
 
-NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "torch": "torch"}
+NEEDS = {
+    "casadi": "casadi",
+    "dask": "dask",
+    "drake": "pydrake",
+    "jax": "jax",
+    "native": "scipy",
+    "torch": "torch",
+}
 """Pages whose code needs a package that may be missing."""
 
 
