@@ -17,6 +17,7 @@ PAGES = [
 NEEDS = {
     "casadi": "casadi",
     "dask": "dask",
+    "dart": "dartpy",
     "drake": "pydrake",
     "jax": "jax",
     "native": "scipy",
