@@ -29,7 +29,7 @@ NEEDS = {
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     "page",
-    slow_if(lambda page: page.stem in ("derivatives", "torch", "tutorial"), PAGES),
+    slow_if(lambda page: page.stem in ("derivatives", "mpc", "torch", "tutorial"), PAGES),
     ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
