@@ -27,9 +27,9 @@ HEAD = """# Benchmarks
 
 Kinetree beside Pinocchio {pinocchio}, each called from Python on the same states in the same
 process. Every row is checked for agreement before it is timed, and nothing is compiled inside the
-timed region. The numbers are from one run of the commands at the end of this page; this page and
-its pictures are written from that run's file, [cpu.json](benchmarks/cpu.json), by
-`tools/benchmarks_page.py`.
+timed region. The numbers come from runs of the command at the end of this page. Their results are in
+[cpu.json](benchmarks/cpu.json), from which `tools/benchmarks_page.py` writes this page and its
+pictures.
 
 Machine: {processor} (LLVM's name of the processor), one thread unless stated, Python {python},
 NumPy {numpy}, llvmlite {llvmlite}.
@@ -74,8 +74,8 @@ STARTUP = """
 ## The first call
 
 The first call of a quantity compiles it. *One state* and *batch* are compiled apart, each when it
-is first needed; *again* is a new process that loads the machine code from the cache. `import
-kinetree` takes {imported:.2f} s.
+is first needed. *Again* is the first call in a new process, with the cache that the other one left.
+`import kinetree` takes {imported:.2f} s.
 
 ![first calls](pictures/benchmarks_startup.svg)
 
@@ -199,7 +199,7 @@ def pictures(cpu: Row, gpu: Row | None) -> dict[str, Figure]:
             [words(r["what"]) for r in first],
             {
                 "first call: compiled": [r["one"] for r in first],
-                "again: from the cache": [r["warm"] for r in first],
+                "again: with the cache": [r["warm"] for r in first],
             },
             "first call, s",
         ),
