@@ -27,8 +27,8 @@ HEAD = """# Benchmarks
 
 Kinetree beside Pinocchio {pinocchio}, each called from Python on the same states in the same
 process. Every row is checked for agreement before it is timed, and nothing is compiled inside the
-timed region. The numbers come from runs of the command at the end of this page. Their results are in
-[cpu.json](benchmarks/cpu.json), from which `tools/benchmarks_page.py` writes this page and its
+timed region. The numbers come from runs of the command at the end of this page. Their results are
+in [cpu.json](benchmarks/cpu.json), from which `tools/benchmarks_page.py` writes this page and its
 pictures.
 
 Machine: {processor} (LLVM's name of the processor), one thread unless stated, Python {python},
