@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+import matplotlib
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -25,6 +27,8 @@ def drawn(page: Path) -> list[str]:
 def main(names: list[str]) -> None:
     pages = [DOCS / f"{name}.md" for name in names] or sorted(DOCS.glob("*.md"))
     os.chdir(DOCS / "pictures")
+    os.environ["SOURCE_DATE_EPOCH"] = "0"  # the same code draws the same bytes
+    matplotlib.rcParams["svg.hashsalt"] = "kinetree"
     for page in pages:
         if drawn(page):
             known: dict[str, object] = {}
