@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -35,9 +36,19 @@ def test_every_example_is_tested_and_listed():
         "reach",
         "identify",
         "transitions",
+        "tracking",
+        "passivity",
+        "contact",
+        "gravity_compensation",
+        "circle",
+        "inverse_kinematics",
+        "torque_map",
+        "falling_cat",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
+    page = (FOLDER.parent / "docs/examples.md").read_text()
+    assert all(f"](../examples/{name}.py)" in page for name in names)
 
 
 def test_the_pole_stands(tmp_path):
@@ -103,3 +114,55 @@ def test_a_log_makes_the_model_better(tmp_path):
 def test_the_figure_salutes_with_little_effort(tmp_path):
     assert example("transitions").main(tmp_path) < 0.5
     assert (tmp_path / "transition_figures.png").exists()
+
+
+def test_computed_torque_follows_a_fast_motion(tmp_path):
+    plain, computed = example("tracking").main(tmp_path)
+    assert computed < 1e-3 < 0.01 * plain
+    assert (tmp_path / "tracking.svg").exists()
+
+
+def test_the_energy_of_the_error_goes_where_the_gain_takes_it(tmp_path):
+    assert example("passivity").main(tmp_path) < 1e-3
+    assert (tmp_path / "passivity.svg").exists()
+
+
+def test_a_push_is_noticed_and_its_force_is_found(tmp_path):
+    module = example("contact")
+    late, force = module.main(tmp_path)
+    assert 0.0 <= late < 0.01
+    assert np.abs(force - module.PUSH).max() < 0.5
+    assert (tmp_path / "contact.svg").exists()
+
+
+def test_gravity_is_compensated_in_every_cycle(tmp_path):
+    used, late = example("gravity_compensation").main(tmp_path, 50)
+    assert used.shape == late.shape == (50,)
+    assert (used > 0.0).all()
+    assert (late >= 0.0).all()
+    assert (tmp_path / "gravity_compensation.svg").exists()
+
+
+def test_the_tool_draws_a_circle(tmp_path):
+    assert example("circle").main(tmp_path) < 0.01
+    assert (tmp_path / "circle.svg").exists()
+
+
+def test_nearly_all_poses_are_reached(tmp_path):
+    assert example("inverse_kinematics").main(tmp_path) > 0.999
+    assert (tmp_path / "inverse_kinematics.svg").exists()
+
+
+def test_a_million_states_make_a_map(tmp_path):
+    share = example("torque_map").main(tmp_path)
+    assert share.shape == (1000, 1000)
+    assert share.min() < 0.1 < 0.5 < share.max()
+    assert np.allclose(share, share[::-1, ::-1])  # to the left as to the right
+    assert (tmp_path / "torque_map.png").exists()
+
+
+def test_the_cat_turns_over_without_angular_momentum(tmp_path):
+    angle, momentum = example("falling_cat").main(tmp_path)
+    assert abs(angle) > 120.0
+    assert momentum < 1e-12
+    assert (tmp_path / "falling_cat.svg").exists()

@@ -1,5 +1,7 @@
 """Write docs/operations.md: the arithmetic of each algorithm, beside the literature's.
 
+The counts in tables of other pages are brought up to date, too.
+
 python tools/operations.py
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from pathlib import Path
 
 import kinetree as kt
@@ -16,6 +19,8 @@ from kinetree.robots.building import random_inertia
 from kinetree.spatial import Rotation, Transform, Vector3
 
 PAGE = Path(__file__).parents[1] / "docs/operations.md"
+ROW = re.compile(r"^\| `(\w+)`(?:, `([\w-]*)`)? \| (?:\d+|\?) \| (?:\d+|\?) \|$", re.MULTILINE)
+"""A row in the table of another page: quantity, method, multiplications, additions."""
 SHOWN = (
     "inverse_dynamics",
     "bias_forces",
@@ -112,6 +117,21 @@ def page() -> str:
     return HEAD + "\n" + "\n".join(lines) + "\n" + table + SOURCES
 
 
+def row(quantity: str, method: str) -> str:
+    """A row in the table of another page: one way, counted for the arm."""
+    operations = ROBOTS["arm"].kernel(quantity, method).operations
+    additions = operations.get("add", 0) + operations.get("sub", 0)
+    label = f"`{quantity}`, `{method}`" if method else f"`{quantity}`"
+    return f"| {label} | {operations.get('mul', 0)} | {additions} |"
+
+
+def counted(text: str) -> str:
+    """A page with such rows as they are counted now."""
+    return ROW.sub(lambda found: row(found[1], found[2] or ""), text)
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
-    print(f"written to {PAGE}")
+    for other in sorted(PAGE.parent.glob("*.md")):
+        other.write_text(counted(other.read_text()))
+    print(f"written to {PAGE.parent}")

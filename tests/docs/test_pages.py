@@ -17,6 +17,8 @@ PAGES = [
 NEEDS = {
     "casadi": "casadi",
     "dask": "dask",
+    "dart": "dartpy",
+    "drake": "pydrake",
     "gpu": "cupy",
     "jax": "jax",
     "native": "scipy",
@@ -28,7 +30,7 @@ NEEDS = {
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     "page",
-    slow_if(lambda page: page.stem in ("derivatives", "torch"), PAGES),
+    slow_if(lambda page: page.stem in ("derivatives", "mpc", "torch", "tutorial"), PAGES),
     ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
@@ -52,6 +54,13 @@ def test_these_pages_have_code():
 def test_the_links_of_a_page_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_the_pictures_that_a_page_draws_are_those_it_shows():
+    text = (ROOT / "docs/tutorial.md").read_text()
+    drawn = set(re.findall(r'savefig\("([\w.]+)"', text))
+    assert len(drawn) == 4
+    assert drawn == set(re.findall(r"\]\(pictures/([\w.]+)\)", text))
 
 
 def test_the_readme_says_what_is_not_there():

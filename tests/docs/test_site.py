@@ -42,8 +42,14 @@ def test_the_site_builds_without_a_warning(tmp_path):
     build = pytest.importorskip("mkdocs.commands.build")
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")
+    pytest.importorskip("latex2mathml")
     from mkdocs.config import load_config
 
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
     build.build(config)
     assert "forward_dynamics" in (tmp_path / "reference.html").read_text()
+    for page in tmp_path.glob("*.html"):
+        text = page.read_text()
+        assert "arithmatex" not in text  # every equation was found
+        assert "<mi>&</mi>" not in text  # and every environment of LaTeX is known
+    assert "<math" in (tmp_path / "tutorial.html").read_text()
