@@ -484,3 +484,14 @@ def test_nan_in_one_state_stays_in_that_state(arm):
     assert np.isnan(tau[5]).any()
     others = np.arange(20) != 5
     assert (tau[others] == expected[others]).all()
+
+
+def test_one_state_is_written_into_out_whatever_it_overlaps():
+    robot = kt.robots.arm()
+    q, v, a = np.random.default_rng(0).normal(size=(3, 7))
+    expected = robot.inverse_dynamics(q, v, a)
+    for out in (np.empty(7), np.empty(14)[::2], np.empty(7, np.float32)):
+        assert robot.inverse_dynamics(q, v, a, out=out) is out
+        assert np.allclose(out, expected, rtol=1e-6)
+    assert robot.inverse_dynamics(q, v, a, out=a) is a
+    assert (a == expected).all()

@@ -399,6 +399,12 @@ class Kernel:
                 result = one(*arrays)
                 if result is not NotImplemented:
                     return result
+        elif type(out) is np.ndarray and out.flags.writeable:
+            for one in self._ones:
+                result = one(*arrays)
+                if getattr(result, "shape", None) == out.shape and result.dtype == out.dtype:
+                    out[...] = result  # one state
+                    return out
         return self._call(arrays, out)
 
     def _call(self, given: tuple[Any, ...], out: Any) -> Any:
