@@ -115,9 +115,11 @@ int main(int, char **files)
 #if QUANTITY == 0
         out = data.tau;
 #else
-        out << Eigen::Map<const Vector>(data.ddq_dq.data(), part),
-            Eigen::Map<const Vector>(data.ddq_dv.data(), part),
-            Eigen::Map<const Vector>(data.Minv.data(), part);
+        // by columns, however Pinocchio keeps them
+        const Eigen::MatrixXd by_q = data.ddq_dq, by_v = data.ddq_dv, inverse = data.Minv;
+        out << Eigen::Map<const Vector>(by_q.data(), part),
+            Eigen::Map<const Vector>(by_v.data(), part),
+            Eigen::Map<const Vector>(inverse.data(), part);
 #endif
         write();
 #if CASADI
