@@ -105,6 +105,13 @@ def external_source(kernel: Kernel, name: str = "", hessian: bool = True) -> str
 
 def _functions(kernel: Kernel, name: str, hessian: bool) -> list[CasadiFunction]:
     """The function and its derivatives, under the names by which CasADi looks for them."""
+    plain = plain_function(kernel, name)
+    gradient = _gradient(plain)
+    return [plain, _jacobian(plain), gradient, *([_jacobian(gradient)] if hessian else [])]
+
+
+def plain_function(kernel: Kernel, name: str) -> CasadiFunction:
+    """A kernel as CasADi calls it, without derivatives."""
     program = kernel.program
     names = _distinct([i.name for i in program.inputs], [o.name for o in program.outputs])
     taken = [
@@ -116,9 +123,7 @@ def _functions(kernel: Kernel, name: str, hessian: bool) -> list[CasadiFunction]
         for o, new in zip(program.outputs, names[1], strict=True)
     ]
     reads, writes = list(range(len(taken))), list(range(len(given)))
-    plain = CasadiFunction(name, _by_columns(program), taken, given, reads, writes)
-    gradient = _gradient(plain)
-    return [plain, _jacobian(plain), gradient, *([_jacobian(gradient)] if hessian else [])]
+    return CasadiFunction(name, _by_columns(program), taken, given, reads, writes)
 
 
 def _by_columns(program: Program) -> Program:
