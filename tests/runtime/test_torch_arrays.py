@@ -140,6 +140,10 @@ def test_what_is_wrong_is_said(pendulum, state):
         pendulum.inverse_dynamics(*state, out=torch.zeros(3, 2, dtype=torch.float64))
     with pytest.raises(KinetreeError, match="on meta; a tensor on the CPU"):
         pendulum.inverse_dynamics(q.to("meta"), v, a)
+    with pytest.raises(KinetreeError, match="v is on meta; a tensor on the CPU"):
+        pendulum.inverse_dynamics(q, v.to("meta"), a)
+    with pytest.raises(KinetreeError, match="out is on meta"):
+        pendulum.inverse_dynamics(q, v, a, out=q.to("meta"))
 
 
 def test_numpy_still_gets_numpy(pendulum, state):
