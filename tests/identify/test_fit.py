@@ -189,6 +189,22 @@ def test_several_logs_are_one():
     assert parts.log is None
 
 
+def test_logs_that_dask_compressed_are_one():
+    dask = pytest.importorskip("dask")
+    logs = [made_log(PENDULUM, changed(PENDULUM), 0.01, seed=k) for k in range(3)]
+    base = base_parameters(PENDULUM, drives=("damping",))
+    jobs = [dask.delayed(accumulate)(base, log) for log in logs]
+    first, *others = dask.compute(*jobs, scheduler="processes", num_workers=2)
+    for other in others:
+        first.merge(other)
+    found = fit(PENDULUM, first, drives=("damping",))
+    assert np.allclose(found.theta, fit(PENDULUM, logs, drives=("damping",)).theta, rtol=1e-9)
+    with pytest.raises(KinetreeError, match="accumulate them with the same ones"):
+        fit(PENDULUM, first, drives=())
+    with pytest.raises(KinetreeError, match="needs the logs themselves"):
+        fit(PENDULUM, first, drives=("damping",), weights="robust")
+
+
 def test_memory_does_not_grow_with_the_log():
     piece = made_log(PENDULUM, changed(PENDULUM), motion=smooth_motion(PENDULUM, seconds=10.0))
     base = base_parameters(PENDULUM)
