@@ -181,6 +181,15 @@ def test_too_little_excitation_is_said_by_name():
     assert found.values["lower_joint.damping"] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_forces_that_were_not_measured_are_said_by_joint():
+    log = made_log(PENDULUM, PENDULUM, 0.01)
+    with pytest.raises(LogError, match=r"joint 'upper_joint', joint 'lower_joint'\) are zero"):
+        fit(PENDULUM, Log(PENDULUM, log.time, log.q, 0.0 * log.tau, log.v, log.a))
+    one = log.tau * [1.0, 0.0]
+    with pytest.warns(IdentificationWarning, match="force of joint 'lower_joint' is zero"):
+        fit(PENDULUM, Log(PENDULUM, log.time, log.q, one, log.v, log.a))
+
+
 def test_several_logs_are_one():
     log = made_log(PENDULUM, changed(PENDULUM), noise=0.1)
     whole = fit(PENDULUM, log, method="base")

@@ -180,6 +180,8 @@ def _free(robot: Robot) -> list[int]:
 
 def _there(table: Mapping[str, Any]) -> str:
     names = list(table)
+    if not names:
+        return "it has none: the file is empty"
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"its columns are {', '.join(names[:8])}{more}"
 
