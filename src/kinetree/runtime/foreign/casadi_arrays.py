@@ -17,7 +17,7 @@ from kinetree.emit.c_casadi import CasadiFunction, Matrix, interface_source
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
-from kinetree.graph.program import Output, size, trace, values
+from kinetree.graph.program import Output, selected, size, trace, values
 from kinetree.runtime.foreign import check_count, needed, refuse_out
 from kinetree.scalar import register
 
@@ -162,7 +162,7 @@ def _jacobian(function: CasadiFunction) -> CasadiFunction:
                     kept[len(results)] = nodes
             sizes = matrix.rows * matrix.columns, argument.rows * argument.columns
             results.append(Matrix(f"jac_{matrix.name}_{argument.name}", *sizes, at))
-    chosen = _selected(derived, {results[k].name: nodes for k, nodes in kept.items()})
+    chosen = selected(derived, {results[k].name: nodes for k, nodes in kept.items()})
     return CasadiFunction(
         f"jac_{name}", chosen, [*taken, *_nominal(given)], results, reads, list(kept)
     )
@@ -205,16 +205,6 @@ def _gradient(function: CasadiFunction) -> CasadiFunction:
 def _nominal(given: Sequence[Matrix]) -> list[Matrix]:
     """Results, as arguments of derivatives."""
     return [m._replace(name=f"out_{m.name}") for m in given]
-
-
-def _selected(program: Program, kept: dict[str, list[int]]) -> Program:
-    """The program whose results are some of another's nodes."""
-
-    def function(*arrays: Sequence[Any]) -> dict[str, Any]:
-        found = values(program, arrays)
-        return {name: [found[n] for n in nodes] for name, nodes in kept.items()}
-
-    return trace(program.name, function, {i.name: i.shape for i in program.inputs})
 
 
 def dimensions(shape: Sequence[int]) -> tuple[int, int]:
