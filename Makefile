@@ -12,6 +12,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
+# The build without CUDA. Any other version would bring 2.7 GB of CUDA packages.
+TORCH ?= 2.13.0+cpu
 
 .PHONY: demo test test-fast test-gpu test-pythons test-memory bench paper docs lint types format clean
 
@@ -65,6 +67,8 @@ $(VENV)/.cli: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet 'torch==$(TORCH)' 2>/dev/null \
+	|| echo 'torch $(TORCH) is not available to pip: tests of PyTorch are skipped'
 	touch $@ $(VENV)/.cli
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

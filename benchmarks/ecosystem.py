@@ -16,6 +16,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,21 @@ def panda_file() -> Path:
     return Path(frax.__file__).parent / "assets" / "franka_panda" / "panda.urdf"
 
 
-def row(name: str, peer: str, ours: Call, theirs: Call, states: int, tolerance: float) -> Row:
+def row(
+    name: str,
+    peer: str,
+    ours: Call,
+    theirs: Call,
+    states: int,
+    tolerance: float,
+    repeats: int = 5,
+) -> Row:
     """Compare two calls and time them in turn."""
     found, expected = (np.asarray(call()) for call in (ours, theirs))
     scale = max(1.0, float(np.abs(expected).max()))
     error = float(np.abs(found - expected).max()) / scale
     assert error < tolerance, f"{name}: {error:.1e} off {peer}"
-    a, b = seconds_in_turn([ours, theirs], repeats=5)
+    a, b = seconds_in_turn([ours, theirs], repeats=repeats)
     return Row(name, peer, a / states * 1e9, b / states * 1e9)
 
 
@@ -174,24 +183,31 @@ def torch_rows(states: int) -> Iterator[Row]:
 
 
 def dask_rows(states: int) -> Iterator[Row]:
-    """Chunks that lie in memory, one after another, beside the same in a loop."""
+    """Chunks of 25 `states` that lie in memory, beside a loop over the same pieces.
+
+    dask takes about half a millisecond for each chunk and its share of the reduction. The runs
+    alternate, because on a shared machine one alone may take twice its usual time.
+    """
     import dask
     import dask.array as da
 
-    robot, count = kt.load(panda_file()), 100 * states
+    robot, count = kt.load(panda_file()), 200 * states
     arrays = np.random.default_rng(0).standard_normal((3, count, robot.nv))
-    lazy = [da.from_array(x, chunks=(count // 4, robot.nv), name=False).persist() for x in arrays]
+    lazy = [da.from_array(x, chunks=(count // 8, robot.nv), name=False).persist() for x in arrays]
     largest = da.abs(robot.inverse_dynamics(*lazy)).max(axis=0)
+    parts = np.split(arrays, 8, axis=1)
 
-    def chunked() -> Any:
-        with dask.config.set(scheduler="sync"):
+    def chunked(scheduler: str) -> Any:
+        with dask.config.set(scheduler=scheduler):
             return largest.compute()
 
     def whole() -> Any:
-        parts = np.split(arrays, 4, axis=1)
         return np.max([np.abs(robot.inverse_dynamics(*x)).max(axis=0) for x in parts], axis=0)
 
-    yield row("dask, inverse dynamics", "one process", chunked, whole, count, TOLERANCE)
+    for label, scheduler in (("one thread", "sync"), ("threads", "threads")):
+        call = partial(chunked, scheduler)
+        name = f"dask, {label}, inverse dynamics"
+        yield row(name, "a loop", call, whole, count, TOLERANCE, repeats=15)
 
 
 def bind_rows(states: int) -> Iterator[Row]:
@@ -212,7 +228,7 @@ def main() -> None:
     for rows in (bind_rows, jax_rows, torch_rows, dask_rows):
         try:
             for r in rows(states):
-                numbers = f"{r.ours:.0f}", r.peer, f"{r.theirs:.0f}", f"{r.ratio:.1f} ×"
+                numbers = f"{r.ours:.3g}", r.peer, f"{r.theirs:.3g}", f"{r.ratio:.3g} ×"
                 table.add_row(r.name, *numbers)
         except ImportError as e:
             console.print(f"{rows.__name__} left out: {e}")

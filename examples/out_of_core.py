@@ -16,6 +16,16 @@ robot = kt.robots.arm()
 CHUNK = 250_000
 
 
+def peak_memory() -> float:
+    """The most memory that this process has used so far, in MiB; not known on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
 def main(states: int = 100_000_000) -> np.ndarray:
     """The largest force that each joint needs over random states within the limits, N m."""
     limits = robot.limits
@@ -27,6 +37,7 @@ def main(states: int = 100_000_000) -> np.ndarray:
     largest = da.abs(robot.inverse_dynamics(q, v, a)).max(axis=0)
     with ProgressBar(), dask.config.set(scheduler="threads"):
         found = largest.compute()
+    print(f"{states} states, at most {peak_memory():.0f} MiB of memory")
     for name, tau in zip(robot.joints, found, strict=True):
         print(f"{name}: {tau:.1f} N m")
     return np.asarray(found)

@@ -100,7 +100,7 @@ ALLOWED = {
         "view",
         "runtime",
     },
-    "identify": {"errors", "lazy", "spatial", "model", "typing", "robot", "simulate"},
+    "identify": {"errors", "lazy", "spatial", "model", "typing", "motion", "robot", "simulate"},
     "control": {
         "errors",
         "lazy",

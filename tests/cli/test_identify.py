@@ -42,3 +42,22 @@ def test_wrong_files_and_options_are_messages(log, tmp_path):
     assert "q has shape (3200, 2)" in result.output
     result = CliRunner().invoke(app, ["identify", "double_pendulum", str(log), "--share", "2"])
     assert "--share 2: a number above 0" in result.output
+
+
+def test_several_files_are_fitted_together(tmp_path):
+    paths = []
+    for k in range(3):
+        motion = smooth_motion(ROBOT, rate=400.0, seed=k)
+        data = made_log(ROBOT, changed(ROBOT), motion=motion)
+        paths.append(tmp_path / f"log{k}.npz")
+        np.savez(paths[-1], time=data.time, q=data.q, tau=data.tau)
+    words = ["identify", "double_pendulum", *map(str, paths), "--cutoff", "20"]
+    page = tmp_path / "report.md"
+    for share in ("0.75", "1"):
+        result = CliRunner().invoke(app, [*words, "--report", str(page), "--share", share])
+        assert result.exit_code == 0, result.output
+        assert ("(validation)" in result.output) == (share != "1")
+        measured = int(page.read_text().split(" measurements of")[0].split()[-1])
+    alone = CliRunner().invoke(app, [*words[:3], *words[-2:], "--report", str(page)])
+    assert alone.exit_code == 0
+    assert measured > 2 * int(page.read_text().split(" measurements of")[0].split()[-1])

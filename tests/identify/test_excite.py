@@ -8,6 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import KinetreeError, UnknownNameError
 from kinetree.identify import exciting_motion
+from kinetree.identify.curves import CURVES
 from kinetree.identify.excite import _Search
 
 ARM = kt.robots.arm()
@@ -19,8 +20,9 @@ def limited(robot, **limits):
     return kt.Robot(replace(robot.model, bodies=tuple(bodies)))
 
 
-def test_a_motion_stays_within_limits_and_starts_and_ends_at_rest():
-    motion = exciting_motion(ARM, **QUICK)
+@pytest.mark.parametrize("curve", ["fourier", "spline"])
+def test_a_motion_stays_within_limits_and_starts_and_ends_at_rest(curve):
+    motion = exciting_motion(ARM, curve=curve, **QUICK)
     q, v, a = motion(np.linspace(0.0, motion.duration, 2001))
     limits = ARM.limits
     assert (q > limits.lower).all()
@@ -32,11 +34,12 @@ def test_a_motion_stays_within_limits_and_starts_and_ends_at_rest():
         assert np.allclose(a[end], 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("curve", ["fourier", "spline"])
 @pytest.mark.parametrize("criterion", ["determinant", "condition"])
-def test_it_shows_parameters_better_than_where_the_search_starts(criterion):
+def test_it_shows_parameters_better_than_where_the_search_starts(criterion, curve):
     robot = kt.robots.double_pendulum()
-    motion = exciting_motion(robot, criterion=criterion, **QUICK)
-    search = _Search(robot, 10.0, 5, ("damping", "friction"), criterion, {}, 50)
+    motion = exciting_motion(robot, criterion=criterion, curve=curve, **QUICK)
+    search = _Search(robot, CURVES[curve](10.0, 5), ("damping", "friction"), criterion, {}, 50)
     start = search.start(np.random.default_rng(0))
     both = (search._coefficients(start), motion.coefficients)
     first, last = (search._information(search._motion(c))[0] for c in both)
@@ -44,11 +47,12 @@ def test_it_shows_parameters_better_than_where_the_search_starts(criterion):
     assert motion.condition < 10.0
 
 
+@pytest.mark.parametrize("curve", ["fourier", "spline"])
 @pytest.mark.parametrize("criterion", ["determinant", "condition"])
-def test_its_gradient_is_that_of_differences(criterion):
+def test_its_gradient_is_that_of_differences(criterion, curve):
     robot = limited(kt.robots.double_pendulum(), effort=5.0)
     box = {"lower": ((-1.0, -1.0, -1.5), (1.0, 1.0, 0.2))}
-    search = _Search(robot, 10.0, 3, ("damping",), criterion, box, 30)
+    search = _Search(robot, CURVES[curve](10.0, 3), ("damping",), criterion, box, 30)
     x = 2.0 * search.start(np.random.default_rng(1))
     _, gradient = search.goal(x, 10.0)
     h = 1e-6
@@ -69,5 +73,17 @@ def test_what_cannot_be_is_said():
         exciting_motion(kt.robots.quadruped())
     with pytest.raises(UnknownNameError, match="criterion"):
         exciting_motion(ARM, criterion="luck")
+    with pytest.raises(UnknownNameError, match="curve"):
+        exciting_motion(ARM, curve="line")
     with pytest.raises(KinetreeError, match="two or more are needed"):
         exciting_motion(ARM, harmonics=1)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_rates_are_those_of_the_curve_and_it_is_periodic(curve):
+    basis = CURVES[curve](3.0, 4).basis
+    t, h = np.linspace(0.1, 2.9, 30), 1e-6
+    N, dN, ddN = basis(t)
+    assert np.allclose((basis(t + h)[0] - basis(t - h)[0]) / (2 * h), dN, atol=1e-6)
+    assert np.allclose((basis(t + h)[1] - basis(t - h)[1]) / (2 * h), ddN, atol=1e-5)
+    assert np.allclose(basis(t + 3.0)[0], N, atol=1e-9)

@@ -181,12 +181,37 @@ def test_too_little_excitation_is_said_by_name():
     assert found.values["lower_joint.damping"] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_forces_that_were_not_measured_are_said_by_joint():
+    log = made_log(PENDULUM, PENDULUM, 0.01)
+    with pytest.raises(LogError, match=r"joint 'upper_joint', joint 'lower_joint'\) are zero"):
+        fit(PENDULUM, Log(PENDULUM, log.time, log.q, 0.0 * log.tau, log.v, log.a))
+    one = log.tau * [1.0, 0.0]
+    with pytest.warns(IdentificationWarning, match="force of joint 'lower_joint' is zero"):
+        fit(PENDULUM, Log(PENDULUM, log.time, log.q, one, log.v, log.a))
+
+
 def test_several_logs_are_one():
     log = made_log(PENDULUM, changed(PENDULUM), noise=0.1)
     whole = fit(PENDULUM, log, method="base")
     parts = fit(PENDULUM, [log.part(slice(0, 700)), log.part(slice(700, None))], method="base")
     assert np.allclose(whole.estimate.values, parts.estimate.values, rtol=1e-10)
     assert parts.log is None
+
+
+def test_logs_that_dask_compressed_are_one():
+    dask = pytest.importorskip("dask")
+    logs = [made_log(PENDULUM, changed(PENDULUM), 0.01, seed=k) for k in range(3)]
+    base = base_parameters(PENDULUM, drives=("damping",))
+    jobs = [dask.delayed(accumulate)(base, log) for log in logs]
+    first, *others = dask.compute(*jobs, scheduler="processes", num_workers=2)
+    for other in others:
+        first.merge(other)
+    found = fit(PENDULUM, first, drives=("damping",))
+    assert np.allclose(found.theta, fit(PENDULUM, logs, drives=("damping",)).theta, rtol=1e-9)
+    with pytest.raises(KinetreeError, match="accumulate them with the same ones"):
+        fit(PENDULUM, first, drives=())
+    with pytest.raises(KinetreeError, match="needs the logs themselves"):
+        fit(PENDULUM, first, drives=("damping",), weights="robust")
 
 
 def test_memory_does_not_grow_with_the_log():

@@ -215,3 +215,16 @@ def test_a_wheel_may_turn_many_times():
     t = np.linspace(0.0, 10.0, 1001)
     q = np.stack([10.0 * t, np.sin(t)], axis=1)
     assert len(Log(ARM, t, q, np.zeros_like(q))) == 1001
+
+
+def test_a_log_without_whole_samples_names_what_is_missing(log):
+    tau = log.tau.copy()
+    tau[1:, 1] = np.nan
+    with pytest.raises(LogError, match=r"1 of its 400 samples .* tau of 'lower_joint' is missing"):
+        Log(ARM, log.time, log.q, tau)
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path):
+    (tmp_path / "log.csv").write_text("")
+    with pytest.raises(LogError, match="no column 'time'; it has none: the file is empty"):
+        read(tmp_path / "log.csv", ARM)

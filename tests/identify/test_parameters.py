@@ -114,3 +114,19 @@ def test_an_offset_of_a_joint_whose_spring_is_known_does_not_move_the_spring():
     theta[-4:] = 1.0
     q = robot.random(0)
     assert np.allclose(parameters.applied(theta).gravity_forces(q), robot.gravity_forces(q))
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "arm"])
+def test_packed_rows_are_those_columns_of_the_regressor(name):
+    robot = getattr(kt.robots, name)()
+    parameters = Parameters(robot, ("damping", "offset"))
+    base = robot.base_parameters(drives=parameters.drives)
+    places = parameters.wanted(base.pivots)
+    rng = np.random.default_rng(0)
+    q, v, a, last = rng.standard_normal((4, 33, robot.nv))
+    plain = parameters.block_function(places)(q, v, a, last)
+    packed = parameters.block_function(places, packed=True)(q, v, a, last)
+    for k, (x, y) in enumerate(zip(plain, packed, strict=True)):
+        assert x.shape == (33, len(places[k]) + 1)
+        assert (x[:, -1] == last[:, k]).all()
+        assert np.allclose(x, y, rtol=1e-13, atol=1e-13)

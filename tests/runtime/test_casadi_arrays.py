@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.emit.c_casadi import interface_source
 from kinetree.errors import KinetreeError, ShapeError
+from kinetree.runtime.c_code import compile_library
 from kinetree.scalar import OPERATIONS
 from tests.mixed_robots import ROBOTS, every_kernel, gripper, interpreted, random_state
 from tests.tolerances import relative_error
@@ -22,21 +24,41 @@ def numbers(matrix, shape):
     return matrix.full().reshape(shape)
 
 
+def check(robot, kernel, function, what):
+    """That a CasADi function has the values of the interpreter."""
+    from kinetree.runtime.foreign.casadi_arrays import dimensions
+
+    arrays = random_state(robot, kernel)
+    shapes = (dimensions(shape) for _, shape in kernel.interface.inputs)
+    matrices = [cs.DM(x.reshape(shape)) for x, shape in zip(arrays, shapes, strict=True)]
+    found = function.call(matrices)
+    for got, wanted in zip(found, interpreted(kernel, arrays), strict=True):
+        assert relative_error(numbers(got, wanted.shape), wanted) < TOLERANCE, what
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_kernel_is_a_function_of_sx(name):
-    from kinetree.runtime.foreign.casadi_arrays import dimensions
-
     robot = ROBOTS[name]()
     for quantity, method, kernel in every_kernel(robot):
-        arrays = random_state(robot, kernel)
-        shapes = (dimensions(shape) for _, shape in kernel.interface.inputs)
-        matrices = [cs.DM(x.reshape(shape)) for x, shape in zip(arrays, shapes, strict=True)]
-        found = kernel.casadi().call(matrices)
-        expected = interpreted(kernel, arrays)
-        for got, wanted in zip(found, expected, strict=True):
-            error = relative_error(numbers(got, wanted.shape), wanted)
-            assert error < TOLERANCE, (quantity, method)
+        check(robot, kernel, kernel.casadi(), (quantity, method))
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_kernel_is_an_external_function(name, tmp_path):
+    from kinetree.runtime.foreign.casadi_arrays import plain_function
+
+    robot = ROBOTS[name]()
+    kernels = {f"f{k}": kernel for k, (_, _, kernel) in enumerate(every_kernel(robot))}
+    file = tmp_path / "all.c"  # one run of the compiler for all
+    plain = (plain_function(kernel, function) for function, kernel in kernels.items())
+    file.write_text("\n".join(map(interface_source, plain)))
+    library = str(compile_library(file, level=0))
+    assert len(kernels) > 60
+    for function, kernel in kernels.items():
+        check(robot, kernel, cs.external(function, library), repr(kernel))
 
 
 def test_every_function_of_programs_has_its_casadi_function():

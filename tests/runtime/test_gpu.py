@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import BackendWarning, KinetreeError, ShapeError
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.tolerances import relative_error
 
@@ -107,3 +107,113 @@ def test_one_state_for_a_batch_and_wrong_shapes():
         robot.mass_matrix(cp.zeros((3, 2)))
     with pytest.raises(KinetreeError, match="C order"):
         robot.mass_matrix(cp.asarray(q), out=cp.empty((9, robot.nv, robot.nv)).swapaxes(1, 2))
+
+
+@pytest.fixture
+def torch():
+    module = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return module
+
+
+def cuda_tensors(torch, robot, count=5):
+    q = robot.random(0, count)
+    v, a = np.random.default_rng(1).standard_normal((2, count, robot.nv))
+    return [torch.tensor(x, device="cuda") for x in (q, v, a)]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_tensors_on_a_gpu_stay_there(name, torch):
+    robot = ROBOTS[name]()
+    given = cuda_tensors(torch, robot)
+    expected = robot.inverse_dynamics(*(x.cpu().numpy() for x in given))
+    found = robot.inverse_dynamics(*given)
+    assert found.is_cuda
+    assert relative_error(found.cpu().numpy(), expected) < 1e-12
+    single = robot.inverse_dynamics(*(x.float() for x in given))
+    assert single.dtype == torch.float32
+    assert relative_error(single.cpu().numpy(), expected) < SINGLE
+    out = torch.full((7, robot.nv), torch.nan, dtype=torch.float64, device="cuda")
+    robot.inverse_dynamics(*given, out=out[1:-1])
+    assert torch.equal(out[1:-1], found)
+    assert out[[0, -1]].isnan().all()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_gradients_on_a_gpu_are_right(name, torch):
+    robot = ROBOTS[name]()
+    given = [x.requires_grad_() for x in cuda_tensors(torch, robot, 2)]
+    assert torch.autograd.gradcheck(robot.inverse_dynamics, given)
+    assert torch.autograd.gradgradcheck(robot.inverse_dynamics, given)
+
+
+def test_kernels_run_on_pytorchs_current_stream(torch):
+    robot = ROBOTS["gripper"]()
+    q = torch.zeros(1_000_000, robot.nq, dtype=torch.float64, device="cuda")
+    expected = robot.gravity_forces(np.ones(robot.nq))
+    robot.gravity_forces(q)  # compiled
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(200_000_000)  # the kernel must wait for what comes before it
+        tau = robot.gravity_forces(q.add_(1.0))
+        total = tau.sub(torch.tensor(expected, device="cuda")).abs().max()
+    torch.cuda.synchronize()
+    assert float(total) < 1e-9
+
+
+def test_numbers_go_where_the_tensors_are_and_other_devices_are_refused(torch):
+    robot = ROBOTS["gripper"]()
+    q, v, a = cuda_tensors(torch, robot)
+    found = robot.inverse_dynamics(q, v.cpu().numpy(), np.zeros(robot.nv))
+    assert torch.equal(found, robot.inverse_dynamics(q, v, torch.zeros_like(a)))
+    with pytest.raises(KinetreeError, match="all tensors must be on one device"):
+        robot.inverse_dynamics(q, v.cpu(), a)
+
+
+def test_torch_func_and_compile_take_tensors_on_a_gpu(torch):
+    robot = ROBOTS["turret"]()
+    q = cuda_tensors(torch, robot)[0]
+    J = torch.func.vmap(torch.func.jacrev(robot.gravity_forces))(q)
+    forward = torch.func.vmap(torch.func.jacfwd(robot.gravity_forces))(q)
+    assert relative_error(J.cpu().numpy(), forward.cpu().numpy()) < 1e-12
+    compiled = torch.compile(
+        lambda q: robot.gravity_forces(torch.sin(q)), fullgraph=True, backend="aot_eager"
+    )
+    assert torch.allclose(compiled(q), robot.gravity_forces(torch.sin(q)))
+
+
+@pytest.fixture
+def jax(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # memory for CuPy, too
+    module = pytest.importorskip("jax")
+    module.config.update("jax_enable_x64", True)
+    if module.default_backend() != "gpu":
+        pytest.skip("this JAX has no CUDA")
+    return module
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_jax_arrays_on_a_gpu_stay_there(name, jax):
+    robot = ROBOTS[name]()
+    q = robot.random(0, 5)
+    v, a = np.random.default_rng(1).standard_normal((2, 5, robot.nv))
+    given = [jax.numpy.asarray(x) for x in (q, v, a)]
+    found = robot.inverse_dynamics(*given)
+    assert {d.platform for d in found.devices()} == {"gpu"}
+    assert relative_error(np.asarray(found), robot.inverse_dynamics(q, v, a)) < 1e-12
+
+    def weighed(q):
+        return (robot.inverse_dynamics(q, *given[1:]) * given[2]).sum()
+
+    gradient = robot.kernel("inverse_dynamics").ambient().vjp("q")
+    expected = gradient(q, v, a, a)
+    assert relative_error(np.asarray(jax.grad(weighed)(given[0])), expected) < 1e-11
+
+
+def test_jit_on_a_gpu_says_that_it_is_slow_and_gives_the_same(jax):
+    robot = ROBOTS["gripper"]()
+    q = jax.numpy.asarray(robot.random(0, 5))
+    with pytest.warns(BackendWarning, match="outside of jit"):
+        found = jax.jit(robot.gravity_forces)(q)
+    assert relative_error(np.asarray(found), robot.gravity_forces(np.asarray(q))) < 1e-12

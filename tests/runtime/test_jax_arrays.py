@@ -1,8 +1,10 @@
 """JAX: kernels under every transformation, on the CPU through XLA's foreign-function interface."""
 
+import contextlib
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -152,6 +154,47 @@ def test_what_is_wrong_is_said(pendulum, state):
         pendulum.inverse_dynamics(q.astype(jnp.float16), v, a)
     with pytest.raises(KinetreeError, match="out= is for NumPy"):
         pendulum.inverse_dynamics(q, v, a, out=np.zeros((4, 2)))
+
+
+def test_on_a_gpu_kernels_are_launched_outside_of_jit_alone(pendulum, state, monkeypatch):
+    """Without a GPU: what would be launched there runs on the CPU."""
+    from kinetree.runtime.foreign import jax_arrays
+
+    names = []
+
+    class Gpu:
+        class cupy:
+            class cuda:
+                class Device(contextlib.nullcontext):
+                    pass
+
+                @staticmethod
+                def get_current_stream():
+                    return types.SimpleNamespace(synchronize=lambda: None)
+
+            from_dlpack = staticmethod(np.from_dlpack)
+
+        @staticmethod
+        def call(kernel, arrays, out):
+            names.append(kernel.name)
+            return kernel.call(tuple(arrays))
+
+    q, v, a = state
+
+    def force(q):
+        return pendulum.inverse_dynamics(q, v, a).sum()
+
+    expected = pendulum.inverse_dynamics(*state), jax.grad(force)(q), jax.hessian(force)(q)
+    monkeypatch.setattr(jax_arrays, "on_one_gpu", lambda arrays: True)
+    monkeypatch.setattr(jax_arrays, "foreign_module", lambda name: Gpu)
+    found = pendulum.inverse_dynamics(*state), jax.grad(force)(q)
+    jax.vmap(pendulum.gravity_forces)(q)
+    assert len(names) >= 4
+    for got, wanted in zip(found, expected, strict=False):
+        assert relative_error(got, wanted) < TOLERANCE
+    names.clear()
+    assert relative_error(jax.jit(jax.hessian(force))(q), expected[2]) < TOLERANCE
+    assert names == []
 
 
 SHARDED = """

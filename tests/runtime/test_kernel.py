@@ -495,3 +495,19 @@ def test_one_state_is_written_into_out_whatever_it_overlaps():
         assert np.allclose(out, expected, rtol=1e-6)
     assert robot.inverse_dynamics(q, v, a, out=a) is a
     assert (a == expected).all()
+
+
+def test_a_kernel_of_some_numbers_has_them_and_computes_less():
+    robot = kt.robots.arm()
+    kernel = robot.kernel("mass_matrix")
+    some = kernel.selected({"corner": [0, 1, 7], "last": [48]})
+    q = robot.random(0, batch=5)
+    corner, last = some(q)
+    M = kernel(q)
+    assert np.allclose(corner, M.reshape(5, -1)[:, [0, 1, 7]], rtol=1e-13)
+    assert np.allclose(last, M[:, 6, 6:], rtol=1e-13)
+    assert sum(kernel.selected({"last": [48]}).operations.values()) < 0.1 * sum(
+        kernel.operations.values()
+    )
+    again = pickle.loads(pickle.dumps(some))
+    assert (again(q)[0] == corner).all()

@@ -1,5 +1,8 @@
 """PyTorch: tensors in, tensors out, gradients of any order by compiled kernels."""
 
+import contextlib
+import types
+
 import numpy as np
 import pytest
 
@@ -140,8 +143,49 @@ def test_what_is_wrong_is_said(pendulum, state):
         pendulum.inverse_dynamics(*state, out=torch.zeros(3, 2, dtype=torch.float64))
     with pytest.raises(KinetreeError, match="on meta; a tensor on the CPU"):
         pendulum.inverse_dynamics(q.to("meta"), v, a)
+    with pytest.raises(KinetreeError, match="v is on meta; a tensor on the CPU"):
+        pendulum.inverse_dynamics(q, v.to("meta"), a)
+    with pytest.raises(KinetreeError, match="out is on meta"):
+        pendulum.inverse_dynamics(q, v, a, out=q.to("meta"))
 
 
 def test_numpy_still_gets_numpy(pendulum, state):
     found = pendulum.inverse_dynamics(*(x.detach().numpy() for x in state))
     assert type(found) is np.ndarray
+
+
+def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
+    pendulum, state, monkeypatch
+):
+    """Without a GPU: what would be launched there runs on the CPU."""
+    from kinetree.runtime.foreign import torch_arrays
+
+    streams = []
+
+    class Gpu:
+        class cupy:
+            class cuda:
+                class Device(contextlib.nullcontext):
+                    pass
+
+                class ExternalStream(contextlib.nullcontext):
+                    def __init__(self, pointer, index):
+                        super().__init__()
+                        streams.append(pointer)
+
+            from_dlpack = staticmethod(lambda tensor: tensor.numpy())
+
+        @staticmethod
+        def call(kernel, arrays, out):
+            kernel.call(tuple(arrays), out)
+
+    monkeypatch.setattr(torch_arrays, "foreign_module", lambda name: Gpu)
+    current = types.SimpleNamespace(cuda_stream=123)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda index: current)
+    kernel = pendulum.kernel("mass_and_coriolis")
+    q, v, _ = state
+    made = torch_arrays._empty(kernel, (q, v))
+    torch_arrays._launch(kernel, (q, v), made)
+    assert streams == [123]
+    for got, wanted in zip(made, kernel(q, v), strict=True):
+        assert torch.equal(got, wanted)

@@ -384,8 +384,12 @@ def transition(
 @command()
 def identify(
     robot: RobotArgument,
-    log: Annotated[
-        Path, typer.Argument(help="Measurements: .csv, .parquet or .npz.", show_default=False)
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Measurements: .csv, .parquet, .npz, or a ROS bag (.bag, .mcap, .db3, a folder).",
+            show_default=False,
+        ),
     ],
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
@@ -409,16 +413,21 @@ def identify(
     weights: Annotated[str, typer.Option(help="joints, equal or robust.")] = "joints",
     trust: Annotated[float, typer.Option(help="How far inertias may be from the file's.")] = 1.0,
     share: Annotated[
-        float, typer.Option(help="Of the log that is fitted; the rest validates.")
+        float, typer.Option(help="Of the last log that is fitted; the rest of it validates.")
     ] = 0.75,
+    topic: Annotated[
+        str, typer.Option(help="Of ROS bags with several topics of joint states.")
+    ] = "",
     floating: Floating = False,
 ) -> None:
-    """Find a robot's parameters from a log of its motion.
+    """Find a robot's parameters from logs of its motion.
+
+    Several logs are read one after the other: memory is needed for one of them.
 
     Example: kinetree identify panda.urdf log.csv -o better.urdf --report report.md
     """
     found = run_identification(
-        _robot(robot, floating), log, cutoff, drives, method, weights, trust, share
+        _robot(robot, floating), logs, topic, cutoff, drives, method, weights, trust, share
     )
     for line in identification_report(found, output, report, plot):
         typer.echo(line)

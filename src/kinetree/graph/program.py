@@ -211,6 +211,20 @@ def rearranged(program: Program, names: Mapping[str, str]) -> Program:
     )
 
 
+def selected(program: Program, nodes: Mapping[str, Sequence[int]]) -> Program:
+    """The program whose results are some of another's nodes.
+
+    Arguments:
+        nodes: maps the name of each result, a vector, to the numbers of its nodes.
+    """
+
+    def function(*arrays: Sequence[Any]) -> dict[str, Any]:
+        found = values(program, arrays)
+        return {name: [found[n] for n in chosen] for name, chosen in nodes.items()}
+
+    return trace(program.name, function, {i.name: i.shape for i in program.inputs})
+
+
 def values(
     program: Program,
     arguments: Sequence[Sequence[Any]],

@@ -4,10 +4,10 @@
     found = fit(robot, log)
     found.save("better.urdf")
 
-The steps are files of this folder: parameters.py and base.py (what can be known), log.py, read.py
-and smooth.py (data), factor.py and least_squares.py (estimates), log_cholesky.py and consistent.py
-(inertias that bodies can have), fit.py (all of it), output_error.py, payload.py, excite.py, and
-result.py, report.py and plot.py (what was found).
+The steps are files of this folder: parameters.py and base.py (what can be known), log.py, read.py,
+bag.py and smooth.py (data), factor.py and least_squares.py (estimates), log_cholesky.py and
+consistent.py (inertias that bodies can have), fit.py (all of it), output_error.py, payload.py,
+excite.py with its curves.py, and result.py, report.py and plot.py (what was found).
 """
 
 from kinetree.identify.base import BaseParameters, base_parameters

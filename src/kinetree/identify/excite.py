@@ -1,13 +1,13 @@
 """Exciting motions: periodic motions within limits that show the parameters well.
 
 Sources: J. Swevers, C. Ganseman, D. B. Tükel, J. De Schutter & H. Van Brussel, Optimal robot
-excitation and identification, IEEE Transactions on Robotics and Automation 13 (1997), for finite
-Fourier series and the determinant as a measure; M. Gautier & W. Khalil, Exciting trajectories for
-the identification of base inertial parameters of robots, Int. J. Robotics Research 11 (1992), for
-the condition number.
+excitation and identification, IEEE Transactions on Robotics and Automation 13 (1997), for the
+determinant as a measure; M. Gautier & W. Khalil, Exciting trajectories for the identification of
+base inertial parameters of robots, Int. J. Robotics Research 11 (1992), for the condition number.
+The curves are in `curves`.
 
     symbol    code    meaning
-    q(t)      q       q0 + sum_l a_l sin(l w t) + b_l cos(l w t), with v = a = 0 at t = 0
+    q(t)      q       a Fourier series or a spline, with v = a = 0 at t = 0
     W         W       base regressor of all samples, one above the other
     J         goal    -log det(W^T W), or log cond(W), and penalties for limits
 
@@ -25,6 +25,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
+from kinetree.identify.curves import CURVES, Curve
 from kinetree.identify.extras import package
 from kinetree.identify.parameters import FRICTION
 from kinetree.model.parameters import FIVE
@@ -48,15 +49,20 @@ class Excitation:
 
     Arguments:
         robot: which moves.
-        coefficients: of 1, sin(l w t), ..., cos(l w t), ..., (2 harmonics + 1, nv).
-        duration: the period, s.
+        curve: the basis functions of each coordinate.
+        coefficients: of the basis functions, (count, nv).
         condition: the condition number of the base regressor along it, columns of length one.
     """
 
     robot: Robot
+    curve: Curve
     coefficients: Array
-    duration: float
     condition: float
+
+    @property
+    def duration(self) -> float:
+        """The period, s."""
+        return self.curve.duration
 
     def __call__(self, time: Array | float) -> tuple[Array, Array, Array]:
         """q, v and a at times.
@@ -67,8 +73,7 @@ class Excitation:
         Returns:
             (..., nv) each.
         """
-        harmonics = (len(self.coefficients) - 1) // 2
-        basis = _series(np.asarray(time, float), self.duration, harmonics)
+        basis = self.curve.basis(np.asarray(time, float))
         q, v, a = (part @ self.coefficients for part in basis)
         return q, v, a
 
@@ -78,6 +83,7 @@ def exciting_motion(
     duration: float = 10.0,
     harmonics: int = 5,
     *,
+    curve: Literal["fourier", "spline"] = "fourier",
     drives: Sequence[str] = FRICTION,
     criterion: Literal["determinant", "condition"] = "determinant",
     workspace: Mapping[str, Box] | None = None,
@@ -91,7 +97,10 @@ def exciting_motion(
         robot: with a fixed base and one coordinate for each velocity. Positions, velocities and
             forces stay within its limits; a joint without has 1.5 rad (or m) and 2 rad/s (or m/s).
         duration: the period, s. It starts and ends at rest.
-        harmonics: how many multiples of 1 / duration; two or more.
+        harmonics: how many multiples of 1 / duration; two or more. A spline has as many free
+            numbers.
+        curve: "fourier", a finite Fourier series, whose frequencies are known; or "spline", a
+            B-spline of degree 5, which uses the range of joints better.
         drives: which numbers of drives are to be found, too.
         criterion: what is made small: "determinant" (the volume of the parameters' uncertainty) or
             "condition" (the condition number of the regressor).
@@ -103,6 +112,8 @@ def exciting_motion(
     """
     if criterion not in CRITERIA:
         raise unknown("criterion", criterion, CRITERIA, "exciting_motion")
+    if curve not in CURVES:
+        raise unknown("curve", curve, CURVES, "exciting_motion")
     if harmonics < 2:
         raise KinetreeError(f"harmonics={harmonics}: two or more are needed to start at rest")
     if robot.nq != robot.nv:
@@ -111,7 +122,8 @@ def exciting_motion(
             f"exciting_motion: joint {free!r} moves freely, and no drive can make it follow a "
             "motion; fix the base, or excite robot.subtree(...)"
         )
-    search = _Search(robot, duration, harmonics, drives, criterion, workspace or {}, samples)
+    chosen = CURVES[curve](duration, harmonics)
+    search = _Search(robot, chosen, drives, criterion, workspace or {}, samples)
     best = search.start(np.random.default_rng(seed))
     minimize = package("scipy.optimize").minimize
     for penalty in PENALTIES:
@@ -119,7 +131,7 @@ def exciting_motion(
         found = minimize(search.goal, best, (penalty,), "L-BFGS-B", jac=True, options=options)
         best = found.x
     coefficients = search.within(best)
-    return Excitation(robot, coefficients, duration, search.condition(coefficients))
+    return Excitation(robot, chosen, coefficients, search.condition(coefficients))
 
 
 class _Search:
@@ -128,8 +140,7 @@ class _Search:
     def __init__(
         self,
         robot: Robot,
-        duration: float,
-        harmonics: int,
+        curve: Curve,
         drives: Sequence[str],
         criterion: str,
         workspace: Mapping[str, Box],
@@ -137,9 +148,9 @@ class _Search:
     ) -> None:
         self.robot, self.criterion = robot, criterion
         self.base: BaseParameters = base_parameters(robot, drives=drives)
-        time = np.arange(samples) * (duration / samples)
-        self.basis = _series(time, duration, harmonics)
-        self.rest = _at_rest(harmonics)  # coefficients = rest @ x
+        time = np.arange(samples) * (curve.duration / samples)
+        self.basis = curve.basis(time)
+        self.rest = curve.rest  # coefficients = rest @ x
         self.boxes = {name: np.asarray(box, float) for name, box in workspace.items()}
         limits = robot.limits
         bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
@@ -158,9 +169,7 @@ class _Search:
         return (0.6 * x / np.maximum(size, fast)).ravel()
 
     def _coefficients(self, x: Array) -> Array:
-        c = self.rest @ x.reshape(-1, self.robot.nv)
-        c[0] += self.middle
-        return c
+        return self.rest @ x.reshape(-1, self.robot.nv) + self.rest[:, :1] * self.middle
 
     def _motion(self, coefficients: Array) -> tuple[Array, Array, Array]:
         q, v, a = (part @ coefficients for part in self.basis)
@@ -256,18 +265,18 @@ class _Search:
 
     def within(self, x: Array) -> Array:
         """Coefficients of the motion, made smaller about its mean until no limit is exceeded."""
-        coefficients = self._coefficients(x)
-        coefficients[0] = np.clip(
-            coefficients[0], self.middle - 0.9 * self.half, self.middle + 0.9 * self.half
-        )
+        free = x.reshape(-1, self.robot.nv).copy()
+        free[0] = np.clip(free[0], -0.9 * self.half, 0.9 * self.half)
         for _ in range(60):
+            coefficients = self._coefficients(free)
             motion = self._motion(coefficients)
             if all(part <= 0.0 for part, _ in self._violations(motion)):
                 return coefficients
-            coefficients[1:] *= 0.95
+            free[1:] *= 0.95
+        where = np.round(free[0] + self.middle, 3).tolist()
         raise KinetreeError(
             "exciting_motion: no motion was found within the limits of forces and workspace; even "
-            f"at rest at {np.round(coefficients[0], 3).tolist()} one is exceeded"
+            f"at rest at {where} one is exceeded"
         )
 
     def condition(self, coefficients: Array) -> float:
@@ -281,29 +290,3 @@ def _excess(ratio: Array) -> tuple[float, Array]:
     """The mean square of what is beyond -1 and 1, and its derivative."""
     over = np.where(np.isfinite(ratio), np.sign(ratio) * np.maximum(np.abs(ratio) - 1.0, 0.0), 0.0)
     return float((over**2).mean()), 2.0 * over / over.size
-
-
-def _series(time: Array, duration: float, harmonics: int) -> tuple[Array, Array, Array]:
-    """The functions 1, sin and cos of the series at times, and their first two derivatives."""
-    w = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
-    phase = time[..., None] * w
-    s, c = np.sin(phase), np.cos(phase)
-    one = np.ones((*time.shape, 1))
-    return (
-        np.concatenate([one, s, c], axis=-1),
-        np.concatenate([0 * one, w * c, -w * s], axis=-1),
-        np.concatenate([0 * one, -w * w * s, -w * w * c], axis=-1),
-    )
-
-
-def _at_rest(harmonics: int) -> Array:
-    """A basis of the coefficients with v(0) = 0 and a(0) = 0; the first is a constant."""
-    l = np.arange(1.0, harmonics + 1)
-    rows = np.zeros((2, 2 * harmonics + 1))
-    rows[0, 1 : harmonics + 1] = l  # v(0): sum of l a_l
-    rows[1, harmonics + 1 :] = l * l  # a(0): sum of l^2 b_l
-    basis = np.linalg.svd(rows[:, 1:])[2][2:].T
-    whole = np.zeros((2 * harmonics + 1, basis.shape[1] + 1))
-    whole[0, 0] = 1.0
-    whole[1:, 1:] = basis
-    return whole

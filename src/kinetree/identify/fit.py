@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from kinetree.errors import IdentificationWarning, KinetreeError, unknown
+from kinetree.errors import IdentificationWarning, KinetreeError, LogError, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.consistent import fit_consistent
+from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import Estimate, accumulate, ordinary, reweighted, weighted
 from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import fit_log_cholesky
@@ -38,7 +39,7 @@ STILL = 1e-3
 
 def fit(
     robot: Robot,
-    logs: Log | Iterable[Log],
+    logs: Log | Iterable[Log] | Factors,
     *,
     drives: Sequence[str] = FRICTION,
     method: Literal["log-cholesky", "lmi", "base"] = "log-cholesky",
@@ -50,7 +51,8 @@ def fit(
 
     Arguments:
         robot: as the CAD has it: its structure is kept, its numbers are the prior.
-        logs: with velocities and accelerations; one, or several, which are read one by one.
+        logs: with velocities and accelerations; one, or several, which are read one by one. Or
+            data that `accumulate` compressed, for the same robot and drives.
         drives: which numbers of the drives are found, too: of "armature", "damping", "friction",
             "stiffness" and "offset".
         method: "log-cholesky": inertias that bodies can have, by Gauss-Newton. "lmi": the same by
@@ -71,6 +73,7 @@ def fit(
         raise KinetreeError(f"trust must be a positive number, got {trust!r}")
     base = base_parameters(robot, drives=drives)
     estimate = _estimated(base, logs, weights)
+    _check_forces(estimate)
     _warn(estimate, logs)
     parameters, prior = base.parameters, base.parameters.nominal
     theta: Array
@@ -83,30 +86,70 @@ def fit(
     return Identified(estimate, theta, method, logs if isinstance(logs, Log) else None, validation)
 
 
-def _estimated(base: BaseParameters, logs: Log | Iterable[Log], weights: str) -> Estimate:
-    if weights == "robust":
+def _estimated(base: BaseParameters, logs: Log | Iterable[Log] | Factors, weights: str) -> Estimate:
+    if isinstance(logs, Factors):
+        factors = _checked(base, logs, weights)
+    elif weights == "robust":
         return reweighted(base, logs)
-    factors = accumulate(base, logs)
+    else:
+        factors = accumulate(base, logs)
     return ordinary(base, factors) if weights == "equal" else weighted(base, factors)
 
 
-def _warn(estimate: Estimate, logs: Log | Iterable[Log]) -> None:
+def _checked(base: BaseParameters, factors: Factors, weights: str) -> Factors:
+    """Compressed data, if they are of these parameters and enough for the weights."""
+    if factors.count != len(base):
+        raise KinetreeError(
+            f"the compressed data have {factors.count} base parameters, but the robot has "
+            f"{len(base)} with these drives: accumulate them with the same ones"
+        )
+    if weights == "robust":
+        raise KinetreeError(
+            'weights="robust" needs the logs themselves: compressed data show no outliers'
+        )
+    return factors
+
+
+def _check_forces(estimate: Estimate) -> None:
+    """Refuse forces that were not measured, and name joints whose forces are zero throughout."""
+    names = estimate.base.parameters.robot.velocity_names
+    driven = estimate.base.parameters.drive_of
+    factors = estimate.factors
+    zero = [k for k, (_, _, t) in enumerate(factors.split()) if factors.rows[k] and not t.any()]
+    if len(zero) == len(names):
+        raise LogError(
+            f"the forces of all joints ({_listed(names)}) are zero throughout: were they measured?"
+        )
+    silent = [names[k] for k in zero if k in driven]
+    if silent:
+        _remark(
+            f"the force of {_listed(silent)} is zero throughout; if it was not measured, the "
+            "parameters of what it carries are wrong"
+        )
+
+
+def _warn(estimate: Estimate, logs: Any) -> None:
     """Say which joints do not move and which parameters stay as they were."""
     if isinstance(logs, Log) and logs.robot.nq == logs.robot.nv:
         still = np.flatnonzero(np.ptp(logs.q, axis=0) < STILL)
-        for k in still:
-            warnings.warn(
-                f"{logs.source}: joint {logs.robot.coordinate_names[k]!r} does not move, so the "
-                "log says little about its friction and what it carries",
-                IdentificationWarning,
-                stacklevel=3,
+        if still.size:
+            _remark(
+                f"{logs.source}: {_listed([logs.robot.coordinate_names[k] for k in still])} does "
+                "not move, so the log says little about its friction and what it carries"
             )
     if estimate.unknown.size:
         names = [estimate.base.names[k] for k in estimate.unknown]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-        warnings.warn(
+        _remark(
             f"too little excitation: the data say nothing about {'; '.join(names[:4])}{more}. "
-            "They stay as the robot has them; exciting_motion(robot) shows them",
-            IdentificationWarning,
-            stacklevel=3,
+            "They stay as the robot has them; exciting_motion(robot) shows them"
         )
+
+
+def _listed(joints: Sequence[str]) -> str:
+    """Joints by name, such as joint 'a', joint 'b'."""
+    return ", ".join(f"joint {name!r}" for name in joints)
+
+
+def _remark(text: str) -> None:
+    warnings.warn(text, IdentificationWarning, stacklevel=4)

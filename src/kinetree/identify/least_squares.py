@@ -16,7 +16,7 @@ joints need no second pass; those against outliers need one for each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,11 +25,14 @@ from numpy.typing import NDArray
 from kinetree.identify.base import BaseParameters
 from kinetree.identify.factor import Factors
 from kinetree.identify.log import Log
+from kinetree.identify.parameters import Parameters
 from kinetree.lazy import cached_property
 from kinetree.typing import Array
 
 PIECE = 1024
 """Samples whose regressor is computed at once: it stays in the cache."""
+MANY = 50_000
+"""Samples of a log that are worth a kernel for just the columns that they need."""
 HUBER = 1.345
 """Standard deviations beyond which a residual counts less: 95 % as efficient for normal noise."""
 DEVIATION = 1.4826
@@ -121,31 +124,30 @@ def accumulate(
     places = parameters.wanted(base.pivots)
     factors = Factors([np.searchsorted(base.pivots, x) for x in places], len(base))
     for log in [logs] if isinstance(logs, Log) else logs:
+        blocks = parameters.block_function(places, packed=len(log) >= MANY)
         for start in range(0, len(log), PIECE):
-            _add(factors, base, places, log, slice(start, start + PIECE), weigh)
+            _add(factors, parameters, blocks, log, slice(start, start + PIECE), weigh)
     return factors
 
 
 def _add(
     factors: Factors,
-    base: BaseParameters,
-    places: Sequence[NDArray[np.intp]],
+    parameters: Parameters,
+    blocks: Callable[..., list[Array]],
     log: Log,
     rows: slice,
     weigh: Weigh | None,
 ) -> None:
     q, v, a = (x[rows] for x in log.motion)
-    forces = log.tau[rows] - base.parameters.known_forces(q, v, a)
+    forces = log.tau[rows] - parameters.known_forces(q, v, a)
     keep = log.keep[rows]
     everything = keep.all()
-    for k, Y in enumerate(base.parameters.blocks(q, v, a, places)):
-        t = forces[:, k]
+    for k, block in enumerate(blocks(q, v, a, forces)):
         if not everything:
-            Y, t = Y[keep[:, k]], t[keep[:, k]]
+            block = block[keep[:, k]]
         if weigh is not None:
-            w = weigh(k, Y, t)
-            Y, t = Y * w[:, None], t * w
-        factors.add(k, Y, t)
+            block = block * weigh(k, block[:, :-1], block[:, -1])[:, None]
+        factors.parts[k].add(block)
 
 
 def ordinary(base: BaseParameters, factors: Factors) -> Estimate:

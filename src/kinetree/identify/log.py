@@ -109,7 +109,39 @@ class Log:
                 f"{self.source}: it has {len(self.time)} samples; two or more are needed"
             )
         self._check_time()
-        self._check_degrees()
+        whole = self._whole
+        if whole.sum() < 2:
+            raise LogError(
+                f"{self.source}: {whole.sum()} of its {len(whole)} samples have all numbers; two "
+                f"or more are needed. {self._scarcest} is missing most often"
+            )
+        time, q = self.time[whole], self.q[whole]
+        self._check_degrees(time, q)
+        if self.v is not None and self.robot.nq == self.robot.nv:
+            self._check_velocities(time, q, self.v[whole])
+
+    @property
+    def _measured(self) -> dict[str, Array]:
+        """What there is of q, tau, v and a."""
+        arrays = {name: getattr(self, name) for name in ("q", "tau", "v", "a")}
+        return {name: x for name, x in arrays.items() if x is not None}
+
+    @property
+    def _whole(self) -> NDArray[np.bool_]:
+        """Which samples have all their numbers, (T,)."""
+        return np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in self._measured.values()])
+
+    @property
+    def _scarcest(self) -> str:
+        """The column that lacks most numbers."""
+        gaps = {
+            f"{name} of {joint!r}": count
+            for name, x in self._measured.items()
+            for joint, count in zip(
+                self._columns(name), np.sum(~np.isfinite(x), axis=0), strict=True
+            )
+        }
+        return max(gaps, key=lambda column: gaps[column])
 
     def _check_time(self) -> None:
         wrong = np.flatnonzero(~(np.diff(self.time) > 0.0))
@@ -120,38 +152,32 @@ class Log:
                 f"after {self.time[k - 1]:.9g} s; sort the samples and remove repeated ones"
             )
 
-    def _check_degrees(self) -> None:
+    def _check_degrees(self, time: Array, q: Array) -> None:
         """Refuse angles that only degrees can be: far outside their limits, or far too fast."""
         lower, upper = self.robot.limits.lower, self.robot.limits.upper
         for k, name in enumerate(self.robot.coordinate_names):
             if self.robot.coordinate_units[k] != "rad":
                 continue
             if np.isfinite([lower[k], upper[k]]).all():
-                far = float(np.nanmax(np.abs(self.q[:, k]), initial=0.0))
+                far = float(np.abs(q[:, k]).max(initial=0.0))
                 reach = max(abs(lower[k]), abs(upper[k])) + OUTSIDE * (upper[k] - lower[k])
                 seen = (
                     f"reaches {far:.4g}, but its limits are {lower[k]:.4g} and {upper[k]:.4g} rad"
                 )
             else:
-                with np.errstate(all="ignore"):
-                    rates = np.abs(np.diff(self.q[:, k]) / np.diff(self.time))
-                far, reach = float(np.nanmedian(rates)), FASTEST
+                rates = np.abs(np.diff(q[:, k]) / np.diff(time))
+                far, reach = float(np.median(rates)), FASTEST
                 seen = f"moves by {far:.4g} a second"
             if far > reach:
                 raise LogError(
                     f"{self.source}: joint {name!r} {seen}: is it in degrees? Expected are "
                     "radians: multiply by pi / 180"
                 )
-        self._check_velocities()
 
-    def _check_velocities(self) -> None:
+    def _check_velocities(self, time: Array, q: Array, v: Array) -> None:
         """Refuse velocities that are not the rates of the configurations, such as degrees/s."""
-        if self.v is None or self.robot.nq != self.robot.nv:
-            return
-        with np.errstate(all="ignore"):
-            rates = np.diff(self.q, axis=0) / np.diff(self.time)[:, None]
-            ours = np.nanmedian(np.abs(rates), axis=0)
-            theirs = np.nanmedian(np.abs(self.v), axis=0)
+        rates = np.diff(q, axis=0) / np.diff(time)[:, None]
+        ours, theirs = np.median(np.abs(rates), axis=0), np.median(np.abs(v), axis=0)
         for k, name in enumerate(self.robot.velocity_names):
             if ours[k] > 1e-3 and not 0.1 < theirs[k] / ours[k] < 10.0:
                 raise LogError(
@@ -185,8 +211,7 @@ class Log:
 
     def without_gaps(self) -> Log:
         """The same log without samples that have a number missing."""
-        arrays = [x for x in (self.q, self.tau, self.v, self.a) if x is not None]
-        wrong = ~np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in arrays])
+        wrong = ~self._whole
         if not wrong.any():
             return self
         log = self.without(wrong, "a number is missing or not finite")
@@ -207,7 +232,7 @@ class Log:
         slow = np.abs(v) < speed
         return self.without(slow, f"the joint is slower than {speed:g}, so friction is unknown")
 
-    def part(self, rows: Array | slice) -> Log:
+    def part(self, rows: Array | NDArray[np.bool_] | slice) -> Log:
         """Some samples of the log.
 
         Arguments:

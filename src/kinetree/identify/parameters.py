@@ -14,7 +14,7 @@ then, for each joint with a drive in the order of `robot.joints`, the chosen num
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 PINOCCHIO = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]
 """For each parameter in Pinocchio's order, its place in ours."""
 FRICTION = ("damping", "friction")
+PACKED = 5000
+"""Operations of a regressor: longer ones take long to compile."""
 ORDERS = ("kinetree", "pinocchio", "mujoco")
 SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
 """The places of a symmetric matrix's entries among (xx, yy, zz, xy, xz, yz)."""
@@ -126,35 +128,68 @@ class Parameters:
             moved[k].extend(range(first, first + len(self.drives)))
         return tuple(np.array(places, dtype=np.intp) for places in moved)
 
-    def blocks(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        places: Sequence[NDArray[np.intp]] | None = None,
-    ) -> list[Array]:
+    def blocks(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> list[Array]:
         """For each velocity, the rows of its joint force by the parameters of its `support`.
 
         Arguments:
             q, v, a: states, (T, nq) and (T, nv).
-            places: for each velocity, which parameters' columns are wanted, as `wanted` gives
-                them; all of its support if None.
 
         Returns:
             (T, m) for each velocity.
         """
-        Y = self.robot.regressor(q, v, a)
-        D = self.robot.drive_regressor(q, v, a) if self.drives else None
-        found = []
-        for k, chosen in enumerate(self.support if places is None else places):
-            inertial = chosen[chosen < self.inertial_count]
-            rows = Y[:, k, inertial]
-            if D is not None:
-                own = (chosen[len(inertial) :] - self.inertial_count) % len(self.drives)
-                numbers = [FIVE.index(self.drives[j]) for j in own]
-                rows = np.concatenate([rows, D[:, k, numbers]], axis=1)
-            found.append(rows)
-        return found
+        return self.block_function(self.support)(q, v, a)
+
+    def block_function(
+        self, places: Sequence[NDArray[np.intp]], packed: bool = False
+    ) -> Callable[..., list[Array]]:
+        """The function of some columns of each velocity's rows.
+
+        Arguments:
+            places: for each velocity, which parameters' columns are wanted, as `wanted` gives them.
+            packed: compile a kernel for just these columns, if that is a matter of seconds. It
+                pays if there are many states.
+
+        Returns:
+            A function of q, v, a and, if wanted, of one more column for each velocity, (T, nv).
+        """
+        inertial = [x[x < self.inertial_count] for x in places]
+        rows = self._inertial_rows(inertial, packed)
+        count = max(len(self.drives), 1)
+        numbers = [
+            [FIVE.index(self.drives[j]) for j in (x[len(own) :] - self.inertial_count) % count]
+            for x, own in zip(places, inertial, strict=True)
+        ]
+
+        def function(
+            q: ArrayLike, v: ArrayLike, a: ArrayLike, last: Array | None = None
+        ) -> list[Array]:
+            parts = [[x] for x in rows(q, v, a)]
+            if self.drives:
+                D = self.robot.drive_regressor(q, v, a)
+                for k, part in enumerate(parts):
+                    part.append(D[:, k, numbers[k]])
+            if last is not None:
+                for k, part in enumerate(parts):
+                    part.append(last[:, k : k + 1])
+            return [np.concatenate(part, axis=1) for part in parts]
+
+        return function
+
+    def _inertial_rows(
+        self, columns: Sequence[NDArray[np.intp]], packed: bool
+    ) -> Callable[..., Sequence[Array]]:
+        """The function of some columns of each velocity's rows of the regressor."""
+        kernel = self.robot.kernel("regressor")
+        if not packed or sum(kernel.operations.values()) > PACKED or not all(map(len, columns)):
+
+            def rows(q: ArrayLike, v: ArrayLike, a: ArrayLike) -> list[Array]:
+                Y = self.robot.regressor(q, v, a)
+                return [Y[:, k, x] for k, x in enumerate(columns)]
+
+            return rows
+        places = {f"row{k}": (k * self.inertial_count + x).tolist() for k, x in enumerate(columns)}
+        found = kernel.selected(places)
+        return found if len(columns) > 1 else lambda q, v, a: [found(q, v, a)]
 
     def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         """For each velocity, the places in theta of its support that are in `columns`."""

@@ -1,9 +1,10 @@
-"""Reading logs: CSV, Parquet and NPZ, whole or piece by piece.
+"""Reading logs: CSV, Parquet, NPZ and ROS bags, whole or piece by piece.
 
 A column is a quantity and a joint: q_elbow, q.elbow, elbow.q or q_3. Other words for q are position
 and pos; for v they are qd, velocity and vel; for a they are qdd, acceleration and acc; for tau they
 are effort, torque and force. Time is time, times or t. In an NPZ file q, v, a and tau may be whole
-arrays. Files that `Simulation.save` wrote are such logs.
+arrays. Files that `Simulation.save` wrote are such logs. A ROS bag has the names of joints in its
+messages.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import LogError, MissingFileError
+from kinetree.identify.bag import FILES, bag_pieces, is_bag
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.typing import Array
@@ -24,7 +26,7 @@ from kinetree.typing import Array
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
-FORMATS = (".csv", ".parquet", ".npz")
+FORMATS = (".csv", ".parquet", ".npz", *FILES)
 TIME = ("time", "times", "t")
 WORDS = {
     "q": ("q", "position", "pos"),
@@ -36,17 +38,27 @@ PIECE = 200_000
 """Samples that are read at once from a long file."""
 
 
-def read(path: str | Path, robot: Robot, columns: Mapping[str, str] | None = None) -> Log:
+def read(
+    path: str | Path,
+    robot: Robot,
+    columns: Mapping[str, str] | None = None,
+    topic: str = "",
+) -> Log:
     """A log from a file, checked.
 
     Arguments:
-        path: of a file that ends with .csv, .parquet (extra `parquet`) or .npz.
+        path: of a file that ends with .csv, .parquet (extra `parquet`) or .npz; of a ROS bag
+            (extra `ros`): .bag, .mcap, .db3 or the folder of a bag.
         robot: whose motion it is.
         columns: maps what a column is ("time", "q_elbow", "tau_elbow", ...) to its name in the
             file, where that differs.
+        topic: of a bag that has several of the type sensor_msgs/JointState.
     """
     path = _checked(path)
-    table = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](path)
+    if is_bag(path):
+        table = next(bag_pieces(path, None, topic), {})
+    else:
+        table = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](path)
     return log_of_columns(robot, table, path.name, columns).without_gaps()
 
 
@@ -92,7 +104,7 @@ class Stream:
     """A long file as logs of some length each, read when they are needed; may be read repeatedly.
 
     Arguments:
-        path, robot, columns: as in `read`. The file has v and a: pieces are not filtered.
+        path, robot, columns, topic: as in `read`. The file has v and a: pieces are not filtered.
         rows: of each piece.
     """
 
@@ -101,14 +113,19 @@ class Stream:
     columns: Mapping[str, str] | None = None
     rows: int = PIECE
     remarks: tuple[str, ...] = field(default=())
+    topic: str = ""
 
     def __iter__(self) -> Iterator[Log]:
         path = _checked(self.path)
-        pieces = _parquet_pieces if path.suffix == ".parquet" else _csv_pieces
+        for table in self._pieces(path):
+            yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
+
+    def _pieces(self, path: Path) -> Iterator[dict[str, Array]]:
+        if is_bag(path):
+            return bag_pieces(path, self.rows, self.topic)
         if path.suffix == ".npz":
             raise LogError(f"{path.name}: an NPZ file is read whole; .csv and .parquet in pieces")
-        for table in pieces(path, self.rows):
-            yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
+        return (_parquet_pieces if path.suffix == ".parquet" else _csv_pieces)(path, self.rows)
 
 
 def _array(
@@ -163,14 +180,19 @@ def _free(robot: Robot) -> list[int]:
 
 def _there(table: Mapping[str, Any]) -> str:
     names = list(table)
+    if not names:
+        return "it has none: the file is empty"
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"its columns are {', '.join(names[:8])}{more}"
 
 
 def _checked(path: str | Path) -> Path:
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise LogError(f"{path}: a name that ends with {', '.join(FORMATS)} is expected")
+    if path.suffix not in FORMATS and not is_bag(path):
+        raise LogError(
+            f"{path}: a name that ends with {', '.join(FORMATS)} is expected, or the folder of a "
+            "ROS bag"
+        )
     if not path.exists():
         raise MissingFileError(f"{path}: there is no such file")
     return path

@@ -76,7 +76,7 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
     if not 0.0 < cutoff < nyquist:
         raise LogError(
             f"{log.source}: a cut-off of {cutoff:g} Hz cannot be: it must lie between 0 and half "
-            f"the sampling rate, {nyquist:g} Hz"
+            f"the sampling rate, {nyquist:g} Hz (is time in seconds?)"
         )
     signal = package("scipy.signal")
     sos = signal.butter(order, cutoff / nyquist, output="sos")

@@ -194,6 +194,10 @@ class GpuKernel:
         if out is None:
             return [cp.empty(shape, dtype) for shape in shapes]
         given = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(given) != len(shapes):
+            raise ShapeError(
+                f"{self.interface.name}: out has {len(given)} arrays; {len(shapes)} expected"
+            )
         for (name, _), x, shape in zip(self.interface.outputs, given, shapes, strict=True):
             ordered = x.flags.c_contiguous or self._columns(x)
             if x.shape != shape or x.dtype != dtype or not ordered:

@@ -14,6 +14,7 @@ import numpy as np
 from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
+from kinetree.graph.program import selected
 from kinetree.graph.tangent import tangent
 from kinetree.lazy import cached_property
 from kinetree.native.layout import MAX_AXES
@@ -188,6 +189,27 @@ class Kernel:
             wrt: as in `vjp`.
         """
         return self.jacobian(wrt).jacobian(wrt)
+
+    def selected(self, places: Mapping[str, Sequence[int]]) -> Kernel:
+        """The kernel of some numbers of the first result: what the others need is not computed.
+
+        Arguments:
+            places: maps the name of each new result, a vector, to the places of its numbers in the
+                first result, counted along its last axis first.
+        """
+        chosen = {name: tuple(map(int, at)) for name, at in places.items()}
+        key = ("selected", repr(chosen))
+        if key not in self._derived:
+            request = None if self._request is None else f"{self._request}|{key}"
+            origin = (_selected, (self, chosen))
+            self._derived[key] = Kernel(
+                request, lambda: self._chosen(chosen), self._charts, self._guard, origin
+            )
+        return self._derived[key]
+
+    def _chosen(self, places: Mapping[str, Sequence[int]]) -> Program:
+        nodes = self.program.outputs[0].nodes
+        return selected(self.program, {name: [nodes[k] for k in at] for name, at in places.items()})
 
     @cached_property
     def sparsity(self) -> dict[str, np.ndarray]:
@@ -477,6 +499,10 @@ def _arrays(results: Any) -> Any:
 
 def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:
     return Kernel(None, lambda: program, charts)
+
+
+def _selected(kernel: Kernel, places: Mapping[str, Sequence[int]]) -> Kernel:
+    return kernel.selected(places)
 
 
 def _derived(kernel: Kernel, what: str, names: tuple[str, ...]) -> Kernel:

@@ -17,7 +17,7 @@ from kinetree.emit.c_casadi import CasadiFunction, Matrix, interface_source
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
-from kinetree.graph.program import Output, size, trace, values
+from kinetree.graph.program import Output, selected, size, trace, values
 from kinetree.runtime.foreign import check_count, needed, refuse_out
 from kinetree.scalar import register
 
@@ -105,6 +105,13 @@ def external_source(kernel: Kernel, name: str = "", hessian: bool = True) -> str
 
 def _functions(kernel: Kernel, name: str, hessian: bool) -> list[CasadiFunction]:
     """The function and its derivatives, under the names by which CasADi looks for them."""
+    plain = plain_function(kernel, name)
+    gradient = _gradient(plain)
+    return [plain, _jacobian(plain), gradient, *([_jacobian(gradient)] if hessian else [])]
+
+
+def plain_function(kernel: Kernel, name: str) -> CasadiFunction:
+    """A kernel as CasADi calls it, without derivatives."""
     program = kernel.program
     names = _distinct([i.name for i in program.inputs], [o.name for o in program.outputs])
     taken = [
@@ -116,9 +123,7 @@ def _functions(kernel: Kernel, name: str, hessian: bool) -> list[CasadiFunction]
         for o, new in zip(program.outputs, names[1], strict=True)
     ]
     reads, writes = list(range(len(taken))), list(range(len(given)))
-    plain = CasadiFunction(name, _by_columns(program), taken, given, reads, writes)
-    gradient = _gradient(plain)
-    return [plain, _jacobian(plain), gradient, *([_jacobian(gradient)] if hessian else [])]
+    return CasadiFunction(name, _by_columns(program), taken, given, reads, writes)
 
 
 def _by_columns(program: Program) -> Program:
@@ -157,7 +162,7 @@ def _jacobian(function: CasadiFunction) -> CasadiFunction:
                     kept[len(results)] = nodes
             sizes = matrix.rows * matrix.columns, argument.rows * argument.columns
             results.append(Matrix(f"jac_{matrix.name}_{argument.name}", *sizes, at))
-    chosen = _selected(derived, {results[k].name: nodes for k, nodes in kept.items()})
+    chosen = selected(derived, {results[k].name: nodes for k, nodes in kept.items()})
     return CasadiFunction(
         f"jac_{name}", chosen, [*taken, *_nominal(given)], results, reads, list(kept)
     )
@@ -200,16 +205,6 @@ def _gradient(function: CasadiFunction) -> CasadiFunction:
 def _nominal(given: Sequence[Matrix]) -> list[Matrix]:
     """Results, as arguments of derivatives."""
     return [m._replace(name=f"out_{m.name}") for m in given]
-
-
-def _selected(program: Program, kept: dict[str, list[int]]) -> Program:
-    """The program whose results are some of another's nodes."""
-
-    def function(*arrays: Sequence[Any]) -> dict[str, Any]:
-        found = values(program, arrays)
-        return {name: [found[n] for n in nodes] for name, nodes in kept.items()}
-
-    return trace(program.name, function, {i.name: i.shape for i in program.inputs})
 
 
 def dimensions(shape: Sequence[int]) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """JAX: a kernel as a primitive, which every transformation of JAX knows.
 
-On the CPU the compiled kernel runs through XLA's foreign-function interface; on other devices, and
-where nothing is compiled, the program is traced into JAX's own operations. Derivatives are kernels:
+On the CPU the compiled kernel runs through XLA's foreign-function interface. On a GPU, outside of
+`jit`, arrays are handed to CuPy's kernels and back by DLPack, without copies. Elsewhere, and where
+nothing is compiled, the program is traced into JAX's own operations. Derivatives are kernels:
 forward by `Kernel.tangent`, in reverse by `Kernel.vjp`, of any order.
 
 A primitive's operands have the axes of one state and one batch axis before them. An argument whose
@@ -11,18 +12,20 @@ batch has length one serves all states.
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.emit.c import identifier
-from kinetree.errors import DtypeError
+from kinetree.errors import BackendWarning, DtypeError
 from kinetree.graph.program import size, values
 from kinetree.runtime.arrays import batch_shape
-from kinetree.runtime.foreign import check_count, needed, refuse_out
+from kinetree.runtime.foreign import check_count, foreign_module, needed, refuse_out
 
 if TYPE_CHECKING:
     from kinetree.runtime.kernel import Kernel
@@ -35,6 +38,10 @@ ad, batching, mlir = (
 )
 Primitive = needed("jax.extend.core", "a kernel of JAX's arrays").Primitive
 ShapedArray = needed("jax.core", "a kernel of JAX's arrays").ShapedArray
+
+
+GPU = ("gpu", "cuda")
+"""JAX's names of NVIDIA's GPUs."""
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
@@ -157,6 +164,13 @@ def _lowered(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
 
 
 def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
+    if set(GPU) & set(ctx.module_context.platforms):
+        warnings.warn(
+            f"{kernel.name}: inside jax.jit on a GPU it is made of JAX's own operations, far "
+            "slower than its kernel. Call it outside of jit, or compile only what surrounds it",
+            BackendWarning,
+            stacklevel=2,
+        )
     return mlir.lower_fun(partial(traced, kernel), multiple_results=True)(ctx, *operands)
 
 
@@ -249,8 +263,33 @@ def _compiled(*operands: Any, primitive: Any, parameters: Any) -> Any:
     return primitive.bind(*operands, **dict(parameters))
 
 
-def _install(primitive: Any, evaluated: Any, lowered: Any, lowered_trace: Any, pushed: Any) -> None:
+def on_one_gpu(arrays: Sequence[Any]) -> bool:
+    """Whether all arrays are on the same GPU, and CuPy is there to run kernels on it."""
+    devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
+    one = len(devices) == 1 and devices.pop().platform in GPU
+    return one and find_spec("cupy") is not None
+
+
+def launched(*arrays: Any, kernel: Kernel) -> list[Any]:
+    """The results of a kernel on the GPU where its arguments are.
+
+    It waits for the results: JAX does not know that another stream reads its arrays, and might
+    reuse their memory.
+    """
+    gpu = foreign_module("cupy_arrays")
+    cupy = gpu.cupy
+    with cupy.cuda.Device(arrays[0].__dlpack_device__()[1]):
+        found = gpu.call(kernel, list(map(cupy.from_dlpack, arrays)), None)
+        cupy.cuda.get_current_stream().synchronize()
+    return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
+
+
+def _install(
+    primitive: Any, evaluated: Any, lowered: Any, lowered_trace: Any, pushed: Any, on_gpu: Any
+) -> None:
     def run(*operands: Any, **parameters: Any) -> Any:
+        if on_one_gpu(operands):
+            return on_gpu(*operands, **parameters)
         return _compiled(
             *operands, primitive=primitive, parameters=tuple(sorted(parameters.items()))
         )
@@ -273,12 +312,13 @@ def _of_tangent(rule: Any) -> Any:
     return applied
 
 
-_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed)
+_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed, launched)
 _install(
     tangent_p,
     _of_tangent(_evaluated),
     _of_tangent(_lowered),
     _of_tangent(_lowered_trace),
     _pushed_tangent,
+    _of_tangent(launched),
 )
 ad.primitive_transposes[tangent_p] = _transposed

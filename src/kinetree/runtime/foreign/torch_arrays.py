@@ -2,9 +2,12 @@
 
 There are two forms of it, because no single one works everywhere: an `autograd.Function`, which
 `torch.func` can transform, and a custom operator, which `torch.compile` keeps in its graphs. Both
-share the memory of the tensors on the CPU that they are given. The backward of both is the same for
+share the memory of the tensors that they are given. The backward of both is the same for
 `Kernel.vjp`, so that gradients of any order are machine code. An operator is registered once for
 each program and stays for the life of the process.
+
+Tensors on a GPU are handed to CuPy and back by DLPack, without copies. Kernels are launched on
+PyTorch's current stream, and results are memory of PyTorch's own allocator.
 """
 
 from __future__ import annotations
@@ -15,13 +18,15 @@ from typing import Any
 from kinetree.emit.c import identifier
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.runtime.arrays import Shapes
-from kinetree.runtime.foreign import check_count, needed
+from kinetree.runtime.foreign import check_count, foreign_module, needed
 from kinetree.runtime.kernel import Kernel
 
 torch = needed("torch", "a kernel of tensors")
 
 REGISTERED: set[str] = set()
 """The names of the operators of this process."""
+DEVICES = ("cpu", "cuda")
+"""The kinds of devices that kernels run on."""
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 """Tensors with memory of their own."""
 
@@ -36,7 +41,7 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 
 
 def apply(kernel: Kernel, tensors: Sequence[Any]) -> Any:
-    """The results of a kernel for tensors on the CPU, all float64 or all float32."""
+    """The results of a kernel for tensors on one device, all float64 or all float32."""
     if torch.compiler.is_compiling():
         return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
     return function(kernel).apply(*tensors)
@@ -103,8 +108,7 @@ def _register(name: str, kernel: Kernel) -> None:
     given = "Tensor" if len(outputs) == 1 else f"({', '.join(['Tensor'] * len(outputs))})"
 
     def shapes(*tensors: Any) -> Any:
-        batch = _batch(kernel.name, inputs, tensors)
-        made = tuple(tensors[0].new_empty((*batch, *shape)) for _, shape in outputs)
+        made = _empty(kernel, tensors)
         return made if len(made) > 1 else made[0]
 
     def backward(ctx: Any, *weights: Any) -> Any:
@@ -115,7 +119,7 @@ def _register(name: str, kernel: Kernel) -> None:
         lambda *tensors: _computed(kernel, tensors),
         mutates_args=(),
         schema=f"({taken}) -> {given}",
-        device_types="cpu",
+        device_types=DEVICES,
     )
     made.register_fake(shapes)
     made.register_autograd(
@@ -123,12 +127,32 @@ def _register(name: str, kernel: Kernel) -> None:
     )
 
 
+def _empty(kernel: Kernel, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Tensors for the results of a kernel."""
+    batch = _batch(kernel.name, kernel.interface.inputs, tensors)
+    return tuple(tensors[0].new_empty((*batch, *shape)) for _, shape in kernel.interface.outputs)
+
+
 def _computed(kernel: Kernel, tensors: Sequence[Any]) -> Any:
     """The results of a kernel on the memory of tensors."""
+    if tensors[0].is_cuda:
+        made = _empty(kernel, tensors)
+        _launch(kernel, tensors, made)
+        return made if len(made) > 1 else made[0]
     results = kernel.call(tuple([t.detach().numpy() for t in tensors]))
     if isinstance(results, tuple):
         return tuple(map(torch.from_numpy, results))
     return torch.from_numpy(results)
+
+
+def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
+    """Compute on a GPU into the memory of given tensors, on PyTorch's current stream."""
+    gpu = foreign_module("cupy_arrays")
+    cupy, index = gpu.cupy, tensors[0].device.index
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(index).cuda_stream, index)
+    with cupy.cuda.Device(index), stream:
+        given, results = ([cupy.from_dlpack(t.detach()) for t in x] for x in (tensors, out))
+        gpu.call(kernel, given, tuple(results))
 
 
 def _gradients(
@@ -163,21 +187,29 @@ def _batch_first(inputs: Shapes, dims: Sequence[int | None], tensors: Sequence[A
 
 
 def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
-    """The arguments as tensors on the CPU of one dtype."""
+    """The arguments as tensors of one dtype, where the first tensor is."""
     check_count(kernel, arrays)
     inputs = kernel.interface.inputs
-    tensors = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in arrays]
+    device = next(x.device for x in arrays if isinstance(x, torch.Tensor))
+    tensors = [
+        x if isinstance(x, torch.Tensor) else torch.as_tensor(x, device=device) for x in arrays
+    ]
     for (name, _), t in zip(inputs, tensors, strict=True):
-        _check(f"{kernel.name}: {name}", t)
+        _check(f"{kernel.name}: {name}", t, device)
     single = all(t.dtype == torch.float32 for t in tensors)
     dtype = torch.float32 if single else torch.float64
     return [t if t.dtype == dtype else t.to(dtype) for t in tensors]
 
 
-def _check(what: str, t: Any) -> None:
-    if t.device.type != "cpu":
+def _check(what: str, t: Any, device: Any) -> None:
+    if t.device.type not in DEVICES:
         raise KinetreeError(
-            f"{what} is on {t.device}; a tensor on the CPU is expected, as by .cpu()"
+            f"{what} is on {t.device}; a tensor on the CPU or on a CUDA device is expected"
+        )
+    if t.device != device:
+        raise KinetreeError(
+            f"{what} is on {t.device} and another argument on {device}; all tensors must be on "
+            "one device"
         )
     exact = t.dtype in (torch.float64, torch.float32) or not (
         t.is_floating_point() or t.is_complex()
@@ -194,6 +226,11 @@ def _write(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
         raise KinetreeError(
             f"{kernel.name}: out= cannot be differentiated; leave it out, or use torch.no_grad()"
         )
+    for t in out:
+        _check(f"{kernel.name}: out", t, tensors[0].device)
+    if tensors[0].is_cuda:
+        _launch(kernel, tensors, out)
+        return
     views = tuple(t.detach().numpy() for t in out)
     arrays = tuple(t.detach().numpy() for t in tensors)
     kernel.call(arrays, views if len(views) > 1 else views[0])
