@@ -9,6 +9,7 @@ some launches. The bandwidth of a copy is measured in the same run.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import statistics
 import time
@@ -113,9 +114,19 @@ def main() -> None:
                 f"{row.rate:9.0f} M steps/s, difference {row.error:.1e}",
                 flush=True,
             )
+    peers = {}
+    if importlib.util.find_spec("frax") is not None:
+        for dtype in options.dtypes:
+            peers[f"frax, Panda, inverse dynamics, {dtype}"] = by_frax(options.states, dtype)
+    for label, rate in peers.items():
+        print(f"{label}: {rate:.1f} M/s", flush=True)
     if options.json:
-        found = {"device": name, "copy": copy, "rows": [asdict(row) for row in rows]}
-        found["rollouts"] = [asdict(row) for row in rolled]
+        found: dict[str, Any] = {
+            "device": name,
+            "copy": copy,
+            "rows": [asdict(row) for row in rows],
+        }
+        found |= {"rollouts": [asdict(row) for row in rolled], "peers": peers}
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
@@ -185,6 +196,27 @@ def measure(
         compiled,
         error,
     )
+
+
+def by_frax(states: int, dtype: str) -> float:
+    """Million inverse dynamics of frax's own Panda a second, compiled by JAX for the same GPU."""
+    import frax
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", dtype == "float64")
+    peer = frax.load_panda()
+    upwards = jnp.asarray([0.0, 0.0, 9.81, 0.0, 0.0, 0.0], dtype)
+    state = np.random.default_rng(0).uniform(-1, 1, (3, states, 7))
+    q, v, a = (jax.device_put(jnp.asarray(x, dtype)) for x in state)
+    batched = jax.jit(jax.vmap(lambda q, v, a: peer.rnea(q, v, a, upwards, None)))
+    jax.block_until_ready(batched(q, v, a))
+    times = []
+    for _ in range(LAUNCHES):
+        started = time.perf_counter()
+        jax.block_until_ready(batched(q, v, a))
+        times.append(time.perf_counter() - started)
+    return states / statistics.median(times) / 1e6
 
 
 def measure_rollout(
