@@ -22,7 +22,7 @@ test: lint types
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 test-fast: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast
 
 test-pythons:
 	tools/test_pythons.sh 3.10 3.12 3.13

@@ -91,6 +91,7 @@ def test_states_are_computed_out_of_core():
     assert (found > 0.0).all()
 
 
+@pytest.mark.slow
 def test_a_log_makes_the_model_better(tmp_path):
     before, after = example("identify").main(tmp_path)
     assert after < 0.1 * before

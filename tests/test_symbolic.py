@@ -133,6 +133,7 @@ def test_a_quantity_takes_its_settings_as_options(arguments, lines):
         assert line in result.output.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", list(kt.quantities.QUANTITIES))
 def test_every_quantity_is_printed_or_refused_with_a_message(quantity):
     row = kt.quantities.QUANTITIES[quantity]

@@ -20,6 +20,7 @@ def invoke(*arguments):
     return typer_testing.CliRunner().invoke(app, list(arguments))
 
 
+@pytest.mark.slow
 def test_the_demo_reports_tree_state_identities_and_speed():
     result = invoke("demo")
     assert result.exit_code == 0, result.output

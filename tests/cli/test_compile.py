@@ -52,6 +52,7 @@ print(kt.robots.double_pendulum().inverse_dynamics(*[[0.1, 0.2]] * 3).shape)
 """
 
 
+@pytest.mark.slow
 def test_a_cache_is_shipped_in_a_file(folder, monkeypatch):
     # in a process of its own, which also compiles what all kernels share
     command = [sys.executable, "-m", "kinetree", "compile", "double_pendulum", "inverse_dynamics"]

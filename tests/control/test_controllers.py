@@ -32,6 +32,7 @@ def controllers():
 NAMES = ("pd", "computed_torque", "passivity", "operational_space", "impedance", "lqr")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_law_on_numbers_is_the_law_compiled(controllers, name):
     controller, rng = controllers[name], np.random.default_rng(0)

@@ -14,6 +14,7 @@ PAGES = [
     if "```python" in page.read_text()
 ]
 
+SLOW = {"bvh", "cartesian", "derivatives", "identification", "torch"}
 NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "torch": "torch"}
 """Pages whose code needs a package that may be missing."""
 
@@ -21,7 +22,7 @@ NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "t
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     "page",
-    slow_if(lambda page: page.stem in ("derivatives", "torch"), PAGES),
+    slow_if(lambda page: page.stem in SLOW, PAGES),
     ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):

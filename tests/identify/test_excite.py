@@ -19,6 +19,7 @@ def limited(robot, **limits):
     return kt.Robot(replace(robot.model, bodies=tuple(bodies)))
 
 
+@pytest.mark.slow
 def test_a_motion_stays_within_limits_and_starts_and_ends_at_rest():
     motion = exciting_motion(ARM, **QUICK)
     q, v, a = motion(np.linspace(0.0, motion.duration, 2001))
@@ -57,6 +58,7 @@ def test_its_gradient_is_that_of_differences(criterion):
     assert np.allclose(gradient, np.array(steps) / (2 * h), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_frames_stay_in_their_box():
     box = {"tool": ((-np.inf, -np.inf, 0.3), (np.inf, np.inf, np.inf))}
     motion = exciting_motion(ARM, workspace=box, iterations=20, samples=60)

@@ -132,6 +132,7 @@ def singular(chart, distance=0.0):
 # the same motion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", CHARTS)
 @pytest.mark.parametrize("model", [PUPPET, HUMAN.model], ids=["puppet", "human"])
 def test_a_chart_changes_coordinates_and_nothing_else(model, chart):

@@ -41,6 +41,7 @@ def some_state(robot, batch=(), seed=0):
     return robot.random(rng, batch), rng.standard_normal((*batch, robot.nv))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_states_of_links_come_back_as_the_state_they_came_from(name):
     robot = BUILT_IN[name]()

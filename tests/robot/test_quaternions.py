@@ -72,6 +72,7 @@ OTHERS = {"coordinate_rates", "velocity_of_rates", "chart_volumes", "coriolis_by
 TESTED = sorted(QUANTITIES.keys() - OTHERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", slow_if(lambda name: "derivatives" in name, TESTED))
 def test_a_quantity_is_that_of_the_unit_quaternion(quantity):
     row = QUANTITIES[quantity]

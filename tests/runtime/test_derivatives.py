@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "quantity", "algorithm"), CASES)
 def test_derivatives_of_a_kernel_are_those_of_a_complex_step(make, quantity, algorithm):
     robot = make()
@@ -98,6 +99,7 @@ def test_derivatives_of_a_kernel_are_those_of_a_complex_step(make, quantity, alg
         assert relative_error(gradient, np.tensordot(weights, part, np.ndim(weights))) < EXACT
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(models(max_bodies=3), SEEDS)
 def test_derivatives_of_inverse_dynamics_hold_for_every_joint(model, seed):
@@ -114,6 +116,7 @@ def test_derivatives_of_inverse_dynamics_hold_for_every_joint(model, seed):
     assert relative_error(np.vdot(gradients, directions), w @ expected) < EXACT * 10
 
 
+@pytest.mark.slow
 @every_robot
 def test_derivatives_of_energies_are_forces_and_momenta_and_theirs_in_turn(make):
     robot = make()
@@ -128,6 +131,7 @@ def test_derivatives_of_energies_are_forces_and_momenta_and_theirs_in_turn(make)
     assert relative_error(momentum.jacobian("v")(q, v, weights), M) < EXACT
 
 
+@pytest.mark.slow
 @every_robot
 def test_the_jacobian_of_inverse_dynamics_is_what_its_own_method_computes(make):
     robot = make()
@@ -244,6 +248,7 @@ def test_a_derivative_known_from_an_earlier_run_is_neither_traced_nor_compiled(
 # costs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_gradient_costs_no_more_than_four_results(name, quantity):

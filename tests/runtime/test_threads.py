@@ -16,6 +16,7 @@ def threads():
     kt.set_threads(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 8])
 def test_results_do_not_depend_on_the_number_of_threads(threads, count):
     robot = kt.robots.chain(12)
