@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.loads import Point
 from kinetree.robot import Robot
 from kinetree.typing import Array, ArrayLike
 
@@ -83,7 +82,7 @@ class Pull:
         """
         self._target = target
 
-    def external(self, q: Array, v: Array) -> Mapping[str | Point, ArrayLike] | None:
+    def external(self, q: Array, v: Array) -> Mapping[Any, ArrayLike] | None:
         """The wrench on the link that is held, as `external=` takes it; None if there is none.
 
         Arguments:
