@@ -61,6 +61,7 @@ def test_the_tool_arrives(tmp_path):
     assert example("pick").main(tmp_path) < 1e-3
 
 
+@pytest.mark.slow
 def test_bodies_in_bullet_follow_and_stay_together(tmp_path):
     pytest.importorskip("pybullet")
     for run in example("maximal_coordinates").main(tmp_path, 0.1).values():

@@ -14,7 +14,17 @@ PAGES = [
     if "```python" in page.read_text()
 ]
 
-SLOW = {"bvh", "cartesian", "derivatives", "identification", "torch"}
+SLOW = {
+    "bvh",
+    "cartesian",
+    "derivatives",
+    "identification",
+    "jax",
+    "motion",
+    "native",
+    "torch",
+    "viewer",
+}
 NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "torch": "torch"}
 """Pages whose code needs a package that may be missing."""
 

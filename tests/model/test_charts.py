@@ -280,6 +280,7 @@ LEG = kt.Robot(edit.subtree(PUPPET, "trunk", "fixed"))
 """Ball, hinge, ball."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["exponential", "zyx", "zxz"])
 def test_at_a_singularity_there_is_no_forward_dynamics_and_the_joint_is_named(chart):
     robot = LEG.rechart(chart)

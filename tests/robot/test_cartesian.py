@@ -178,6 +178,7 @@ def test_a_motion_that_breaks_a_joint_is_told_by_the_joint(human):
         human.cartesian.velocity(q, linear, angular, "origin", "relative", tolerance=1e-6)
 
 
+@pytest.mark.slow
 def test_least_squares_brings_noisy_poses_nearer_than_joint_by_joint(human):
     q, _ = some_state(human, (4,))
     x, R, _, _ = human.cartesian.state(q)

@@ -127,6 +127,7 @@ def with_zero(at):
     return q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", QUATERNIONS)
 def test_a_zero_quaternion_is_nan_in_its_own_state(at):
     q = with_zero(at)

@@ -46,6 +46,7 @@ def said(before="", **variables):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "variables", "reason"),
     [

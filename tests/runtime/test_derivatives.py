@@ -174,6 +174,7 @@ def test_a_derivative_broadcasts_as_every_kernel():
             assert (got == expected[i, j]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["jvp", "vjp", "jacobian"])
 def test_a_derivative_in_single_precision_stays_there(way):
     kernel = getattr(balls().kernel("inverse_dynamics"), way)()
@@ -257,6 +258,7 @@ def test_a_gradient_costs_no_more_than_four_results(name, quantity):
     assert kernel.jvp().interface.cost <= 4 * kernel.interface.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quantity", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"]
 )
@@ -270,6 +272,7 @@ def test_the_default_method_of_derivatives_is_the_cheapest_and_says_its_name(mak
     assert kernel.interface.cost == costs[kernel.method] == min(costs.values())
 
 
+@pytest.mark.slow
 def test_the_hessian_of_the_kinetic_energy_is_the_mass_matrix():
     robot = kt.robots.quadruped()
     q, v = robot.random(0), np.ones(robot.nv)
