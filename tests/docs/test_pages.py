@@ -14,17 +14,9 @@ PAGES = [
     if "```python" in page.read_text()
 ]
 
-SLOW = {
-    "bvh",
-    "cartesian",
-    "derivatives",
-    "identification",
-    "jax",
-    "motion",
-    "native",
-    "torch",
-    "viewer",
-}
+SLOW = {"bvh", "cartesian", "derivatives", "identification", "jax", "motion", "native"}
+SLOW |= {"torch", "viewer"}
+"""Pages whose code takes seconds."""
 NEEDS = {"casadi": "casadi", "dask": "dask", "jax": "jax", "native": "scipy", "torch": "torch"}
 """Pages whose code needs a package that may be missing."""
 
