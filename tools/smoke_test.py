@@ -1,6 +1,6 @@
 """What a first user does, with an installed Kinetree: load, compute, ask the command.
 
-    python tools/smoke_test.py
+python tools/smoke_test.py
 """
 
 from __future__ import annotations

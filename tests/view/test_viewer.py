@@ -219,3 +219,10 @@ def test_what_needs_a_browser_says_so(viewer, tmp_path):
         viewer.video(tmp_path / "a.avi")
     with pytest.raises(KinetreeError, match="link 'elbow'"):
         viewer.select("elbow")
+
+
+def test_an_address_of_another_computer_is_refused():
+    pytest.importorskip("viser")
+    for host in ("nowhere.invalid", "192.0.2.1"):
+        with pytest.raises(KinetreeError, match=f"host '{host}' is not an address"):
+            Viewer(ARM, host=host)

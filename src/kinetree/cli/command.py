@@ -67,13 +67,20 @@ def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None
                 with warnings.catch_warnings():
                     warnings.showwarning = _show_warning  # type: ignore[assignment]
                     function(*args, **options)
-            except (KinetreeError, OSError) as e:
-                typer.echo(f"kinetree: {e}", err=True)
+            except (KinetreeError, OSError, MemoryError) as e:
+                typer.echo(f"kinetree: {_sentence(e)}", err=True)
                 raise typer.Exit(code) from None
 
         return app.command()(run)
 
     return register
+
+
+def _sentence(e: Exception) -> str:
+    """An error in words; the system's own with the file first."""
+    if isinstance(e, OSError) and not isinstance(e, KinetreeError) and e.filename and e.strerror:
+        return f"{e.filename}: {e.strerror[0].lower()}{e.strerror[1:]}"
+    return f"not enough memory: {e}" if isinstance(e, MemoryError) else str(e)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

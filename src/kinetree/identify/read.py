@@ -19,6 +19,7 @@ import numpy as np
 from kinetree.errors import LogError, MissingFileError
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
+from kinetree.simulate.files import read_npz
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read(path: str | Path, robot: Robot, columns: Mapping[str, str] | None = Non
             file, where that differs.
     """
     path = _checked(path)
-    table = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](path)
+    table = {".csv": _csv, ".parquet": _parquet, ".npz": read_npz}[path.suffix](path)
     return log_of_columns(robot, table, path.name, columns).without_gaps()
 
 
@@ -212,11 +213,6 @@ def _numbers(lines: Sequence[str], count: int, path: Path) -> Array:
         if len(rows[-1]) != count:
             raise LogError(f"{path.name}:{k}: {len(fields)} fields; the header has {count}")
     return np.array(rows)
-
-
-def _npz(path: Path) -> dict[str, Array]:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
 
 
 def _parquet(path: Path) -> dict[str, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.robot import Robot
+from kinetree.simulate.files import read_npz
 from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
 
@@ -90,9 +91,9 @@ def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
     Arguments:
         file: ends with .npz or .parquet.
     """
-    if file.suffix == ".npz" and file.is_file():
-        with np.load(file, allow_pickle=False) as arrays:
-            if "q" not in arrays.files:
-                raise KinetreeError(f"{file}: array 'q' is missing; it has {arrays.files}")
-            return {name: arrays[name] for name in arrays.files if name in ("q", "v", "times")}
-    return Simulation.load(file)
+    if file.suffix != ".npz":
+        return Simulation.load(file)
+    arrays = read_npz(file)
+    if "q" not in arrays:
+        raise KinetreeError(f"{file}: array 'q' is missing; it has {list(arrays)}")
+    return {name: x for name, x in arrays.items() if name in ("q", "v", "times")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -73,7 +74,9 @@ class Viewer:
         self._changed, self._numbers_at, self._clock = True, 0.0, 0.0
         self._selected: str | None = None
         self._lock = threading.RLock()
-        self.server = _viser().ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        viser = _viser()
+        _check_address(host)
+        self.server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
         self.url = f"http://{host}:{self.server.get_port()}"
         self.scene = Scene(self.server.scene, robot, None if folder is None else Path(folder))
         self._pull = Pull(self.server.scene, robot, self._start_simulation)
@@ -258,7 +261,7 @@ class Viewer:
         if self._path is not None:
             self._add_player(max(self._path.end, 1e-3))
         self._simulate = gui.add_checkbox("simulate", False)
-        self._damping = gui.add_slider("damping", 0.0, 5.0, 0.05, 0.2)
+        self._damping = gui.add_slider("damping, 1/s", 0.0, 5.0, 0.05, 0.5)
         self._energy = EnergyPlot(gui, self.robot, None if self._path is None else self._path.end)
         self._simulate.on_update(lambda _: self._pause_player())
 
@@ -353,7 +356,9 @@ class Viewer:
         steps = max(1, math.ceil(passed / STEP))
         dt = passed / steps
         for _ in range(steps):
-            tau, pull = -self._damping.value * self.v, self._pull.external(self.q, self.v)
+            # in proportion to M: as strong for a wrist as for a waist, and never stiff
+            tau = -self._damping.value * (self.robot.mass_matrix(self.q) @ self.v)
+            pull = self._pull.external(self.q, self.v)
             self.q, self.v = self.robot.step(self.q, self.v, tau, dt, external=pull)
         self._clock += passed
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
@@ -444,6 +449,19 @@ def _slider_limits(robot: Robot) -> tuple[Array, Array]:
             upper[k] = bounds[1] if np.isfinite(bounds[1]) else upper[k]
             upper[k] = max(upper[k], lower[k] + 1e-3)
     return lower, upper
+
+
+def _check_address(host: str) -> None:
+    """Refuse an address that is not one of this computer; the server would only hang."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.bind(place)
+    except OSError as e:
+        raise KinetreeError(
+            f"host {host!r} is not an address of this computer ({e.strerror}); "
+            "127.0.0.1 lets only this computer in, 0.0.0.0 all others"
+        ) from None
 
 
 def _viser() -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+import kinetree
 from kinetree.cli.command import (
     BUILT_IN,
     Floating,
@@ -76,7 +77,7 @@ def _problems(name: str, base: str | None) -> list[Problem]:
     from kinetree.model.load import check_file
 
     if name in BUILT_IN:
-        return load_robot(name, floating=base == "floating").model.problems()
+        return getattr(kinetree.robots, name)(base or "fixed").model.problems()
     try:
         return check_file(name, base)
     except MissingFileError as e:

@@ -22,7 +22,9 @@ def show(
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The first free port from here on.")] = 8080,
+    port: Annotated[
+        int, typer.Option(help="The first free port from here on.", min=1, max=65535)
+    ] = 8080,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     floating: Floating = False,
 ) -> None:
