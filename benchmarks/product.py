@@ -16,7 +16,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ REPOSITORY = Path(__file__).parents[1]
 PIECE = 1 << 18
 """Rows that are computed at once, as many as `kinetree run` takes at most."""
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-G1 = "cmeel.prefix/share/example-robot-data/robots/g1_description/urdf/g1_29dof_rev_1_0.urdf"
+G1 = "share/example-robot-data/robots/g1_description/urdf/g1_29dof_rev_1_0.urdf"
 
 
 def main() -> None:
@@ -131,7 +130,7 @@ def viewer() -> dict[str, float]:
     """
     from playwright.sync_api import sync_playwright
 
-    file = str(Path(sysconfig.get_paths()["purelib"]) / os.environ.get("KINETREE_G1", G1))
+    file = next(str(x) for x in (Path(p) / "cmeel.prefix" / G1 for p in sys.path) if x.is_file())
     with sync_playwright() as driver:
         name = os.environ.get("KINETREE_BROWSER") or shutil.which("chromium")
         browser = driver.chromium.launch(executable_path=name, args=FLAGS)
@@ -144,7 +143,8 @@ def viewer() -> dict[str, float]:
 def _shown(browser: Any, file: str) -> dict[str, float]:
     """The times from the command to the address, to the controls, and to the last new picture."""
     command = [sys.executable, "-m", "kinetree", "show", file, "--no-browser", "--port", "8410"]
-    page = browser.new_page(viewport={"width": 1280, "height": 760})
+    page = browser.new_page(viewport={"width": 800, "height": 500})
+    page.set_default_timeout(120_000)
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -176,7 +176,7 @@ def _still_since(page: Any, patience: float = 3.0) -> float:
     last, since = np.zeros(0), time.perf_counter()
     while time.perf_counter() - since < patience:
         asked = time.perf_counter()
-        picture = np.array(Image.open(io.BytesIO(page.screenshot())))[:, :900, :3]
+        picture = np.array(Image.open(io.BytesIO(page.screenshot())))[:, :450, :3]
         if picture.shape != last.shape or (picture != last).any(axis=-1).mean() > 0.01:
             last, since = picture, asked
     return since
