@@ -25,6 +25,8 @@ def test_quantities_are_compiled_into_the_cache(folder):
     assert done.exit_code == 0, done.output
     assert "done" in done.output
     assert len(cache.entries()) >= 6  # interfaces and two bodies each
+    assert cache.usage()[0] == len(cache.entries())
+    assert cache.usage()[1] > sum(map(len, cache.entries().values()))  # with their heads
 
 
 @pytest.mark.parametrize(

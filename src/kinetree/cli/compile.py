@@ -61,8 +61,8 @@ def cache_summary(action: str, file: Path | None) -> dict[str, Any]:
         return {**done, "entries": cache.import_from(file), "file": str(file)}
     if action == "clear":
         return {**done, "entries": cache.clear()}
-    found = {} if where is None else cache.entries()
-    return {**done, "entries": len(found), "bytes": sum(map(len, found.values()))}
+    count, size = cache.usage()
+    return {**done, "entries": count, "bytes": size}
 
 
 def cache_report(action: str, file: Path | None, console: Console) -> None:

@@ -12,6 +12,7 @@ from kinetree.cli.command import (
     JsonOption,
     RobotArgument,
     command,
+    complete_robot,
     echo_json,
     load_robot,
 )
@@ -21,7 +22,11 @@ from kinetree.cli.command import (
 def demo(
     robot: Annotated[
         Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Argument(help=f"{ROBOT} The arm if none is given.", show_default=False),
+        typer.Argument(
+            help=f"{ROBOT} The arm if none is given.",
+            show_default=False,
+            autocompletion=complete_robot,
+        ),
     ] = None,
     floating: Floating = False,
 ) -> None:

@@ -13,6 +13,7 @@ from kinetree.cli.command import (
     JsonOption,
     RobotArgument,
     command,
+    complete_robot,
     echo_json,
     load_robot,
     one_of,
@@ -91,7 +92,12 @@ def transition(
         str, typer.Option(help="The weight of a free root's force, or 'passive' for no force.")
     ] = "0",
     hold: Annotated[str, typer.Option(help="Frames that stay, with commas between.")] = "",
-    robot: Annotated[str, typer.Option(help="Of NPZ files: a robot file or a built-in one.")] = "",
+    robot: Annotated[
+        str,
+        typer.Option(
+            help="Of NPZ files: a robot file or a built-in one.", autocompletion=complete_robot
+        ),
+    ] = "",
     floating: Floating = False,
     coefficients: Annotated[int, typer.Option(help="Of each coordinate's spline.")] = 12,
     json: JsonOption = False,
