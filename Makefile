@@ -20,6 +20,8 @@ demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
 
 test: lint types
+	@test -n "$$KINETREE_BROWSER" || command -v chromium || command -v chrome || \
+	echo "no browser: the tests of the viewer's page are skipped (install chromium)"
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 test-fast: $(VENV)/.test
