@@ -2,6 +2,7 @@
 # make test    lint, types, tests
 # make test-fast      the tests that are not marked slow
 # make test-pythons   the tiny suite on the other Python versions that are installed
+# make test-wheel     build the wheel, and try it in fresh environments of Python 3.10 to 3.13
 # make paper   the tables and figures of a paper again, into docs/paper
 # make test-memory    a part of the suite with freed memory overwritten
 # make test-gpu       kernels on a GPU against the interpreter, where CuPy and a GPU are
@@ -15,19 +16,24 @@ WORKERS ?= auto
 # The build without CUDA. Any other version would bring 2.7 GB of CUDA packages.
 TORCH ?= 2.13.0+cpu
 
-.PHONY: demo test test-fast test-gpu test-pythons test-memory bench paper docs lint types format clean
+.PHONY: demo test test-fast test-gpu test-pythons test-wheel test-memory bench paper docs lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
 
 test: lint types
+	@test -n "$$KINETREE_BROWSER" || command -v chromium || command -v chrome || \
+	echo "no browser: the tests of the viewer's page are skipped (install chromium)"
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 test-fast: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast
 
 test-pythons:
 	tools/test_pythons.sh 3.10 3.12 3.13
+
+test-wheel:
+	PYTHON=$(PYTHON) tools/test_wheel.sh 3.10 3.11 3.12 3.13
 
 test-memory: $(VENV)/.test
 	PYTHONMALLOC=malloc MALLOC_PERTURB_=255 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, settings
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
-settings.register_profile(
-    "kinetree",
-    deadline=None,
-    max_examples=25,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+for profile, examples in (("kinetree", 25), ("fast", 5)):  # make test-fast takes the second
+    settings.register_profile(
+        profile,
+        deadline=None,
+        max_examples=examples,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
 settings.load_profile("kinetree")

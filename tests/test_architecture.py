@@ -258,6 +258,7 @@ def stations(folder: Path) -> set[str]:
     return {m for m in called if not any(fnmatch(m, pattern) for pattern in patterns)}
 
 
+@pytest.mark.slow
 def test_a_first_call_passes_at_most_thirty_modules_in_one_direction(tmp_path):
     way = stations(tmp_path)
     assert {"load", "model.urdf", "tracing", "graph.lower", "emit.llvm", "runtime.kernel"} <= way
@@ -285,6 +286,7 @@ def test_an_algorithm_fits_on_two_pages():
         assert len(text.splitlines()) - len(words.splitlines()) <= 140, path
 
 
+@pytest.mark.slow
 def test_the_core_imports_no_optional_package_and_little_beyond_numpy():
     code = (
         "import time, sys; t = [time.process_time()]\n"

@@ -47,6 +47,7 @@ ROBOTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_tracking_stays_bounded_and_the_states_fit_the_joints(track, name):
     run = track(ROBOTS[name](), duration=0.3)

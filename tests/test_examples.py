@@ -72,6 +72,7 @@ def test_the_tool_arrives(tmp_path):
     assert example("pick").main(tmp_path) < 1e-3
 
 
+@pytest.mark.slow
 def test_bodies_in_bullet_follow_and_stay_together(tmp_path):
     pytest.importorskip("pybullet")
     for run in example("maximal_coordinates").main(tmp_path, 0.1).values():
@@ -102,6 +103,7 @@ def test_states_are_computed_out_of_core():
     assert (found > 0.0).all()
 
 
+@pytest.mark.slow
 def test_a_log_makes_the_model_better(tmp_path):
     before, after = example("identify").main(tmp_path)
     assert after < 0.1 * before

@@ -122,6 +122,7 @@ def test_joint_forces_are_linear_in_inertial_parameters():
     assert relative_error(family.inverse_dynamics_derivative(q, v, a, 3 * p), D) < EXACT
 
 
+@pytest.mark.slow
 def test_derivatives_by_the_state_of_a_robot_with_parameters():
     q, v, a = motion()
     p = FAMILY.parameters

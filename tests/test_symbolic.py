@@ -71,6 +71,7 @@ def test_the_two_link_arm_is_the_textbooks():
     assert found == {(1, 1, 2): h, (1, 2, 1): h, (1, 2, 2): h, (2, 1, 1): -h}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cart_pole", "double_pendulum"])
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "coriolis_matrix", "christoffel_symbols"])
 def test_closed_forms_are_what_kernels_compute(name, quantity):
@@ -111,6 +112,7 @@ def test_every_setting_of_a_quantity_has_its_option():
     assert all(f"--{name}" in shown for name in settings), settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [
@@ -133,6 +135,7 @@ def test_a_quantity_takes_its_settings_as_options(arguments, lines):
         assert line in result.output.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", list(kt.quantities.QUANTITIES))
 def test_every_quantity_is_printed_or_refused_with_a_message(quantity):
     row = kt.quantities.QUANTITIES[quantity]
@@ -194,6 +197,7 @@ def test_a_whole_matrix_is_printed_as_latex():
     assert r"\cos{\left(q_{2} \right)}" in text
 
 
+@pytest.mark.slow
 def test_a_closed_form_prints_itself_in_every_language():
     form = closed_form(kt.robots.double_pendulum(), "inverse_dynamics")
     values = {"q1": 0.1, "q2": 0.2, "v1": 0.3, "v2": 0.4, "a1": 0.5, "a2": 0.6}

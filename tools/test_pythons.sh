@@ -4,16 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The interpreter of a version: on the PATH, or one of pyenv's.
-interpreter() {
-  local found
-  for found in "$(command -v "python$1" || true)" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1."*/bin/python; do
-    if [ -n "$found" ] && "$found" -c '' 2>/dev/null; then
-      echo "$found"
-      return
-    fi
-  done
-}
+. tools/interpreters.sh
 
 for version in "$@"; do
   python=$(interpreter "$version")

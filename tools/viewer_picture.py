@@ -29,7 +29,7 @@ FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader
 def main(picture: str, data: Path = DATA) -> None:
     file = data / "talos_data/robots/talos_reduced.urdf"
     robot = kt.load(file)
-    viewer = robot.show(folder=file.parent)
+    viewer = robot.show()
     q = robot.neutral()
     for name, x in POSE.items():
         q[robot.coordinate_names.index(name)] = x
@@ -41,9 +41,8 @@ def main(picture: str, data: Path = DATA) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 760})
         page.goto(viewer.url)
         page.get_by_text("torso_1_joint, rad").wait_for()
-        time.sleep(8.0)  # meshes arrive
-        for client in viewer.server.get_clients().values():
-            client.camera.position, client.camera.look_at = (1.55, -1.2, 0.55), (0.0, 0.0, -0.05)
+        page.get_by_role("tab", name="Numbers").click()
+        time.sleep(14.0)  # meshes arrive
         page.locator(".mantine-Notification-closeButton").first.click(force=True)
         time.sleep(6.0)
         page.screenshot(path=picture)

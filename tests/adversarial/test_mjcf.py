@@ -557,6 +557,7 @@ def test_what_repeats_others_as_robots_do_is_loaded(what):
     assert load_model(mjcf(inside)).nv == count
 
 
+@pytest.mark.slow
 def test_a_document_of_too_many_elements_is_refused(tmp_path):
     many = f"<worldbody>\n{'<body/>' * MOST_WRITTEN}</worldbody>"
     with pytest.raises(FileFormatError, match=rf"<string>:2: .* over {MOST_WRITTEN} elements"):

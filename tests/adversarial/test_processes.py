@@ -38,6 +38,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_child_forked_while_a_thread_compiles_can_compile_and_call(threads):
@@ -82,6 +83,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_long_batch_stops_soon_after_an_interrupt(threads):
     command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED, threads]

@@ -163,6 +163,7 @@ def test_the_symbols_times_the_velocity_are_the_matrix(model, seed):
     assert relative_error(Gamma @ v, C) < FEW
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(models(max_bodies=4).filter(holonomic), SEEDS)
 def test_the_symbols_are_those_of_the_definition(model, seed):
@@ -189,6 +190,7 @@ def test_in_quasi_velocities_the_symbols_differ_by_what_the_axes_do_to_each_othe
     assert np.abs(skew).max() < FEW * max(1.0, np.abs(Gamma).max())
 
 
+@pytest.mark.slow
 def test_the_sparse_symbols_are_the_dense_ones():
     for robot in (kt.robots.tree(9), kt.robots.human(), kt.robots.human().rechart("zyx")):
         robot = robot.subtree("upper_trunk") if "human" in robot.name else robot

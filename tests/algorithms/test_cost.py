@@ -80,6 +80,7 @@ LINEAR = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["chain", "binary tree"])
 @pytest.mark.parametrize("algorithm", LINEAR, ids=lambda a: a.__name__)
 def test_recursions_are_linear_in_the_bodies(algorithm, kind):
@@ -90,6 +91,7 @@ def test_recursions_are_linear_in_the_bodies(algorithm, kind):
     assert slope == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["chain", "binary tree"])
 def test_the_mass_matrix_grows_with_the_bodies_times_their_depth(kind):
     models = shapes(kind)

@@ -51,6 +51,7 @@ def worst(found, expected):
 # inverse dynamics
 
 
+@pytest.mark.slow
 @inverse_ways
 @given(model=models(), seed=SEEDS)
 def test_the_derivatives_of_inverse_dynamics_are_those_of_complex_steps(way, model, seed):
@@ -60,6 +61,7 @@ def test_the_derivatives_of_inverse_dynamics_are_those_of_complex_steps(way, mod
     assert worst(way(model, q, v, a, acting), expected) < EXACT
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_three_derivatives_of_inverse_dynamics_agree(model, seed):
     q, v, a = state(model, seed)
@@ -68,6 +70,7 @@ def test_three_derivatives_of_inverse_dynamics_agree(model, seed):
     assert max(worst(other, first) for other in others) < EXACT
 
 
+@pytest.mark.slow
 @inverse_ways
 @given(model=models(), seed=SEEDS)
 def test_the_derivative_by_accelerations_is_the_mass_matrix(way, model, seed):
@@ -134,6 +137,7 @@ def test_the_derivative_of_gravity_forces_is_that_of_complex_steps(model, seed):
 # forward dynamics
 
 
+@pytest.mark.slow
 @forward_ways
 @given(model=models(), seed=SEEDS)
 def test_the_derivatives_of_forward_dynamics_are_those_of_complex_steps(way, model, seed):

@@ -63,6 +63,7 @@ def differences(robot, function, q, *vectors):
 # first order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "quantity"), CASES)
 def test_all_methods_agree_with_each_other_and_with_complex_steps(name, quantity):
     robot = BUILT_IN[name]()
@@ -81,6 +82,7 @@ def test_derivatives_of_a_human_figures_forward_dynamics_are_those_of_complex_st
     assert worst(algorithms.forward_derivatives(robot.model, *state), expected) < PEER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "quantity"), CASES)
 def test_the_default_is_the_cheapest_method(name, quantity):
     robot = BUILT_IN[name]()
@@ -91,6 +93,7 @@ def test_the_default_is_the_cheapest_method(name, quantity):
         assert costs["analytic"] < costs["graph"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arm", "quadruped", "cart pole", "double pendulum"])
 def test_derivatives_of_forward_dynamics_are_those_of_inverse_dynamics_solved(name):
     robot = BUILT_IN[name]()
@@ -147,6 +150,7 @@ def test_compiled_derivatives_of_the_mass_matrix_equal_the_algorithms():
     assert relative_error(robot.mass_matrix_inverse_derivatives(q), inverse) < PEER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arm", "quadruped"])
 @pytest.mark.parametrize("axes", AXES)
 def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
@@ -162,6 +166,7 @@ def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
         assert worst(found, expected) < DIFFERENCES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "about"), [*product(["arm"], POINTS), ("quadruped", "origin")])
 def test_derivatives_of_the_momentum_and_its_rate_are_those_of_differences(name, about):
     robot = BUILT_IN[name]()
@@ -175,6 +180,7 @@ def test_derivatives_of_the_momentum_and_its_rate_are_those_of_differences(name,
 # second order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["inverse_dynamics", "forward_dynamics"])
 @pytest.mark.parametrize("make", [lambda: kt.robots.chain(2, seed=1), leg], ids=["chain", "ball"])
 def test_second_derivatives_are_those_of_differences_of_the_first(make, what):

@@ -79,6 +79,7 @@ def test_the_stiffness_matrix_is_the_derivative_of_the_forces(model, seed):
     assert worst([stiffness_matrix(model, q)], slopes(model, spring_forces, q)) < EXACT
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_springs_add_to_joint_forces_what_holds_them_and_to_nothing_else(model, seed):
     q, v, a = state(model, seed)
@@ -94,6 +95,7 @@ def test_springs_add_to_joint_forces_what_holds_them_and_to_nothing_else(model, 
     assert masses[0] == masses[1]
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_a_spring_accelerates_as_the_force_that_holds_it_would_the_other_way(model, seed):
     q, v, tau = state(model, seed)
@@ -137,6 +139,7 @@ def test_frames_turned_about_a_joint_s_axis_leave_its_spring_relaxed_where_it_wa
 # compiled
 
 
+@pytest.mark.slow
 def test_a_compiled_robot_has_its_springs_in_every_quantity():
     links = [Link(name, SOLID) for name in ("trunk", "upper", "lower", "hand")]
     turned = tuple(Ball().integrate(Ball().neutral(), [0.4, -0.3, 0.2]))

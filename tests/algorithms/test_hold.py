@@ -13,6 +13,7 @@ BALL = kt.Assembly("top", "base")
 BALL.add("top", "base", kt.joints.Ball(), mass=1.0, inertia=(0.01, 0.02, 0.03), com=(0, 0, 0.1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "robot", [kt.robots.arm(), BALL.robot(), QUADRUPED], ids=lambda robot: robot.name
 )

@@ -99,6 +99,7 @@ def test_the_mass_matrix_is_the_forces_of_unit_accelerations(model, seed):
     assert np.linalg.eigvalsh(M).min() > 0.0
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_the_power_of_the_joints_is_the_rate_of_the_energy(model, seed):
     model = without(model, "damping", "friction")
@@ -124,6 +125,7 @@ def test_the_power_of_the_joints_is_the_rate_of_the_energy(model, seed):
     assert abs(rate - power) < 1e-8 * scale
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_an_external_wrench_is_felt_through_the_motion_of_its_frame(model, seed):
     q, v, a = state(model, seed)
@@ -153,6 +155,7 @@ def test_an_external_wrench_is_felt_through_the_motion_of_its_frame(model, seed)
     assert relative_error(forward(model, q, v, tau, wrench), a) < tolerance
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(models(max_bodies=4), SEEDS)
 def test_compiled_kernels_equal_the_algorithms_on_floats(model, seed):
@@ -168,6 +171,7 @@ def test_compiled_kernels_equal_the_algorithms_on_floats(model, seed):
     assert relative_error(robot.gravity_forces(q), robot.bias_forces(q, 0 * np.array(v))) < EXACT
 
 
+@pytest.mark.slow
 @given(models(), SEEDS)
 def test_moving_there_and_looking_back_gives_the_velocity(model, seed):
     q, v, _ = state(model, seed)

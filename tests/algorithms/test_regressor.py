@@ -48,6 +48,7 @@ def test_momentum_and_its_rate_are_linear_in_the_parameters(robot):
         assert relative_error(Y @ robot.inertial_parameters, value) < EXACT
 
 
+@pytest.mark.slow
 def test_the_base_carries_the_change_of_momentum_and_the_weight(robot):
     q, v, a, _, _ = states(robot)
     weight = robot.total_mass * robot.gravity

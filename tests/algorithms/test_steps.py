@@ -53,6 +53,7 @@ def spinner():
 FLYER, PENDULUM = flyer(damping=0.1, stiffness=2.0), kt.robots.double_pendulum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("robot", [FLYER, PENDULUM], ids=lambda robot: robot.name)
 def test_a_method_has_its_order(robot, method):
@@ -193,6 +194,7 @@ def test_a_stiff_spring_and_damper_need_the_implicit_step():
 # derivatives
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_linearised_step_predicts_the_step_of_a_neighbour(method):
     robot, dt, h = spinner(), 0.01, 1e-6

@@ -114,6 +114,7 @@ def test_three_mass_matrices_agree(model, seed):
     assert relative_error(algorithms.lagrange_mass(model, q), M) < EXACT
 
 
+@pytest.mark.slow
 @given(models(max_bodies=5), SEEDS)
 def test_the_lagrangian_form_gives_the_coriolis_forces(model, seed):
     q, v, _ = state(model, seed)
@@ -121,6 +122,7 @@ def test_the_lagrangian_form_gives_the_coriolis_forces(model, seed):
     assert relative_error(algorithms.lagrange_coriolis_forces(model, q, v), c) < EXACT * 10
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(models(max_bodies=4), SEEDS)
 def test_the_lagrangian_matrix_with_its_transpose_is_the_rate_of_the_mass_matrix(model, seed):
@@ -178,6 +180,7 @@ def test_two_inverses_of_the_mass_matrix_agree_in_any_order(model, seed, random)
 # forward dynamics
 
 
+@pytest.mark.slow
 @given(models(), SEEDS, st.data())
 def test_hybrid_dynamics_finds_what_it_was_not_given(model, seed, data):
     q, v, a = state(model, seed)

@@ -20,6 +20,7 @@ def invoke(*arguments):
     return typer_testing.CliRunner().invoke(app, list(arguments))
 
 
+@pytest.mark.slow
 def test_the_demo_reports_tree_state_identities_and_speed():
     result = invoke("demo")
     assert result.exit_code == 0, result.output
@@ -130,3 +131,28 @@ def test_it_runs_as_a_module():
         [sys.executable, "-m", "kinetree", "--help"], capture_output=True, text=True, check=True
     )
     assert "demo" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "arm", "--base", "hovering"), "base must be"),
+        (("convert", "arm", "arm.txt"), "arm.txt: a name that ends with .urdf"),
+        (("convert", "arm", "no/arm.urdf"), "no/arm.urdf: there is no folder no"),
+        (("simulate", "arm", "--time", "1e9"), "not enough memory"),
+        (("simulate", "arm", "--time", "0.01", "-o", "no/a.npz"), "no/a.npz: no such file"),
+        (("simulate", "arm", "--time", "0.01", "--plot", "a.xyz"), "ends with its format: "),
+        (("identify", "arm", "text.npz"), "text.npz is not an NPZ file of numbers"),
+        (("show", "arm", "--trajectory", "text.npz"), "text.npz is not an NPZ file of numbers"),
+        (("run", "mass_matrix", "arm", "text.npz", "-o", "a.npz"), "text.npz is not an NPZ file"),
+        (("cache", "import", "no.zip"), "no.zip: no such file"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_a_sentence(arguments, message, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.npz").write_text("not numbers")
+    result = invoke(*arguments)
+    assert result.exit_code == (2 if arguments[0] == "check" else 1)
+    assert message in result.output
+    assert isinstance(result.exception, SystemExit)

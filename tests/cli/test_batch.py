@@ -153,6 +153,14 @@ def test_a_missing_column_is_named_with_what_was_expected(tmp_path, states):
     assert "--zero a" in result.output
 
 
+def test_zero_is_offered_for_arguments_that_may_be_zero_only(tmp_path, states):
+    path, out = write(tmp_path / "in.npz", {"q": states["q"]}), str(tmp_path / "out.npz")
+    result = invoke("run", "kinetic_energy", "arm", str(path), "-o", out)
+    assert "array 'v' is missing; it has time, q. --zero v takes v as zero" in result.output
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", out, "--keep", "height")
+    assert "array 'height' is missing; it has time, q\n" in result.output
+
+
 def test_a_cell_that_is_no_number_is_named_by_its_line(tmp_path, states):
     path = write(tmp_path / "in.csv", states)
     lines = path.read_text().splitlines()

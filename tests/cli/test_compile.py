@@ -25,6 +25,8 @@ def test_quantities_are_compiled_into_the_cache(folder):
     assert done.exit_code == 0, done.output
     assert "done" in done.output
     assert len(cache.entries()) >= 6  # interfaces and two bodies each
+    assert cache.usage()[0] == len(cache.entries())
+    assert cache.usage()[1] > sum(map(len, cache.entries().values()))  # with their heads
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,7 @@ print(kt.robots.double_pendulum().inverse_dynamics(*[[0.1, 0.2]] * 3).shape)
 """
 
 
+@pytest.mark.slow
 def test_a_cache_is_shipped_in_a_file(folder, monkeypatch):
     # in a process of its own, which also compiles what all kernels share
     command = [sys.executable, "-m", "kinetree", "compile", "double_pendulum", "inverse_dynamics"]

@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli.app import app
 from tests.cli.test_app import invoke
-
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_an_example_in_its_help(command):
-    result = invoke(command, "--help")
-    assert result.exit_code == 0
-    assert f"Example: kinetree {command}" in result.output
 
 
 def test_info_lists_bodies_limits_and_frames():
@@ -85,17 +75,6 @@ def test_doctor_says_whether_the_cache_is_used_and_why(tmp_path, monkeypatch):
     result = invoke("doctor")
     assert result.exit_code == 0
     assert "KINETREE_CACHE is empty" in result.output
-
-
-def test_the_shell_completes_robots_and_quantities(tmp_path, monkeypatch):
-    from kinetree.cli import app as module
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "armadillo.urdf").write_text("")
-    (tmp_path / "arms").mkdir()
-    assert sorted(module._robots("arm")) == ["arm", "armadillo.urdf", "arms/"]
-    assert "mass_matrix" in module._quantities("mass")
-    assert "--install-completion" in invoke("--help").output
 
 
 def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):

@@ -40,6 +40,7 @@ def invoke(*arguments):
     return typer_testing.CliRunner().invoke(app, ["transition", *arguments])
 
 
+@pytest.mark.slow
 def test_two_recordings_become_one(tmp_path):
     first, second = (recording(tmp_path / f"{k}.bvh", k) for k in (1, -1))
     output = tmp_path / "out.bvh"

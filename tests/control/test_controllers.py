@@ -32,6 +32,7 @@ def controllers():
 NAMES = ("pd", "computed_torque", "passivity", "operational_space", "impedance", "lqr")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_law_on_numbers_is_the_law_compiled(controllers, name):
     controller, rng = controllers[name], np.random.default_rng(0)
@@ -41,6 +42,7 @@ def test_a_law_on_numbers_is_the_law_compiled(controllers, name):
     assert controller.forces(ARM.random(rng, 3), v).shape == (3, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_controller_leads_to_its_target_and_rests_there(controllers, name):
     start = GOAL + 0.1 * np.array([1, -1, 1, -1, 1, -1, 1])

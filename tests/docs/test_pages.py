@@ -14,6 +14,9 @@ PAGES = [
     if "```python" in page.read_text()
 ]
 
+SLOW = {"bvh", "cartesian", "derivatives", "identification", "jax", "motion", "mpc", "native"}
+SLOW |= {"torch", "tutorial", "viewer"}
+"""Pages whose code takes seconds."""
 NEEDS = {
     "casadi": "casadi",
     "dask": "dask",
@@ -30,7 +33,7 @@ NEEDS = {
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     "page",
-    slow_if(lambda page: page.stem in ("derivatives", "mpc", "torch", "tutorial"), PAGES),
+    slow_if(lambda page: page.stem in SLOW, PAGES),
     ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):

@@ -73,6 +73,7 @@ def wide(x):
     return {"m": matrix, "z": [0.0, 1.5]}
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("states", [1, 31, 128, 300])
 @pytest.mark.parametrize("limit", [None, 1000])

@@ -172,6 +172,7 @@ def test_every_operation_gives_the_interpreters_values(chunk_size, kind, chunks_
     assert_equals_interpreter(program, kernel, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("chunk_size", [1, 3, 10])
 def test_random_programs_give_the_interpreters_values(chunk_size, seed, chunks_of):
@@ -189,6 +190,7 @@ def test_random_programs_give_the_interpreters_values_in_single_precision(seed, 
     assert_equals_interpreter(program, kernel, "float", counts=[1, 2, 15, 16, 17])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_chunk_size_does_not_change_a_bit(seed, chunks_of):
     program = random_program(seed)
@@ -261,6 +263,7 @@ def test_any_number_of_arguments_of_a_routine_may_be_called_at_once(count):
         assert_equals_interpreter(program, kernel, kind, counts=[1, 2, 9])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk_size", [100, 1500])
 def test_operands_and_scratch_may_be_larger_than_the_stack_allows(chunk_size, chunks_of):
     chunks_of(chunk_size)

@@ -130,6 +130,7 @@ def test_what_a_routine_computes_can_be_an_argument():
         assert relative_error(b, a) < 10 * EXACT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["mass_matrix", "christoffel_symbols"])
 def test_a_long_chain_compiled_with_functions_is_what_the_interpreter_says(quantity):
     kernel = robots.chain(26).kernel(quantity)

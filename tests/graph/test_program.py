@@ -198,6 +198,7 @@ def test_the_order_of_results_and_of_arguments_is_part_of_the_digest():
     assert len({p.digest for p in programs}) == len(programs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_a_digest_is_the_same_in_every_process(seed):
     code = "from tests.graph.test_program import rotate; print(rotate({'x': (3,)}).digest)"

@@ -20,6 +20,7 @@ def limited(robot, **limits):
     return kt.Robot(replace(robot.model, bodies=tuple(bodies)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", ["fourier", "spline"])
 def test_a_motion_stays_within_limits_and_starts_and_ends_at_rest(curve):
     motion = exciting_motion(ARM, curve=curve, **QUICK)
@@ -61,6 +62,7 @@ def test_its_gradient_is_that_of_differences(criterion, curve):
     assert np.allclose(gradient, np.array(steps) / (2 * h), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_frames_stay_in_their_box():
     box = {"tool": ((-np.inf, -np.inf, 0.3), (np.inf, np.inf, np.inf))}
     motion = exciting_motion(ARM, workspace=box, iterations=20, samples=60)

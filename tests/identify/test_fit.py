@@ -117,6 +117,7 @@ def test_outliers_hardly_matter_if_they_are_weighted_down():
     assert errors[1].max() < 0.02 * errors[0].max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["log-cholesky", "lmi"])
 def test_consistent_estimates_are_inertias_of_bodies(method, tmp_path):
     if method == "lmi":
@@ -149,6 +150,7 @@ def test_a_floating_robot_is_fitted_to_its_noise(name):
     assert (found.errors(test).rms < 0.22).all()
 
 
+@pytest.mark.slow
 def test_both_ways_to_consistency_agree():
     pytest.importorskip("cvxpy")
     robot = kt.robots.arm()

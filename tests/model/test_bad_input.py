@@ -190,6 +190,7 @@ def test_devices_and_pipes_are_refused_unread(tmp_path):
 # size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [100_000_000, 50_000_000])
 @pytest.mark.parametrize("where", ["before", "inside", "after", "in a tag"])
 def test_megabytes_of_white_space_are_read_or_refused_in_little_memory(count, where, tmp_path):
@@ -228,6 +229,7 @@ def test_deep_nesting_is_refused(tmp_path):
     refuse(tmp_path, deep, f"1: elements are nested {DEEPEST} deep: no robot file is")
 
 
+@pytest.mark.slow
 def test_elements_without_end_are_refused(tmp_path):
     with refused(f":1: over {MOST} elements: no robot file has those"):
         load_model("<robot>" + "<a/>" * (MOST + 1) + "</robot>")

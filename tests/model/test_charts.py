@@ -132,6 +132,7 @@ def singular(chart, distance=0.0):
 # the same motion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", CHARTS)
 @pytest.mark.parametrize("model", [PUPPET, HUMAN.model], ids=["puppet", "human"])
 def test_a_chart_changes_coordinates_and_nothing_else(model, chart):
@@ -279,6 +280,7 @@ LEG = kt.Robot(edit.subtree(PUPPET, "trunk", "fixed"))
 """Ball, hinge, ball."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["exponential", "zyx", "zxz"])
 def test_at_a_singularity_there_is_no_forward_dynamics_and_the_joint_is_named(chart):
     robot = LEG.rechart(chart)

@@ -244,30 +244,35 @@ def fuzzed(examples):
     return settings(max_examples=examples, deadline=None, derandomize=False)
 
 
+@pytest.mark.slow
 @fuzzed(3000)
 @given(damaged(URDFS), BASES)
 def test_a_damaged_urdf_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
+@pytest.mark.slow
 @fuzzed(3000)
 @given(revalued(URDFS, NUMBERS), BASES)
 def test_a_urdf_of_other_values_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
+@pytest.mark.slow
 @fuzzed(1300)
 @given(trees(), BASES)
 def test_a_urdf_that_is_nearly_right_is_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
+@pytest.mark.slow
 @fuzzed(600)
 @given(forests(), BASES)
 def test_any_elements_in_any_order_are_read_or_refused(file, data, base):
     hold(file, data, base)
 
 
+@pytest.mark.slow
 @fuzzed(1300)
 @given(revalued(MJCFS, NUMBERS))
 def test_an_mjcf_of_other_values_is_read_or_refused(file, data):

@@ -97,6 +97,7 @@ def test_moving_along_a_velocity_takes_the_body_along_its_screw(kind, data):
     assert relative_error(one, two) < EXACT
 
 
+@pytest.mark.slow
 @every_joint
 @given(st.data())
 def test_the_subspace_rate_is_the_derivative_of_the_subspace(kind, data):
@@ -407,6 +408,7 @@ def test_a_joint_that_is_defined_elsewhere_moves_with_the_energy_of_its_bodies()
     assert relative_error(weight + springs, gradient) < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rnea", "liu-jain", "balafoutis-patel"])
 def test_a_joint_that_is_defined_elsewhere_has_dynamics_and_derivatives(method):
     robot = with_a_cam()

@@ -200,6 +200,7 @@ def test_a_floating_base_that_is_locked_is_mounted_there():
 # files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["urdf", "xml"])
 @pytest.mark.parametrize("made", [kt.robots.arm, kt.robots.cart_pole, lambda: kt.robots.tree(12)])
 def test_a_file_says_where_a_robot_is_mounted(tmp_path, made, ending):

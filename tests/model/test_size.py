@@ -48,6 +48,7 @@ def work():
     return time.process_time() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", PARENTS)
 def test_ten_thousand_links_are_assembled(shape):
     for kind, count in (("revolute", MANY), ("fixed", 1)):
@@ -59,6 +60,7 @@ def test_ten_thousand_links_are_assembled(shape):
             assert model.bodies[body.parent].name == f"l{parent}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", PARENTS)
 def test_ten_thousand_links_load_in_seconds_and_in_linear_time(shape):
     # the best of some: what else the machine does is no part of it
@@ -74,6 +76,7 @@ def test_ten_thousand_links_load_in_seconds_and_in_linear_time(shape):
     pytest.fail(f"{large:.2f} s, of an eighth {small:.2f} s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", PARENTS)
 def test_the_memory_of_loading_is_linear(shape):
     def peak(count):

@@ -248,6 +248,7 @@ def test_a_robot_written_as_mjcf_is_the_same_robot(model):
     check_forces(model, again)
 
 
+@pytest.mark.slow
 @given(robots(*SINGLE, *SERIES, st.just(Ball()), st.just(free_motion(Ball()))))
 def test_joints_in_series_are_several_of_one_body_in_mjcf(model):
     text = write_mjcf(model)
@@ -307,6 +308,7 @@ UNPHYSICAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("file", FILES)
 def test_a_urdf_file_written_again_is_the_same_robot(file, base):

@@ -43,6 +43,7 @@ def test_a_batch_is_solved_as_each_alone(reach):
     assert batch.motion(2).duration == pytest.approx(0.6)
 
 
+@pytest.mark.slow
 def test_controls_stay_within_their_bounds():
     running, final = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
     free = POLE.optimal_control(running, final, steps=30, dt=0.02).solve([0.0, 0.0], [0.0, 0.0])

@@ -267,6 +267,7 @@ def test_a_free_body_carries_displacements_by_the_adjoint_of_its_velocity():
     assert not A[6 : robot.nv, : robot.nv].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", [ARM, kt.robots.quadruped()], ids=lambda robot: robot.name)
 def test_a_step_in_time_moves_displacements_as_the_robot_moves(robot):
     n, dt, h = robot.nv, 1e-4, 1e-5
@@ -285,6 +286,7 @@ def test_a_step_in_time_moves_displacements_as_the_robot_moves(robot):
         assert relative_error(found / h, (A @ x + B @ u) / h) < 1e-5
 
 
+@pytest.mark.slow
 def test_batches_and_external_wrenches():
     rng = np.random.default_rng(4)
     q, (v, tau) = ARM.random(rng, 3), rng.standard_normal((2, 3, 7))

@@ -205,6 +205,7 @@ def test_wrong_arguments_are_told_what_is_valid(file, tmp_path):
         kt.write_bvh(path, arm, np.zeros((3, 7)), -0.1)
 
 
+@pytest.mark.slow
 def test_the_human_figure_follows_a_recorded_skeleton(file):
     capture = kt.read_bvh(file(walker()), "cm", "y")
     figure, q, residual, joints = kt.fit_human(capture)

@@ -241,12 +241,14 @@ def test_a_small_model_agrees(name):
     check(kt.load(text), mujoco.MjModel.from_xml_string(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_of_pybullet_agrees(file):
     path = PYBULLET / file
     check(kt.load(path), mujoco.MjModel.from_xml_path(str(path)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", URDFS)
 def test_a_urdf_that_mujoco_converted_agrees(file):
     text = mjcf_of_urdf(pinocchio_oracle.ROBOTS / file)

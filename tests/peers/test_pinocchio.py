@@ -128,6 +128,7 @@ def test_integrate_and_difference_agree_on_a_floating_base(file):
         assert relative_error(between[i], pin.difference(peer, q0[i], q1[i])) < PEER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_external_wrenches_agree(base):
     file = "talos_data/robots/talos_reduced.urdf"
@@ -147,6 +148,7 @@ def test_external_wrenches_agree(base):
     assert relative_error(robot.forward_dynamics(q, v, tau, external=wrenches), qdd) < PEER
 
 
+@pytest.mark.slow
 def test_frame_poses_agree():
     file = "tiago_description/robots/tiago.urdf"
     robot, peer = load(file, "fixed"), oracle.load(file)
@@ -183,6 +185,7 @@ def test_a_joint_that_mimics_nobody_is_named(file):
         load(file, "fixed", mimic=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted({*MIMICKING} - {*MIMICS_NOBODY} - PINOCCHIO_REFUSES))
 def test_mimicking_joints_agree(file):
     robot, peer = load(file, "fixed", mimic=True), oracle.load(file, mimic=True)
@@ -202,6 +205,7 @@ def test_mimicking_joints_agree(file):
         assert relative_error(M[i], upper + np.triu(upper, 1).T) < PEER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(PINOCCHIO_REFUSES))
 def test_mimicking_joints_that_come_before_what_they_mimic_are_projections(file):
     with pytest.raises(ValueError, match="not in the kinematic tree"):

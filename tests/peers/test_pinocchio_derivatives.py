@@ -131,6 +131,7 @@ def test_the_derivatives_of_a_frames_motion_agree(case, name, axes):
     assert worst(found, acceleration) < PEER
 
 
+@pytest.mark.slow
 def test_the_derivatives_of_the_centroidal_momentum_agree():
     robot, peer = load(*HUMANOID), oracle.load(*HUMANOID)
     data = peer.createData()

@@ -35,6 +35,7 @@ def test_a_defective_file_is_refused_for_its_true_defect(file):
         kt.load(ROOT / file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_every_other_file_loads(base):
     for file in FILES:

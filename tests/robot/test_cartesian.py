@@ -41,6 +41,7 @@ def some_state(robot, batch=(), seed=0):
     return robot.random(rng, batch), rng.standard_normal((*batch, robot.nv))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_states_of_links_come_back_as_the_state_they_came_from(name):
     robot = BUILT_IN[name]()
@@ -177,6 +178,7 @@ def test_a_motion_that_breaks_a_joint_is_told_by_the_joint(human):
         human.cartesian.velocity(q, linear, angular, "origin", "relative", tolerance=1e-6)
 
 
+@pytest.mark.slow
 def test_least_squares_brings_noisy_poses_nearer_than_joint_by_joint(human):
     q, _ = some_state(human, (4,))
     x, R, _, _ = human.cartesian.state(q)

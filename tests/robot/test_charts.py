@@ -36,6 +36,7 @@ def gentle(robot, seed=1):
     return q, *rng.standard_normal((3, robot.nv))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["exponential", "zyx"])
 def test_a_state_in_another_chart_is_the_same_motion_and_does_the_same_work(robot, chart):
     other = robot.rechart(chart)
@@ -143,6 +144,7 @@ def mixed(q):
     return rows
 
 
+@pytest.mark.slow
 def test_in_generalised_speeds_the_motion_is_the_same():
     arm = kt.robots.arm()
     rng = np.random.default_rng(3)

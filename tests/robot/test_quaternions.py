@@ -72,6 +72,7 @@ OTHERS = {"coordinate_rates", "velocity_of_rates", "chart_volumes", "coriolis_by
 TESTED = sorted(QUANTITIES.keys() - OTHERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", slow_if(lambda name: "derivatives" in name, TESTED))
 def test_a_quantity_is_that_of_the_unit_quaternion(quantity):
     row = QUANTITIES[quantity]
@@ -126,6 +127,7 @@ def with_zero(at):
     return q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", QUATERNIONS)
 def test_a_zero_quaternion_is_nan_in_its_own_state(at):
     q = with_zero(at)

@@ -25,6 +25,7 @@ def mass(robot):
     return sum(body.inertia.mass for body in robot.model.bodies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_mass_matrix_is_positive_and_the_dynamics_invert(name):
     robot = ROBOTS[name]()

@@ -49,11 +49,27 @@ def said(before="", **variables):
 @pytest.mark.parametrize(
     ("before", "variables", "reason"),
     [
-        ("", {"KINETREE_BACKEND": "interpreter"}, "KINETREE_BACKEND=interpreter: "),
-        ("sys.modules['llvmlite'] = None", {}, "llvmlite is not installed (pip install llvmlite"),
-        (BROKEN, {}, "llvmlite's library cannot be loaded (libllvmlite.so: operation not"),
+        pytest.param(
+            "",
+            {"KINETREE_BACKEND": "interpreter"},
+            "KINETREE_BACKEND=interpreter: ",
+            id="asked for",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "sys.modules['llvmlite'] = None",
+            {},
+            "llvmlite is not installed (pip install llvmlite",
+            id="missing",
+        ),
+        pytest.param(
+            BROKEN,
+            {},
+            "llvmlite's library cannot be loaded (libllvmlite.so: operation not",
+            id="refused",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["asked for", "missing", "refused"],
 )
 def test_everything_works_through_the_interpreter_which_says_so_once(before, variables, reason):
     text = said(before, **variables)

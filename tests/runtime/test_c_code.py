@@ -180,6 +180,7 @@ def test_the_object_has_one_symbol_no_variable_and_calls_nothing_but_mathematics
     assert called <= {"sin", "cos", "sincos", "sqrt", "fma", "memcpy", "memset"}
 
 
+@pytest.mark.slow
 @needs_cmake
 @needs_compiler
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

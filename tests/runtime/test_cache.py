@@ -92,6 +92,7 @@ def test_an_entry_under_the_name_of_another_is_found_out(folder):
     assert cache.load("y") is None
 
 
+@pytest.mark.slow
 def test_exchanged_kernels_are_compiled_again(folder):
     first = run(CALL, folder)
     entries = sorted(folder.iterdir())
@@ -143,6 +144,7 @@ def test_a_damaged_entry_is_found_out(folder, damage):
     assert cache.load("x") is None
 
 
+@pytest.mark.slow
 def test_damaged_kernels_are_compiled_again(folder):
     first = run(CALL, folder)
     for path in folder.iterdir():
@@ -151,6 +153,7 @@ def test_damaged_kernels_are_compiled_again(folder):
     assert run(CALL_WITHOUT_TRACING, folder) == first
 
 
+@pytest.mark.slow
 def test_a_second_process_neither_traces_nor_compiles(folder):
     first = run(CALL, folder)
     before = {p.name: p.stat().st_mtime_ns for p in folder.iterdir()}
@@ -158,6 +161,7 @@ def test_a_second_process_neither_traces_nor_compiles(folder):
     assert {p.name: p.stat().st_mtime_ns for p in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_processes_that_fill_the_cache_together_do_not_disturb_each_other(folder):
     outputs = []
     threads = [threading.Thread(target=lambda: outputs.append(run(CALL, folder))) for _ in range(3)]

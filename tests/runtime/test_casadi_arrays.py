@@ -111,6 +111,7 @@ def test_wrong_sizes_and_out_are_refused():
         robot.kernel("mass_matrix").casadi("2 words")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "mass_matrix", "poses"])

@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "quantity", "algorithm"), CASES)
 def test_derivatives_of_a_kernel_are_those_of_a_complex_step(make, quantity, algorithm):
     robot = make()
@@ -98,6 +99,7 @@ def test_derivatives_of_a_kernel_are_those_of_a_complex_step(make, quantity, alg
         assert relative_error(gradient, np.tensordot(weights, part, np.ndim(weights))) < EXACT
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(models(max_bodies=3), SEEDS)
 def test_derivatives_of_inverse_dynamics_hold_for_every_joint(model, seed):
@@ -114,6 +116,7 @@ def test_derivatives_of_inverse_dynamics_hold_for_every_joint(model, seed):
     assert relative_error(np.vdot(gradients, directions), w @ expected) < EXACT * 10
 
 
+@pytest.mark.slow
 @every_robot
 def test_derivatives_of_energies_are_forces_and_momenta_and_theirs_in_turn(make):
     robot = make()
@@ -128,6 +131,7 @@ def test_derivatives_of_energies_are_forces_and_momenta_and_theirs_in_turn(make)
     assert relative_error(momentum.jacobian("v")(q, v, weights), M) < EXACT
 
 
+@pytest.mark.slow
 @every_robot
 def test_the_jacobian_of_inverse_dynamics_is_what_its_own_method_computes(make):
     robot = make()
@@ -170,6 +174,7 @@ def test_a_derivative_broadcasts_as_every_kernel():
             assert (got == expected[i, j]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["jvp", "vjp", "jacobian"])
 def test_a_derivative_in_single_precision_stays_there(way):
     kernel = getattr(balls().kernel("inverse_dynamics"), way)()
@@ -244,6 +249,7 @@ def test_a_derivative_known_from_an_earlier_run_is_neither_traced_nor_compiled(
 # costs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_gradient_costs_no_more_than_four_results(name, quantity):
@@ -252,6 +258,7 @@ def test_a_gradient_costs_no_more_than_four_results(name, quantity):
     assert kernel.jvp().interface.cost <= 4 * kernel.interface.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quantity", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"]
 )
@@ -265,6 +272,7 @@ def test_the_default_method_of_derivatives_is_the_cheapest_and_says_its_name(mak
     assert kernel.interface.cost == costs[kernel.method] == min(costs.values())
 
 
+@pytest.mark.slow
 def test_the_hessian_of_the_kinetic_energy_is_the_mass_matrix():
     robot = kt.robots.quadruped()
     q, v = robot.random(0), np.ones(robot.nv)

@@ -38,6 +38,7 @@ def test_a_casadi_function_asks_for_its_extra(monkeypatch):
         kt.robots.double_pendulum().kernel("mass_matrix").casadi()
 
 
+@pytest.mark.slow
 def test_importing_and_calling_kinetree_imports_no_other_package():
     code = (
         "import sys, numpy as np, kinetree as kt\n"

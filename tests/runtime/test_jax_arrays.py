@@ -49,6 +49,7 @@ def test_every_kernel_takes_jax_arrays(name):
             assert relative_error(got, wanted) < TOLERANCE, (quantity, method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "integrate"])
 def test_traced_operations_give_the_same(name, quantity):
@@ -69,6 +70,7 @@ def test_every_operation_of_programs_has_its_jax_operation():
     assert set(FUNCTIONS) == set(OPERATIONS) - made_later
 
 
+@pytest.mark.slow
 def test_jit_and_vmap_give_the_same_bits_as_numpy(pendulum, state):
     f = pendulum.inverse_dynamics
     expected = f(*map(np.asarray, state))
@@ -122,6 +124,7 @@ def test_arguments_that_all_states_share_get_one_gradient(pendulum, state):
     assert relative_error(found, whole.sum(axis=0)) < TOLERANCE
 
 
+@pytest.mark.slow
 def test_a_step_is_scanned_and_differentiated(pendulum, state):
     q, v, tau = (x[0] for x in state)
 
@@ -225,6 +228,7 @@ def test_batches_are_sharded_over_devices():
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_without_machine_code_operations_are_traced(tmp_path):
     code = (
         "import jax, numpy as np, jax.numpy as jnp, kinetree as kt\n"

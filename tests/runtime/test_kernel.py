@@ -274,6 +274,7 @@ def test_streamed_results_land_where_they_belong_whatever_the_alignment(bits):
     assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="guard pages by mprotect")
 def test_no_byte_outside_the_arrays_is_touched():
     run = subprocess.run([sys.executable, "-c", GUARDED], capture_output=True, text=True)
@@ -328,6 +329,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 def test_a_gufunc_keeps_its_code_alive_and_no_longer():
     run = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True)
     assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
@@ -358,6 +360,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 def test_kernels_may_be_compiled_by_many_threads_at_once():
     run = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True)
     assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
@@ -419,6 +422,7 @@ def of_forward_dynamics():
     return kt.robots.chain(2, base="floating").kernel("forward_dynamics")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -61,16 +61,19 @@ robot.forward_dynamics(q, v, a)
 """
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_its_workers_sleep():
     assert run(SETUP + "kt.set_threads(4); robot.forward_dynamics(q, v, a); print('done')") == [
         "done"
     ]
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_its_workers_spin():
     assert run(SETUP + "kt.set_threads(4); print('done')") == ["done"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_workers_of_its_own():
     code = (
@@ -89,6 +92,7 @@ print(os.waitpid(child, 0)[1])
     assert run("import warnings; warnings.simplefilter('ignore')\n" + code) == ["0"]
 
 
+@pytest.mark.slow
 def test_the_interpreter_runs_on_while_a_batch_is_computed():
     code = (
         SETUP

@@ -132,6 +132,7 @@ def test_controllers_made_anew_do_not_fill_the_memory():
     assert len(robot._custom_kernels["simulations"]) == KEPT
 
 
+@pytest.mark.slow
 def test_a_floating_robot_falls_and_its_quaternions_stay_of_length_one():
     robot = kt.robots.quadruped()
     run = robot.simulate(robot.neutral(), np.zeros(robot.nv), time=0.5, dt=0.01, method="rk4")
@@ -139,6 +140,7 @@ def test_a_floating_robot_falls_and_its_quaternions_stay_of_length_one():
     assert np.linalg.norm(run.q[:, 3:7], axis=-1) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_robots_of_a_batch_may_differ():
     loads = np.zeros((3, 10))
     loads[:, 0] = [0.0, 0.5, 1.0]

@@ -48,6 +48,7 @@ def random_weights(robot, batch, steps, seed=3):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["euler", "rk4"])
 @pytest.mark.parametrize("name", ["arm", "quadruped"])
 def test_the_gradient_by_every_force_is_that_of_differences(name, method):
@@ -117,6 +118,7 @@ def test_weights_at_the_end_alone():
     assert a["q0"].shape == (2,)
 
 
+@pytest.mark.slow
 def test_sensitivities_are_the_gradient_seen_from_the_other_end():
     q, v = start(HUMAN, 2)
     controller = kt.control.pd(HUMAN, kp=1.0, kd=0.1)

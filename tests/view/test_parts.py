@@ -6,6 +6,7 @@ import pytest
 import kinetree as kt
 from kinetree.model.model import WORLD
 from kinetree.view.geometry import (
+    STL,
     box,
     capsule,
     cylinder,
@@ -80,6 +81,29 @@ def test_meshes_are_found_beside_the_robot_file(tmp_path):
     assert [p.source for p in parts(robot.model)] == ["inertia"]
     mesh.write_text("nothing")
     assert load_mesh(mesh, ()) is None
+
+
+def test_a_robot_from_a_file_finds_its_meshes_by_itself(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "meshes").mkdir()
+    mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    (tmp_path / "meshes" / "a.obj").write_text(mesh)
+    (tmp_path / "r.urdf").write_text(URDF.format('<mesh filename="meshes/a.obj"/>'))
+    robot = kt.load(tmp_path / "r.urdf")
+    assert [p.source for p in parts(robot.model)] == ["mesh"]
+    attached = kt.robots.arm().attach(robot, "tool", prefix="hand_")
+    assert "mesh" in [p.source for p in parts(attached.model)]
+
+
+def test_a_binary_stl_file_has_its_volume_and_each_corner_once(tmp_path):
+    solid = box(1.0, 2.0, 3.0)
+    records = np.zeros(len(solid.faces), STL)
+    records["corners"] = solid.vertices[solid.faces]
+    count = len(records).to_bytes(4, "little")
+    (tmp_path / "a.stl").write_bytes(bytes(80) + count + records.tobytes())
+    found = load_mesh(tmp_path / "a.stl", (2.0, 1.0, 1.0))
+    assert volume(found) == pytest.approx(12.0)
+    assert len(found.vertices) == 8
 
 
 def test_bones_end_at_the_joints_of_children():

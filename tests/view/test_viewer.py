@@ -1,9 +1,5 @@
 """The viewer: what is shown are the numbers of the API."""
 
-import io
-import os
-import shutil
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,12 +7,13 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError
+from kinetree.view.pull import Pull
 from kinetree.view.scene import LAYERS, Scene, quat_wxyz
-from kinetree.view.viewer import Viewer, _motion, _slider_limits, load_trajectory
+from kinetree.view.trajectory import Trajectory, load_trajectory
+from kinetree.view.viewer import Viewer, _round_length, _slider_limits
 from tests.cli.test_app import invoke
 
 ARM = kt.robots.arm()
-BROWSER = os.environ.get("KINETREE_BROWSER") or shutil.which("chromium") or shutil.which("chrome")
 
 
 class Recorder:
@@ -60,6 +57,32 @@ def test_layers_are_shown_and_hidden_and_bars_follow_the_gravity_torques():
     assert np.allclose(lengths / scene.size, 0.8 * expected, atol=1e-5)
 
 
+def test_a_joint_has_a_rod_along_its_axis():
+    recorder = Recorder()
+    Scene(recorder, kt.robots.quadruped("floating"))
+    rods = [name for name in recorder.nodes if "/axis" in name]
+    assert len(rods) == 12  # none for the free base
+    arm = Recorder()
+    Scene(arm, ARM)
+    for k, body in enumerate(ARM.model.bodies):
+        (motion,) = body.joint.subspace([0.0])
+        w, x, y, z = arm.nodes[f"/robot/{k} {ARM.bodies[k]}/axis0"].wxyz
+        along_z = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+        assert np.allclose(along_z, [float(c) for c in motion.angular])
+
+
+def test_the_bounds_hold_every_surface():
+    recorder = Recorder()
+    low, high = Scene(recorder, ARM).bounds(ARM.neutral())
+    assert low[2] == pytest.approx(-0.012, abs=0.02)
+    reach = ARM.pose(ARM.neutral(), ARM.bodies[-1])[2, 3]
+    assert reach <= high[2] < reach + 0.2
+
+
+def test_the_ground_has_cells_of_round_lengths():
+    assert [_round_length(x) for x in (0.3, 0.99, 1.0, 7.0)] == [0.2, 0.5, 1.0, 5.0]
+
+
 def test_quaternions_turn_as_their_matrices_do():
     free = kt.robots.quadruped().random(0, 50)[:, 3:7]
     robot = kt.robots.quadruped()
@@ -79,9 +102,42 @@ def test_sliders_have_the_limits_of_joints():
     assert np.isfinite([lower, upper]).all()
 
 
+def test_a_trajectory_without_velocities_has_those_of_its_differences():
+    q = np.linspace(ARM.neutral(), ARM.random(0), 11)
+    path = Trajectory(ARM, {"q": q, "times": 2.0 + np.arange(11) / 10})
+    shown, v = path.at(0.25)
+    assert path.end == pytest.approx(1.0)
+    assert np.allclose(shown, ARM.random(0) * 0.25)
+    assert np.allclose(v, ARM.random(0))
+    given = Trajectory(ARM, {"q": q, "v": np.full((11, 7), 3.0)})
+    assert (given.at(0.03)[1] == 3.0).all()
+
+
+def test_a_spring_pulls_a_link_to_the_pointer_and_turns_it_about_the_point_that_is_held():
+    begun = []
+    pull = Pull(None, ARM, lambda: begun.append(True))
+    q, v, link = ARM.random(1), np.zeros(7), ARM.bodies[4]
+    assert pull.external(q, v) is None
+    pose = ARM.pose(q, link)
+    point = pose[:3, :3] @ [0.0, 0.05, 0.1] + pose[:3, 3]
+    pull.take(link, q, point)
+    assert begun
+    assert np.allclose(pull.external(q, v)[link], 0.0, atol=1e-12)
+    pull.to(point + np.array([0.2, 0.0, 0.0]))
+    wrench = pull.external(q, v)[link]
+    force = pose[:3, :3] @ wrench[:3]
+    assert force[0] > 0.0
+    assert np.allclose(force[1:], 0.0, atol=1e-9)
+    assert np.allclose(wrench[3:], np.cross([0.0, 0.05, 0.1], wrench[:3]))
+    moving = pull.external(q, ARM.random(2))[link]
+    assert not np.allclose(moving, wrench)
+    pull.release()
+    assert pull.external(q, v) is None
+
+
 def test_a_trajectory_of_another_robot_is_refused(tmp_path):
     with pytest.raises(KinetreeError, match=r"\(T, 7\) is expected"):
-        _motion(ARM, {"q": np.zeros((4, 3))})
+        Trajectory(ARM, {"q": np.zeros((4, 3))})
     np.savez(tmp_path / "a.npz", x=np.zeros(3))
     with pytest.raises(KinetreeError, match="array 'q' is missing"):
         load_trajectory(tmp_path / "a.npz")
@@ -103,7 +159,12 @@ def viewer():
 def test_a_trajectory_plays_and_a_simulation_falls(viewer):
     viewer.tick(0.25)
     assert np.allclose(viewer.q, ARM.random(0) * 0.25)
+    assert np.allclose(viewer.v, ARM.random(0))
     assert viewer._sliders[2].value == pytest.approx(viewer.q[2])
+    times, kinetic, potential, total = viewer._energy.plot.data
+    assert times[-1] == pytest.approx(0.25, abs=2e-3)
+    assert kinetic[-1] == pytest.approx(ARM.kinetic_energy(viewer.q, viewer.v))
+    assert potential[-1] + kinetic[-1] == pytest.approx(total[-1])
     viewer._playing.value = False
     viewer._simulate.value, viewer._damping.value = True, 0.0
     viewer.set(ARM.neutral() + 0.3)
@@ -113,6 +174,23 @@ def test_a_trajectory_plays_and_a_simulation_falls(viewer):
     total = ARM.kinetic_energy(viewer.q, viewer.v) + ARM.potential_energy(viewer.q)
     assert ARM.kinetic_energy(viewer.q, viewer.v) > 0.0
     assert total == pytest.approx(before, rel=1e-2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_link_that_is_pulled_follows(viewer):
+    link = ARM.bodies[-1]
+    viewer._damping.value = 1.0
+    viewer.set(ARM.neutral() + 0.3)
+    start = ARM.pose(viewer.q, link)[:3, 3]
+    viewer._pull.take(link, viewer.q, start)
+    assert viewer._simulate.value
+    assert not viewer._playing.value
+    target = start + np.array([0.0, 0.3, 0.0])
+    viewer._pull.to(target)
+    for _ in range(40):
+        viewer.tick(0.04)
+    held = ARM.pose(viewer.q, link)[:3, 3]
+    assert np.linalg.norm(held - target) < 0.7 * np.linalg.norm(start - target)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -127,46 +205,24 @@ def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     viewer.tick(0.0)
     assert viewer.q[1] == pytest.approx(0.7)
     for name, torque in zip(ARM.velocity_names, ARM.gravity_forces(viewer.q), strict=True):
-        assert f"| {name} | {torque:.3f} |" in viewer._text.content
+        assert f"| {name} | {torque:.3f} | N m |" in viewer._text.content
     assert viewer.url.startswith("http://127.0.0.1:")
-    with pytest.raises(KinetreeError, match="open http"):
-        viewer.screenshot()
+    assert viewer.url in viewer._repr_html_()
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_the_page_loads_and_the_picture_changes_with_the_robot():
+def test_what_needs_a_browser_says_so(viewer, tmp_path):
+    for call in (viewer.screenshot, lambda: viewer.video(tmp_path / "a.gif")):
+        with pytest.raises(KinetreeError, match="open http"):
+            call()
+    with pytest.raises(KinetreeError, match=r"ends with \.gif or \.mp4"):
+        viewer.video(tmp_path / "a.avi")
+    with pytest.raises(KinetreeError, match="link 'elbow'"):
+        viewer.select("elbow")
+
+
+def test_an_address_of_another_computer_is_refused():
     pytest.importorskip("viser")
-    playwright = pytest.importorskip("playwright.sync_api")
-    if BROWSER is None:
-        pytest.skip("no browser: install chromium, or name one by KINETREE_BROWSER")
-    viewer = Viewer(ARM, port=8290)
-    flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=flags)
-        page = browser.new_page(viewport={"width": 1000, "height": 700})
-        page.goto(viewer.url)
-        page.get_by_text("joint7, rad").wait_for(timeout=30_000)
-        before = settled(page)
-        viewer.set(ARM.neutral() + 0.8)
-        text = f"{ARM.gravity_forces(viewer.q)[1]:.3f}"
-        page.get_by_text(text, exact=True).wait_for(timeout=30_000)
-        after = settled(page)
-        browser.close()
-    viewer.close()
-    different = (before[:, :600].astype(int) != after[:, :600]).any(axis=-1)
-    assert different.mean() > 0.003
-
-
-def settled(page):
-    """The page's pixels, when they do not change any more."""
-    from PIL import Image
-
-    last = None
-    for _ in range(30):
-        time.sleep(0.5)
-        picture = np.array(Image.open(io.BytesIO(page.screenshot())))[..., :3]
-        if last is not None and (picture == last).all():
-            return picture
-        last = picture
-    return last
+    for host in ("nowhere.invalid", "192.0.2.1"):
+        with pytest.raises(KinetreeError, match=f"host '{host}' is not an address"):
+            Viewer(ARM, host=host)

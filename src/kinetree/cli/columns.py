@@ -29,6 +29,12 @@ class Operand(NamedTuple):
     shape: tuple[int, ...]
     columns: tuple[str, ...]
 
+    @property
+    def instead(self) -> str:
+        """What a message adds if it is missing: an argument other than q may be zero."""
+        free = self.name != "q" and self.columns != (self.name,)
+        return f". --zero {self.name} takes {self.name} as zero" if free else ""
+
 
 def operands(robot: Robot, kernel: Kernel) -> tuple[list[Operand], list[Operand]]:
     """The arguments and the results of a quantity's kernel.
@@ -84,8 +90,7 @@ def find_columns(operand: Operand, present: Sequence[str], file: str) -> list[st
     listed = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
     raise KinetreeError(
         f"{file}: column {missing!r} is missing; it has {listed}. Expected are the columns "
-        f"{_listed(operand.columns)}, or {_listed(numbered)}; --zero {operand.name} takes "
-        f"{operand.name} as zero"
+        f"{_listed(operand.columns)}, or {_listed(numbered)}{operand.instead}"
     )
 
 

@@ -9,13 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from kinetree.cli.choices import ACTIONS
 from kinetree.cli.options import check_settings
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC, QUANTITIES
 from kinetree.robot import Robot
 from kinetree.runtime import cache
-
-ACTIONS = ("show", "export", "import", "clear")
 
 
 def compile_all(
@@ -43,22 +42,40 @@ def compile_all(
         bar.update(task, description=f"{robot.name}: done")
 
 
-def cache_report(action: str, file: Path | None, console: Console) -> None:
-    """Show, export, import or clear the cache."""
+def cache_summary(action: str, file: Path | None) -> dict[str, Any]:
+    """Show, export, import or clear the cache; what came of it, as values that JSON has.
+
+    Arguments:
+        action: one of ACTIONS.
+        file: to export to or to import from.
+    """
     if action not in ACTIONS:
         raise unknown("action", action, ACTIONS, "kinetree cache")
     if action in ("export", "import") and file is None:
         raise KinetreeError(f"kinetree cache {action} needs a file, such as kernels.zip")
     where = cache.folder()
+    done = {"action": action, "folder": None if where is None else str(where)}
     if action == "export" and file is not None:
-        console.print(f"{cache.export_to(file)} entries written to {file}", soft_wrap=True)
-    elif action == "import" and file is not None:
-        console.print(f"{cache.import_from(file)} entries taken over into {where}", soft_wrap=True)
+        return {**done, "entries": cache.export_to(file), "file": str(file)}
+    if action == "import" and file is not None:
+        return {**done, "entries": cache.import_from(file), "file": str(file)}
+    if action == "clear":
+        return {**done, "entries": cache.clear()}
+    count, size = cache.usage()
+    return {**done, "entries": count, "bytes": size}
+
+
+def cache_report(action: str, file: Path | None, console: Console) -> None:
+    """Show, export, import or clear the cache, and say what came of it."""
+    done = cache_summary(action, file)
+    where, count = done["folder"], done["entries"]
+    if action == "export":
+        console.print(f"{count} entries written to {file}", soft_wrap=True)
+    elif action == "import":
+        console.print(f"{count} entries taken over into {where}", soft_wrap=True)
     elif action == "clear":
-        console.print(f"{cache.clear()} entries deleted")
+        console.print(f"{count} entries deleted")
     elif where is None:
         console.print("no cache: KINETREE_CACHE is empty, or its folder is not usable")
     else:
-        found = cache.entries()
-        size = sum(map(len, found.values())) / 1e6
-        console.print(f"{where}: {len(found)} entries, {size:.1f} MB", soft_wrap=True)
+        console.print(f"{where}: {count} entries, {done['bytes'] / 1e6:.1f} MB", soft_wrap=True)

@@ -9,6 +9,8 @@ from kinetree.cli.partial import partial_name
 from kinetree.errors import KinetreeError
 from kinetree.robot import Robot
 
+ENDINGS = (".urdf", ".xml", ".mjcf")
+
 
 def convert_to(robot: Robot, output: Path, overwrite: bool) -> None:
     """Write a robot to a file, complete or not at all.
@@ -19,6 +21,10 @@ def convert_to(robot: Robot, output: Path, overwrite: bool) -> None:
     """
     if output.exists() and not overwrite:
         raise KinetreeError(f"{output} exists already: --overwrite replaces it")
+    if output.suffix.lower() not in ENDINGS:
+        raise KinetreeError(f"{output}: a name that ends with .urdf, or .xml for MJCF, is expected")
+    if not output.absolute().parent.is_dir():
+        raise KinetreeError(f"{output}: there is no folder {output.parent}")
     temporary = partial_name(output)
     try:
         robot.save(temporary)

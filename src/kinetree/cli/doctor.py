@@ -136,9 +136,8 @@ def _cache() -> dict[str, Any]:
         why = problem or "switched off: KINETREE_CACHE is empty"
         return {**found, "used": False, "why": why}
     why = "KINETREE_CACHE names it" if named else "the default; KINETREE_CACHE names another"
-    entries = cache.entries()
-    size = f"{sum(map(len, entries.values())) / 1e6:.1f} MB"
-    return {**found, "used": True, "why": why, "entries": len(entries), "size": size}
+    count, size = cache.usage()
+    return {**found, "used": True, "why": why, "entries": count, "size": f"{size / 1e6:.1f} MB"}
 
 
 def _gpus() -> list[str]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kinetree.cli.choices import TARGETS
 from kinetree.cli.options import check_settings
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC, QUANTITIES
 from kinetree.robot import Robot
-
-TARGETS = ("c",)
 
 
 class Export(NamedTuple):

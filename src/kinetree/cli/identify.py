@@ -81,31 +81,51 @@ def run(
     )
 
 
-def report(
+def write(
     found: Identified, output: Path | None, page: Path | None, plot: Path | None
-) -> Iterator[str]:
-    """Write the files, and say what was found, line by line."""
-    count = len(found.estimate.base)
-    yield f"{count} base parameters, condition number {found.estimate.condition:.3g}"
+) -> list[str]:
+    """Write the files that were asked for; their paths."""
+    for path, save in ((output, found.save), (page, found.report), (plot, found.plot)):
+        if path is not None:
+            save(path)
+    return [str(path) for path in (output, page, plot) if path is not None]
+
+
+def summary(found: Identified, files: list[str]) -> dict[str, Any]:
+    """What was found, as values that JSON has."""
+    return {
+        "base_parameters": len(found.estimate.base),
+        "condition": float(found.estimate.condition),
+        **_errors(found),
+        "vague": len(found.vague),
+        "impossible": list(found.impossible),
+        "files": files,
+    }
+
+
+def _errors(found: Identified) -> dict[str, Any]:
+    """The errors of joint forces, before and after; none if several files were fitted whole."""
     log = found.validation or found.log
-    if log is not None:  # not so if several files were fitted whole
-        before, after = found.errors(log, found.before), found.errors(log)
-        what = "validation" if found.validation is not None else "fitted"
-        old, new = (float(np.sqrt((x.rms**2).mean())) for x in (before, after))
-        yield f"error of joint forces ({what}): {old:.4g} before, {new:.4g} after"
-    if found.vague:
-        yield f"{len(found.vague)} base parameters are known to less than 30 %"
-    if found.impossible:
-        yield f"no body can have the inertia of {', '.join(found.impossible)}"
-    if output is not None:
-        found.save(output)
-        yield str(output)
-    if page is not None:
-        found.report(page)
-        yield str(page)
-    if plot is not None:
-        found.plot(plot)
-        yield str(plot)
+    if log is None:
+        return {}
+    errors = found.errors(log, found.before), found.errors(log)
+    before, after = (float(np.sqrt((x.rms**2).mean())) for x in errors)
+    kind = "validation" if found.validation is not None else "fitted"
+    return {"errors_of": kind, "error_before": before, "error_after": after}
+
+
+def lines(found: Identified, files: list[str]) -> Iterator[str]:
+    """What was found, line by line."""
+    x = summary(found, files)
+    yield f"{x['base_parameters']} base parameters, condition number {x['condition']:.3g}"
+    if "errors_of" in x:
+        errors = f"{x['error_before']:.4g} before, {x['error_after']:.4g} after"
+        yield f"error of joint forces ({x['errors_of']}): {errors}"
+    if x["vague"]:
+        yield f"{x['vague']} base parameters are known to less than 30 %"
+    if x["impossible"]:
+        yield f"no body can have the inertia of {', '.join(x['impossible'])}"
+    yield from files
 
 
 def _prepared(log: Log, cutoff: float) -> Log:

@@ -63,6 +63,11 @@ def counts(robot: Robot, everything: bool = False) -> Iterator[Count]:
             yield Count(quantity, method, multiplications, additions, divisions, others)
 
 
+def summary(robot: Robot, everything: bool) -> list[dict[str, Any]]:
+    """The counts as values that JSON has."""
+    return [{**c._asdict(), "total": c.total} for c in counts(robot, everything)]
+
+
 def report(robot: Robot, everything: bool, markdown: bool) -> None:
     """Print the table."""
     console = Console(highlight=False)

@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinetree.errors import KinetreeError
-from kinetree.model import Model
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
+
+if TYPE_CHECKING:
+    from kinetree.model import Model
 
 MethodOption = Annotated[str, typer.Option(help="By which algorithm.")]
-FrameOption = Annotated[str, typer.Option(help="Of which frame, for motions of frames.")]
-AxesOption = Annotated[str, typer.Option(help="In which axes: origin, body or world.")]
-KindOption = Annotated[str, typer.Option(help="Which acceleration: classical or spatial.")]
-AboutOption = Annotated[str, typer.Option(help="Momentum about which point: center, origin.")]
-AcceleratedOption = Annotated[
-    str, typer.Option(help="Joints whose acceleration is given, with commas between them.")
-]
-OrientationOption = Annotated[str, typer.Option(help="Of links: matrix or quaternion.")]
-PartsOption = Annotated[str, typer.Option(help="Of velocities: both, angular or linear.")]
-LinksOption = Annotated[
-    str, typer.Option(help="Links whose velocities are given, with commas between them.")
-]
 
-
+SETTINGS = {
+    "frame": "Of which frame, for motions of frames.",
+    "axes": "In which axes: origin, body or world.",
+    "kind": "Which acceleration: classical or spatial.",
+    "about": "Momentum about which point: center, origin.",
+    "accelerated": "Joints whose acceleration is given, with commas between them.",
+    "orientation": "Of links: matrix or quaternion.",
+    "parts": "Of velocities: both, angular or linear.",
+    "links": "Links whose velocities are given, with commas between them.",
+}
+"""The settings of quantities, and the help of their options."""
 LISTS = ("accelerated", "links")
 """Options whose value is several names with commas between them."""
+Settings = Mapping[str, Any]
+NONE: Settings = {}
+
+
+def takes_settings(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each setting of a quantity.
+
+    Arguments:
+        function: the command, with a parameter `settings`, which gets those that were given.
+    """
+
+    @wraps(function)
+    def run(**options: Any) -> None:
+        given = given_settings(**{name: options.pop(name) for name in SETTINGS})
+        function(settings=given, **options)
+
+    parameters = []
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if parameter.name == "settings":
+            parameters += [_option(name, text) for name, text in SETTINGS.items()]
+        else:
+            parameters.append(parameter)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _option(name: str, text: str) -> inspect.Parameter:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    annotation = Annotated[str, typer.Option(help=text)]
+    return inspect.Parameter(name, kind, default="", annotation=annotation)
 
 
 def given_settings(**options: str) -> dict[str, Any]:
@@ -45,6 +76,8 @@ def given_settings(**options: str) -> dict[str, Any]:
 
 def check_settings(model: Model, quantity: str, settings: Mapping[str, Any]) -> None:
     """Refuse a quantity without the settings that have no default, naming their options."""
+    from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_JOINTS
+
     for setting, valid in QUANTITIES[quantity].settings.items():
         if setting not in settings and valid is ANY_FRAME:
             frames = ", ".join(frame.name for frame in model.frames)

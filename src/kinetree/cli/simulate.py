@@ -11,18 +11,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-import kinetree
 from kinetree import Robot, Simulation
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
 from kinetree.typing import Array
 
-CONTROLLERS: dict[str, Callable[..., Any]] = {
-    "none": lambda robot, target: None,
-    "pd": lambda robot, target: kinetree.control.pd(robot, target=target),
-    "computed-torque": lambda robot, target: kinetree.control.computed_torque(robot, target=target),
-    "passivity": lambda robot, target: kinetree.control.passivity(robot, target=target),
-}
 LONG = 2000
 """Steps: simulations of fewer show no progress."""
 
@@ -60,17 +54,33 @@ def run(
         )
 
 
-def report(found: Simulation, output: Path | None, plot: Path | None) -> Iterator[str]:
-    """Write the files, and say what the robot did, line by line."""
-    yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
-    yield f"q at the end: {np.array2string(found.q[-1], precision=4)}"
+def write(found: Simulation, output: Path | None, plot: Path | None) -> list[str]:
+    """Write the files that were asked for; their paths."""
     if output is not None:
         found.save(output)
-        yield str(output)
     if plot is not None:
         names = [name for name in found if name != "times" and found[name].ndim <= 2]
         found.plot(plot, names)
-        yield str(plot)
+    return [str(path) for path in (output, plot) if path is not None]
+
+
+def summary(found: Simulation, files: list[str]) -> dict[str, Any]:
+    """What the robot did, as values that JSON has."""
+    return {
+        "states": len(found.times),
+        "seconds": float(found.times[-1]),
+        "arrays": list(found),
+        "q": found.q[-1].tolist(),
+        "v": found.v[-1].tolist(),
+        "files": files,
+    }
+
+
+def report(found: Simulation, files: list[str]) -> Iterator[str]:
+    """What the robot did, line by line."""
+    yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
+    yield f"q at the end: {np.array2string(found.q[-1], precision=4)}"
+    yield from files
 
 
 def _numbers(option: str, text: str, count: int) -> Array:

@@ -151,8 +151,7 @@ class Npz(Table):
         if shape is None:
             have = ", ".join(self.shapes)
             raise KinetreeError(
-                f"{self.path}: array {x.name!r} is missing; it has {have}. "
-                f"--zero {x.name} takes {x.name} as zero"
+                f"{self.path}: array {x.name!r} is missing; it has {have}{x.instead}"
             )
         batch = shape[: len(shape) - len(x.shape)]
         if (*batch, *x.shape) != shape:

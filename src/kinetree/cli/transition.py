@@ -82,11 +82,10 @@ def _root(text: str) -> Any:
         raise KinetreeError(f"--root {text!r}: 'passive' or a number is expected") from None
 
 
-def report(
+def write(
     whole: Motion, found: Transition, capture: Any, output: Path | None, plot: Path | None
-) -> Iterator[str]:
-    """Write the files, and say what was found, line by line."""
-    yield f"P = {found.value:.6g} (before: {found.start_value:.6g}), {found.message}"
+) -> list[str]:
+    """Write the files that were asked for; their paths."""
     if output is not None:
         if output.suffix == ".bvh":
             step = float(np.diff(whole.times).mean())
@@ -96,7 +95,18 @@ def report(
             whole.save(output)
         else:
             raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
-        yield str(output)
     if plot is not None:
         found.plot(plot)
-        yield str(plot)
+    return [str(path) for path in (output, plot) if path is not None]
+
+
+def summary(found: Transition, files: list[str]) -> dict[str, Any]:
+    """What was found, as values that JSON has."""
+    values = {"value": float(found.value), "start_value": float(found.start_value)}
+    return {**values, "message": found.message, "files": files}
+
+
+def report(found: Transition, files: list[str]) -> Iterator[str]:
+    """What was found, line by line."""
+    yield f"P = {found.value:.6g} (before: {found.start_value:.6g}), {found.message}"
+    yield from files

@@ -11,6 +11,7 @@ from kinetree.errors import KinetreeError
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
+from kinetree.simulate.files import save_figure
 
 
 def plot(found: Identified, path: str | Path | None = None, log: Log | None = None) -> Any:
@@ -40,5 +41,5 @@ def plot(found: Identified, path: str | Path | None = None, log: Log | None = No
     panels[0].legend(ncol=3, fontsize=8)
     panels[-1].set_xlabel("time, s")
     if path is not None:
-        figure.savefig(path)
+        save_figure(figure, path)
     return figure

@@ -21,6 +21,7 @@ from kinetree.errors import LogError, MissingFileError
 from kinetree.identify.bag import FILES, bag_pieces, is_bag
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
+from kinetree.simulate.files import read_npz
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def read(
     if is_bag(path):
         table = next(bag_pieces(path, None, topic), {})
     else:
-        table = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](path)
+        table = {".csv": _csv, ".parquet": _parquet, ".npz": read_npz}[path.suffix](path)
     return log_of_columns(robot, table, path.name, columns).without_gaps()
 
 
@@ -234,11 +235,6 @@ def _numbers(lines: Sequence[str], count: int, path: Path) -> Array:
         if len(rows[-1]) != count:
             raise LogError(f"{path.name}:{k}: {len(fields)} fields; the header has {count}")
     return np.array(rows)
-
-
-def _npz(path: Path) -> dict[str, Array]:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
 
 
 def _parquet(path: Path) -> dict[str, Array]:

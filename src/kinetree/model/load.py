@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kinetree.errors import (
@@ -125,8 +126,18 @@ def _read(
     if document.tag == "mujoco":
         from kinetree.model.mjcf import read_mjcf  # rarely needed, and importing takes time
 
-        return read_mjcf(document, around if folder is None else Path(folder), mimic)
-    return read_urdf(document, mimic)
+        around = around if folder is None else Path(folder)
+        return _located(read_mjcf(document, around, mimic), around)
+    return _located(read_urdf(document, mimic), around if folder is None else Path(folder))
+
+
+def _located(description: Description, folder: Path | None) -> Description:
+    """The same description, whose meshes are looked for in a folder."""
+    if folder is None:
+        return description
+    where = str(folder.absolute())
+    shapes = [replace(s, folder=where) if s.file else s for s in description.shapes]
+    return replace(description, shapes=shapes)
 
 
 def _file(source: str | os.PathLike[str]) -> str:

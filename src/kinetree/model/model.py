@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -144,7 +144,8 @@ class Shape:
     kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
     size: of a mesh its scale; edges of a box; radius; radius and length along z; half axes.
     placement: in the link's frame.
-    file: of a mesh, as it was written. It is never opened.
+    file: of a mesh, as it was written; only the viewer opens it.
+    folder: of the robot file that names the mesh; empty if there was none.
     """
 
     link: str
@@ -153,6 +154,7 @@ class Shape:
     size: tuple[float, ...]
     placement: Transform
     file: str = ""
+    folder: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -308,9 +310,9 @@ def _content(value: object) -> Iterator[str]:
         yield from _content(value.rows)  # whatever its form
     elif is_dataclass(value):
         yield type(value).__name__ + getattr(value, "code_token", "")
-        for field in fields(value):
-            if field.name not in NOT_DYNAMICS:
-                yield from _content(getattr(value, field.name))
+        for part in fields(value):
+            if part.name not in NOT_DYNAMICS:
+                yield from _content(getattr(value, part.name))
     elif isinstance(value, tuple):
         yield str(len(value))
         for item in value:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingFileError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
@@ -109,14 +109,14 @@ class Motion:
             robot: what moves.
             path: of the file; `Motion.save` and `Simulation.save` write such files.
         """
-        if not Path(path).exists():
-            raise MissingFileError(f"{path}: there is no such file")
-        with np.load(path, allow_pickle=False) as file:
-            for name in ("times", "q"):
-                if name not in file.files:
-                    raise KinetreeError(f"{path}: there is no array {name!r}, only {file.files}")
-            arrays = {name: file[name] for name in ("times", "q", "v", "a") if name in file.files}
-        return Motion(robot, **arrays)
+        from kinetree.simulate.files import read_npz  # rarely needed
+
+        arrays = read_npz(path)
+        for name in ("times", "q"):
+            if name not in arrays:
+                raise KinetreeError(f"{path}: there is no array {name!r}, only {list(arrays)}")
+        known = {name: arrays[name] for name in ("times", "q", "v", "a") if name in arrays}
+        return Motion(robot, **known)
 
     def save(self, path: str | Path) -> None:
         """Write times, q, v and a to an NPZ file.

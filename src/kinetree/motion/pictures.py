@@ -28,7 +28,9 @@ def _figure(width: float, height: float) -> Any:
 
 def _saved(figure: Any, path: str | Path | None) -> Any:
     if path is not None:
-        figure.savefig(path)
+        from kinetree.simulate.files import save_figure  # rarely needed
+
+        save_figure(figure, path)
     return figure
 
 

@@ -26,9 +26,9 @@ class Viewed(Core):
         """Show the robot in the browser, or in a notebook; needs the extra `view`.
 
         Arguments:
-            trajectory: a `Simulation`, or arrays by name: q (T, nq), and times (T,), s; by default
-                100 states a second.
-            folder: of the robot file, where meshes are looked for.
+            trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times
+                (T,), s, by default 100 states a second.
+            folder: where meshes are looked for; by default in the folder of the robot file.
             host: the address to listen on; by default this computer only.
             port: the first free one from here on.
 

@@ -136,6 +136,16 @@ def _head(name: str, content: bytes) -> bytes:
     return MAGIC + hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
+def usage() -> tuple[int, int]:
+    """How many entries there are, and how many bytes they take. Their content is not read."""
+    where = folder()
+    if where is None:
+        return 0, 0
+    with os.scandir(where) as files:
+        sizes = [file.stat().st_size for file in files if _NAME.match(file.name)]
+    return len(sizes), sum(sizes)
+
+
 def entries() -> dict[str, bytes]:
     """All entries that can be trusted, by name."""
     where = folder()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError, unknown
+from kinetree.simulate.files import read_npz, save_figure
 from kinetree.typing import Array
 
 FORMATS = (".npz", ".parquet")
@@ -82,7 +83,7 @@ class Simulation(Mapping[str, Array]):
         path = _checked(Path(path))
         if not path.exists():
             raise MissingFileError(f"{path}: there is no such file")
-        arrays = _from_npz(path) if path.suffix == ".npz" else _from_parquet(path)
+        arrays = read_npz(path) if path.suffix == ".npz" else _from_parquet(path)
         diverged = arrays.pop("diverged")
         return Simulation(arrays.pop("times"), arrays, diverged)
 
@@ -127,7 +128,7 @@ class Simulation(Mapping[str, Array]):
             panel.grid(alpha=0.3)
         panels[-1].set_xlabel("time, s")
         if path is not None:
-            figure.savefig(path)
+            save_figure(figure, path)
         return figure
 
 
@@ -150,11 +151,6 @@ def _checked(path: Path) -> Path:
     if path.suffix not in FORMATS:
         raise KinetreeError(f"{path}: a name that ends with {' or '.join(FORMATS)} is expected")
     return path
-
-
-def _from_npz(path: Path) -> dict[str, Array]:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
 
 
 def _from_parquet(path: Path) -> dict[str, Array]:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kinetree.typing import Array
 
 ROUND = 32
 """Corners of a circle."""
+STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+"""A triangle of a binary STL file."""
 
 
 class Triangles(NamedTuple):
     """A surface: vertices (n, 3) in m, faces (m, 3) with the numbers of three vertices."""
 
     vertices: Array
-    faces: Array
+    faces: npt.NDArray[np.integer[Any]]
 
 
 def box(x: float, y: float, z: float) -> Triangles:
@@ -154,11 +157,36 @@ def load_mesh(path: Path, scale: tuple[float, ...]) -> Triangles | None:
         path: of an STL, OBJ, PLY, GLB or DAE file (the last needs the package pycollada).
         scale: along x, y and z; one if empty.
     """
+    mesh = _binary_stl(path) if path.suffix.lower() == ".stl" else None
+    mesh = _any_mesh(path) if mesh is None else mesh
+    if mesh is None or not len(mesh.faces):
+        return None
+    return Triangles(mesh.vertices * (scale or 1.0), mesh.faces)
+
+
+def _any_mesh(path: Path) -> Triangles | None:
     import trimesh
 
     try:
         mesh = trimesh.load(path, force="mesh")
-        vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
+        return Triangles(np.asarray(mesh.vertices, float), np.asarray(mesh.faces))
     except Exception:  # whatever a reader of many formats raises
         return None
-    return Triangles(vertices * (scale or 1.0), faces) if len(faces) else None
+
+
+def _binary_stl(path: Path) -> Triangles | None:
+    """A binary STL file with equal corners made one, so that shading is smooth; else None.
+
+    Several times as fast as the reader of all formats: robots have dozens of such files.
+    """
+    content = path.read_bytes()
+    count = int.from_bytes(content[80:84], "little")
+    if len(content) != 84 + STL.itemsize * count:
+        return None
+    corners = np.frombuffer(content, STL, count, 84)["corners"].reshape(-1, 3) + np.float32(0.0)
+    order = np.lexsort(corners.T)
+    new = np.ones(len(order), bool)
+    new[1:] = (corners[order[1:]] != corners[order[:-1]]).any(axis=1)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(new) - 1
+    return Triangles(corners[order[new]].astype(float), number.reshape(-1, 3))

@@ -50,7 +50,7 @@ def parts(model: Model, folder: Path | None = None) -> list[Part]:
 
     Arguments:
         model: of the robot.
-        folder: of the robot file, where meshes are looked for.
+        folder: where meshes are looked for; by default in the folder of the robot file.
 
     Returns:
         The shapes of each body that has visible ones, and of each other one a box of equal inertia
@@ -89,7 +89,8 @@ def _shaped(model: Model, shape: Shape, folder: Path | None) -> Iterator[Part]:
     if shape.kind != "mesh":
         yield Part(frame.body, pose, primitive(shape.kind, shape.size), "primitive")
         return
-    path = find_mesh(shape.file, folder)
+    around = Path(shape.folder) if folder is None and shape.folder else folder
+    path = find_mesh(shape.file, around)
     mesh = None if path is None else load_mesh(path, shape.size)
     if mesh is not None:
         yield Part(frame.body, pose, mesh, "mesh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ import numpy as np
 from kinetree.model.model import WORLD
 from kinetree.robot import Robot
 from kinetree.typing import Array
-from kinetree.view.geometry import cylinder, ellipsoid, inertia_box
+from kinetree.view.geometry import Triangles, box, cylinder, ellipsoid, inertia_box
 from kinetree.view.parts import along, center, extent, parts
 
-LAYERS = ("surfaces", "frames", "centers", "ellipsoids", "torques")
+LAYERS = ("surfaces", "frames", "axes", "centers", "ellipsoids", "torques")
 """What can be shown and hidden."""
 COLORS = ((214, 220, 228), (58, 110, 165))
 BONES, CENTERS, ELLIPSOIDS = (120, 128, 138), (235, 160, 20), (80, 170, 120)
+AXES = (40, 44, 52)
 POSITIVE, NEGATIVE = (178, 24, 43), (33, 102, 172)
+BOX = box(1.0, 1.0, 1.0)
 
 
 class Scene:
@@ -26,7 +29,7 @@ class Scene:
     Arguments:
         scene: viser's, or anything with its methods.
         robot: what is drawn.
-        folder: of the robot file, where meshes are looked for.
+        folder: where meshes are looked for; by default in the folder of the robot file.
 
     surfaces: how many there are of each source, as in `parts.Part`.
     """
@@ -38,6 +41,7 @@ class Scene:
         self._hidden = set(LAYERS) - {"surfaces"}
         self.surfaces: dict[str, int] = {}
         self.clickable: list[tuple[str, Any]] = []
+        self._corners: list[tuple[int, Array]] = []
         names = [f"/robot/{k} {_safe(name)}" for k, name in enumerate(robot.bodies)]
         self._names = {WORLD: "/robot/world", **dict(enumerate(names))}
         self._bodies = {
@@ -45,6 +49,7 @@ class Scene:
         }
         self._add_surfaces(folder)
         self._add_frames()
+        self._add_axes()
         for i in range(len(robot.bodies)):
             self._add_inertia(i)
         self._bars = self._add_torques()
@@ -74,15 +79,27 @@ class Scene:
         if "torques" not in self._hidden:
             self._update_torques(self.robot.gravity_forces(q))
 
+    def bounds(self, q: Array) -> tuple[Array, Array]:
+        """The smallest and the largest coordinates of all surfaces in the world, (3,) each, m.
+
+        Arguments:
+            q: configuration, (nq,).
+        """
+        poses = {WORLD: np.eye(4), **dict(enumerate(self.robot.poses(q)))}
+        corners = [poses[body] @ corner for body, corner in self._corners] or [np.zeros((4, 1))]
+        points = np.concatenate(corners, axis=1)[:3]
+        return points.min(axis=1), points.max(axis=1)
+
     def _add_surfaces(self, folder: Path | None) -> None:
         for k, part in enumerate(parts(self.robot.model, folder)):
+            self._corners.append((part.body, part.pose @ _box_corners(part.triangles)))
             color = BONES if part.source == "bone" else COLORS[part.body % 2]
             handle = self._scene.add_mesh_simple(
                 f"{self._names[part.body]}/surface{k}",
                 part.triangles.vertices.astype(np.float32),
                 part.triangles.faces.astype(np.uint32),
                 color=color,
-                flat_shading=part.source != "mesh",
+                flat_shading=len(part.triangles.faces) == len(BOX.faces),
                 side="double",
                 **_placed(part.pose),
             )
@@ -128,25 +145,46 @@ class Scene:
             )
             self._layers[layer].append(handle)
 
+    def _add_axes(self) -> None:
+        """A thin rod along each axis of each joint, except those of a free body."""
+        rod = cylinder(0.004 * self.size, 0.3 * self.size)
+        for i, body in enumerate(self.robot.model.bodies):
+            for k, axis in enumerate(self._axes(i) if body.joint.nv <= 3 else ()):
+                handle = self._scene.add_mesh_simple(
+                    f"{self._names[i]}/axis{k}",
+                    rod.vertices.astype(np.float32),
+                    rod.faces.astype(np.uint32),
+                    color=AXES,
+                    **_placed(along(axis)),
+                )
+                self._layers["axes"].append(handle)
+
+    def _axes(self, i: int) -> Iterator[Array]:
+        """The directions of a joint's motions in its body's frame: of turning, or of sliding."""
+        model, neutral = self.robot.model, self.robot.neutral()
+        joint = model.bodies[i].joint
+        for motion in joint.subspace([float(x) for x in neutral[model.q_slices[i]]]):
+            axis = np.array([float(x) for x in motion.angular])
+            axis = axis if axis.any() else np.array([float(x) for x in motion.linear])
+            if axis.any():
+                yield axis / np.linalg.norm(axis)
+
     def _add_torques(self) -> dict[int, Any]:
         """A bar along the axis of each joint with one, by the number of its velocity."""
         found = {}
-        model, neutral = self.robot.model, self.robot.neutral()
+        model = self.robot.model
         bar = cylinder(0.012 * self.size, 1.0)
         for i in model.coordinate_order:
-            body = model.bodies[i]
-            if body.joint.nv != 1:
+            if model.bodies[i].joint.nv != 1:
                 continue
-            (motion,) = body.joint.subspace([float(x) for x in neutral[model.q_slices[i]]])
-            axis = np.array([float(x) for x in motion.angular])
-            axis = axis if axis.any() else np.array([float(x) for x in motion.linear])
+            (axis,) = self._axes(i)
             handle = self._scene.add_mesh_simple(
                 f"{self._names[i]}/torque",
                 (bar.vertices + np.array([0.0, 0.0, 0.5])).astype(np.float32),
                 bar.faces.astype(np.uint32),
                 color=POSITIVE,
                 side="double",
-                **_placed(along(axis / np.linalg.norm(axis))),
+                **_placed(along(axis)),
             )
             found[model.v_slices[i].start] = handle
             self._layers["torques"].append(handle)
@@ -161,6 +199,13 @@ class Scene:
             share = float(forces[k] / full[k])
             handle.scale = (1.0, 1.0, 0.8 * self.size * share or 1e-6)
             handle.color = POSITIVE if share > 0 else NEGATIVE
+
+
+def _box_corners(surface: Triangles) -> Array:
+    """The corners of the box along the axes that holds a surface, as columns (x, y, z, 1)."""
+    low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+    inside = BOX.vertices + 0.5
+    return np.concatenate([(low + inside * (high - low)).T, np.ones((1, len(inside)))])
 
 
 def _safe(name: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,28 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.robot import Robot
-from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
+from kinetree.view.numbers import EnergyPlot, of_link, of_state
 from kinetree.view.pictures import bars, heat_map
+from kinetree.view.pull import Pull
+from kinetree.view.recording import checked_ending, encoded, png, rendered
 from kinetree.view.scene import LAYERS, Scene
+from kinetree.view.trajectory import Trajectory, load_trajectory
+
+__all__ = ["Viewer", "load_trajectory", "show"]
 
 FRAME = 1 / 40
 """Between two pictures, s."""
-SUBSTEPS = 20
-"""Steps of a simulation between two pictures."""
+STEP = FRAME / 20
+"""Of a simulation, s."""
 NUMBERS_EVERY = 0.15
 """Between two updates of the heat maps and bars, s."""
 TURN, METRE = np.pi, 1.0
 """How far sliders of joints without limits go."""
+VIEW = 0.7
+"""The camera's vertical field of view, rad."""
+FROM = np.array([0.72, -0.58, 0.38])
+"""The direction from the robot to the camera."""
 
 
 class Viewer:
@@ -32,8 +43,9 @@ class Viewer:
 
     Arguments:
         robot: what is shown.
-        trajectory: a `Simulation`, or arrays by name: q (T, nq), and times (T,) or 100 a second.
-        folder: of the robot file, where meshes are looked for.
+        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times (T,)
+            or 100 a second.
+        folder: where meshes are looked for; by default in the folder of the robot file.
         host: the address to listen on; by default this computer only.
         port: the first free one from here on.
         run: whether a thread of its own moves the robot; if not, call `tick`.
@@ -53,15 +65,21 @@ class Viewer:
     ) -> None:
         self.robot = robot
         self._neutral: Array = robot.neutral()
+        self._path = None if trajectory is None else Trajectory(robot, trajectory)
+        self.q: Array = self._neutral
         self.v: Array = np.zeros(robot.nv)
+        if self._path is not None:
+            self.q, self.v = self._path.at(0.0)
         self._lower, self._upper = _slider_limits(robot)
-        self._times, self._path = _motion(robot, trajectory)
-        self.q = self._neutral if self._path is None else self._path[0]
-        self._changed, self._numbers_at = True, 0.0
+        self._changed, self._numbers_at, self._clock = True, 0.0, 0.0
+        self._selected: str | None = None
         self._lock = threading.RLock()
-        self.server = _viser().ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        viser = _viser()
+        _check_address(host)
+        self.server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
         self.url = f"http://{host}:{self.server.get_port()}"
         self.scene = Scene(self.server.scene, robot, None if folder is None else Path(folder))
+        self._pull = Pull(self.server.scene, robot, self._start_simulation)
         self._add_surroundings()
         self._add_controls()
         self._running = run
@@ -87,12 +105,24 @@ class Viewer:
         """Show or hide a layer.
 
         Arguments:
-            name: "surfaces", "frames", "centers", "ellipsoids" or "torques".
+            name: "surfaces", "frames", "axes", "centers", "ellipsoids" or "torques".
             visible: whether it is shown.
         """
         if name not in self._layers:
             raise unknown("layer", name, LAYERS, "the viewer")
         self._layers[name].value = visible
+
+    def select(self, link: str) -> None:
+        """Show the numbers of a link, as a click on it does.
+
+        Arguments:
+            link: the name of a body.
+        """
+        if link not in self.robot.bodies:
+            raise unknown("link", link, self.robot.bodies, f"robot {self.robot.name!r}")
+        with self._lock:
+            self._selected = link
+            self._show_link()
 
     def wait(self) -> None:
         """Return when the viewer is closed, or at Ctrl-C."""
@@ -113,33 +143,54 @@ class Viewer:
             timeout: how long to wait for the browser, s.
 
         Returns:
-            (height, width, 3 or 4), of bytes.
+            (height, width, 3), of bytes.
         """
-        clients = list(self.server.get_clients().values())
-        if not clients:
-            raise KinetreeError(f"no browser shows the robot: open {self.url} in one")
-        return clients[0].get_render(height, width, transport_format="png", timeout=timeout)
+        return rendered(self._client(), width, height, timeout)
 
-    def video(self, file: str | Path, fps: int = 25, width: int = 960, height: int = 600) -> None:
-        """Write the trajectory as an animation, as a browser shows it, which must be open at `url`.
+    def video(
+        self,
+        file: str | Path,
+        fps: int = 25,
+        width: int = 960,
+        height: int = 600,
+        seconds: float | None = None,
+    ) -> None:
+        """Write a video of the trajectory, or of a simulation from the state that is shown.
+
+        A browser renders it, which must be open at `url`.
 
         Arguments:
             file: ends with .gif, or with .mp4 if the package imageio-ffmpeg is installed.
             fps: pictures a second.
             width, height: in pixels.
+            seconds: the duration; by default the trajectory's, or 3 s of a simulation.
         """
-        import imageio.v3
+        ending, client = checked_ending(file), self._client()
+        pictures = self._pictures(client, fps, width, height, seconds)
+        Path(file).write_bytes(encoded(pictures, fps, ending))
 
-        if self._path is None:
-            raise KinetreeError("there is no trajectory to write: give one to the viewer")
-        pictures = []
-        for t in np.arange(self._times[0], self._times[-1], 1.0 / fps):
-            self.set(self._at(t))
-            self.tick(0.0)
-            self.server.flush()
-            pictures.append(self.screenshot(width, height)[..., :3])
-        more = {"duration": 1000.0 / fps, "loop": 0} if str(file).endswith(".gif") else {"fps": fps}
-        imageio.v3.imwrite(file, np.stack(pictures), **more)
+    def _pictures(
+        self, client: Any, fps: int, width: int, height: int, seconds: float | None
+    ) -> Iterator[Array]:
+        """The pictures of a video. Nobody else moves the robot meanwhile."""
+        end = seconds or (3.0 if self._path is None else self._path.end)
+        with self._lock:
+            for k in range(max(1, math.ceil(end * fps))):
+                if self._path is not None:
+                    self.set(*self._path.at(k / fps))
+                elif k:
+                    self._step(1.0 / fps)
+                self._draw()
+                self.server.flush()
+                rendered(client, 16, 16)  # afterwards the browser has drawn the new state
+                yield rendered(client, width, height)
+
+    def _client(self) -> Any:
+        """The first browser that shows the page."""
+        clients = list(self.server.get_clients().values())
+        if not clients:
+            raise KinetreeError(f"no browser shows the robot: open {self.url} in one")
+        return clients[0]
 
     def _repr_html_(self) -> str:
         """The page, in a notebook."""
@@ -148,42 +199,84 @@ class Viewer:
     # the page
 
     def _add_surroundings(self) -> None:
-        size = self.scene.size
+        """The ground under the robot, and a camera that sees all of it."""
+        low, high = self.scene.bounds(self.q)
+        middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
+        self._cell = _round_length(radius / 2)
         scene = self.server.scene
         scene.set_up_direction("+z")
-        floor = min(0.0, float(self.robot.poses(self.q)[:, 2, 3].min(initial=0.0)))
-        grid = {"cell_size": size / 4, "section_size": size, "position": (0.0, 0.0, floor)}
-        scene.add_grid("/grid", 8 * size, 8 * size, **grid)
-        self.server.initial_camera.position = (1.1 * size, -1.3 * size, 0.9 * size)
-        self.server.initial_camera.look_at = (0.0, 0.0, 0.35 * size)
+        scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=self._cell,
+            section_size=5 * self._cell,
+            fade_distance=14 * radius,
+            cell_color=(214, 218, 224),
+            section_color=(170, 176, 186),
+            shadow_opacity=0.25,
+            position=(float(middle[0]), float(middle[1]), min(0.0, float(low[2]))),
+        )
+        camera = self.server.initial_camera
+        away = 1.05 * radius / math.sin(VIEW / 2)
+        camera.fov, camera.look_at = VIEW, middle
+        camera.position = middle + away * FROM / np.linalg.norm(FROM)
+        camera.near, camera.far = 0.01 * radius, 100 * radius
 
     def _add_controls(self) -> None:
         gui = self.server.gui
         gui.configure_theme(control_layout="collapsible", show_logo=False, show_share_button=False)
-        self._title = gui.add_markdown(f"**{self.robot.name}**, {self.robot.nv} degrees of freedom")
-        with gui.add_folder("Layers"):
-            self._layers = {layer: self._add_layer(layer) for layer in LAYERS}
-        if self._path is not None:
-            self._add_player()
-        with gui.add_folder("Simulation", expand_by_default=False):
-            self._simulate = gui.add_checkbox("simulate", False)
-            self._damping = gui.add_slider("damping", 0.0, 5.0, 0.05, 0.2)
-            self._add_pull()
-        with gui.add_folder("Joints"):
-            self._sliders = [self._add_slider(k) for k in range(self.robot.nv)]
-            gui.add_button("neutral").on_click(lambda _: self.set(self._neutral))
-            gui.add_button("random").on_click(lambda _: self.set(self.robot.random()))
-        with gui.add_folder("Numbers"):
-            self._text = gui.add_markdown("")
-            self._bars = gui.add_image(
-                bars(self.v, self.robot.limits.effort), label="gravity torques, share of limits"
-            )
-            self._heat = gui.add_image(heat_map(np.zeros((1, 1))), label="mass matrix")
-            self._coriolis = gui.add_image(heat_map(np.zeros((1, 1))), label="Coriolis matrix")
-        self._link = gui.add_markdown("Click a link to see its numbers.")
+        gui.add_markdown(
+            f"**{self.robot.name}**, {self.robot.nv} degrees of freedom. "
+            f"A cell of the ground is {self._cell:g} m."
+        )
+        self._link = gui.add_markdown("Click a link to see its numbers. Drag it to pull it.")
         for body, handle in self.scene.clickable:
-            handle.on_click(lambda _, body=body: self._describe(body))
+            handle.on_click(lambda _, body=body: self.select(body))
+            self._pull.follow(body, handle, lambda: self.q)
+        tabs = gui.add_tab_group()
+        makers = {"Joints": self._add_joints, "Numbers": self._add_numbers}
+        motion = {"Motion": self._add_motion}
+        ordered = makers | motion if self._path is None else motion | makers
+        for title, add in (ordered | {"Layers": self._add_layers}).items():
+            with tabs.add_tab(title):
+                add()
+
+    def _add_joints(self) -> None:
+        gui = self.server.gui
+        self._sliders = [self._add_slider(k) for k in range(self.robot.nv)]
+        gui.add_button("neutral").on_click(lambda _: self.set(self._neutral))
+        gui.add_button("random").on_click(lambda _: self.set(self.robot.random()))
+
+    def _add_numbers(self) -> None:
+        gui = self.server.gui
+        self._text = gui.add_markdown("")
+        self._bars = gui.add_image(
+            bars(self.v, self.robot.limits.effort), label="gravity torques, share of limits"
+        )
+        self._heat = gui.add_image(heat_map(np.zeros((1, 1))), label="mass matrix M")
+        self._coriolis = gui.add_image(heat_map(np.zeros((1, 1))), label="Coriolis matrix C")
+
+    def _add_motion(self) -> None:
+        gui = self.server.gui
+        if self._path is not None:
+            self._add_player(max(self._path.end, 1e-3))
+        self._simulate = gui.add_checkbox("simulate", False)
+        self._damping = gui.add_slider("damping, 1/s", 0.0, 5.0, 0.05, 0.5)
+        self._energy = EnergyPlot(gui, self.robot, None if self._path is None else self._path.end)
+        self._simulate.on_update(lambda _: self._pause_player())
+
+    def _add_player(self, end: float) -> None:
+        gui = self.server.gui
+        self._playing = gui.add_checkbox("play", True)
+        self._speed = gui.add_slider("speed", 0.05, 2.0, 0.05, 1.0)
+        self._time = gui.add_slider("time, s", 0.0, end, end / 1000, 0.0)
+        self._time.on_update(self._from_time)
+
+    def _add_layers(self) -> None:
+        gui = self.server.gui
+        self._layers = {layer: self._add_layer(layer) for layer in LAYERS}
         gui.add_button("screenshot").on_click(self._send_screenshot)
+        gui.add_button("video (GIF)").on_click(self._send_video)
 
     def _add_layer(self, layer: str) -> Any:
         box = self.server.gui.add_checkbox(layer, layer == "surfaces")
@@ -205,54 +298,13 @@ class Viewer:
         slider.on_update(self._from_sliders)
         return slider
 
-    def _add_player(self) -> None:
-        gui, end = self.server.gui, float(self._times[-1])
-        with gui.add_folder("Trajectory"):
-            self._playing = gui.add_checkbox("play", True)
-            self._speed = gui.add_slider("speed", 0.05, 2.0, 0.05, 1.0)
-            self._time = gui.add_slider("time, s", 0.0, max(end, 1e-3), max(end, 1e-3) / 1000, 0.0)
-            self._add_energies()
-        self._time.on_update(self._from_time)
-
-    def _add_energies(self) -> None:
-        """Energies over the whole trajectory; velocities are differences of its states."""
-        q, times = self._path, self._times
-        if q is None or len(times) < 3:
-            return
-        v = self.robot.difference(q[:-1], q[1:]) / np.diff(times)[:, None]
-        kinetic, potential = (
-            self.robot.kinetic_energy(q[:-1], v),
-            self.robot.potential_energy(q[:-1]),
-        )
-        series = (
-            {"label": "time, s"},
-            *({"label": x, "stroke": c, "width": 2} for x, c in ENERGIES),
-        )
-        data = (times[:-1], kinetic, potential, kinetic + potential)
-        self.server.gui.add_uplot(data, series, title="energy, J", aspect=1.6)
-
-    def _add_pull(self) -> None:
-        """A handle in the scene that pulls a link as a spring does, while a simulation runs."""
-        links = ("nothing", *self.robot.bodies)
-        self._pulled = self.server.gui.add_dropdown("pull", links)
-        self._handle = self.server.scene.add_transform_controls(
-            "/pull", scale=0.2 * self.scene.size, disable_rotations=True, visible=False
-        )
-
-        def choose(_: Any) -> None:
-            name = self._pulled.value
-            self._handle.visible = name != "nothing"
-            if name != "nothing":
-                self._handle.position = self.robot.pose(self.q, name)[:3, 3]
-
-        self._pulled.on_update(choose)
-
     def _send_screenshot(self, event: Any) -> None:
-        import imageio.v3
+        picture = png(rendered(event.client, 1600, 1000))
+        event.client.send_file_download(f"{self.robot.name}.png", picture)
 
-        picture = event.client.get_render(1000, 1600, transport_format="png")
-        content = imageio.v3.imwrite("<bytes>", picture, extension=".png")
-        event.client.send_file_download(f"{self.robot.name}.png", content)
+    def _send_video(self, event: Any) -> None:
+        content = encoded(self._pictures(event.client, 20, 800, 500, None), 20, ".gif")
+        event.client.send_file_download(f"{self.robot.name}.gif", content)
 
     # time
 
@@ -263,7 +315,7 @@ class Viewer:
             passed: since the last call, s.
         """
         with self._lock:
-            if self._path is not None and self._playing.value:
+            if self._plays():
                 self._play(passed)
             elif self._simulate.value and passed > 0.0:
                 self._step(min(passed, 2 * FRAME))
@@ -279,46 +331,47 @@ class Viewer:
             last = now
             time.sleep(max(0.0, FRAME - (time.perf_counter() - now)))
 
-    def _play(self, passed: float) -> None:
-        end = float(self._times[-1])
-        t = (self._time.value + passed * self._speed.value) % end if end > 0.0 else 0.0
-        self._time.value = t
-        self.q, self.v, self._changed = self._at(t), np.zeros(self.robot.nv), True
+    def _plays(self) -> bool:
+        return self._path is not None and self._playing.value
 
-    def _at(self, t: float) -> Array:
-        """The configuration of the trajectory at a time, between its states along the manifold."""
+    def _play(self, passed: float) -> None:
         assert self._path is not None
-        k = int(np.clip(np.searchsorted(self._times, t) - 1, 0, max(len(self._times) - 2, 0)))
-        if len(self._times) == 1:
-            return self._path[0]
-        share = (t - self._times[k]) / (self._times[k + 1] - self._times[k])
-        step = self.robot.difference(self._path[k], self._path[k + 1])
-        return self.robot.integrate(self._path[k], np.clip(share, 0.0, 1.0) * step)
+        end = self._path.end
+        t = (self._time.value + passed * self._speed.value) % end if end > 0.0 else 0.0
+        self._time.value = self._clock = t
+        self.q, self.v = self._path.at(t)
+        self._changed = True
+
+    def _start_simulation(self) -> None:
+        """Simulate because a link was taken."""
+        self._simulate.value = True
+        self._pause_player()
+
+    def _pause_player(self) -> None:
+        if self._path is not None and self._simulate.value:
+            self._playing.value = False
 
     def _step(self, passed: float) -> None:
-        """Simulate for a while under gravity, damping, and the hand that pulls."""
-        dt, name = passed / SUBSTEPS, self._pulled.value
-        for _ in range(SUBSTEPS):
-            tau = -self._damping.value * self.v
-            pull = {} if name == "nothing" else {name: self._pull(name)}
-            self.q, self.v = self.robot.step(self.q, self.v, tau, dt, external=pull or None)
+        """Simulate for a while under gravity, damping, and the mouse that pulls."""
+        steps = max(1, math.ceil(passed / STEP))
+        dt = passed / steps
+        for _ in range(steps):
+            # in proportion to M: as strong for a wrist as for a waist, and never stiff
+            tau = -self._damping.value * (self.robot.mass_matrix(self.q) @ self.v)
+            pull = self._pull.external(self.q, self.v)
+            self.q, self.v = self.robot.step(self.q, self.v, tau, dt, external=pull)
+        self._clock += passed
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             self._simulate.value = False
             self.q, self.v = self._neutral, np.zeros(self.robot.nv)
         self._changed = True
 
-    def _pull(self, name: str) -> Array:
-        """The wrench of the spring between the handle and a link, in the link's axes."""
-        pose = self.robot.pose(self.q, name)
-        mass = sum(float(body.inertia.mass) for body in self.robot.model.bodies)
-        force = 40.0 * mass * (np.asarray(self._handle.position) - pose[:3, 3])
-        return np.concatenate([pose[:3, :3].T @ force, np.zeros(3)])
-
     # showing
 
     def _from_time(self, event: Any) -> None:
-        if event.client is not None:  # the user's wish, and not our own assignment
-            self.set(self._at(self._time.value))
+        if event.client is not None and self._path is not None:  # the user's, not our assignment
+            self._clock = self._time.value
+            self.set(*self._path.at(self._clock))
 
     def _from_sliders(self, event: Any) -> None:
         if event.client is not None:
@@ -328,6 +381,7 @@ class Viewer:
     def _draw(self) -> None:
         with self.server.atomic():
             self.scene.update(self.q)
+            self._pull.draw(self.q)
             moved = self.robot.difference(self._neutral, self.q)
             for slider, value in zip(self._sliders, moved, strict=True):
                 slider.value = float(np.clip(value, slider.min, slider.max))
@@ -336,42 +390,21 @@ class Viewer:
                 self._show_numbers()
 
     def _moving(self) -> bool:
-        return self._simulate.value or (self._path is not None and self._playing.value)
+        return self._simulate.value or self._plays()
 
     def _show_numbers(self) -> None:
         q, v, robot = self.q, self.v, self.robot
-        self._text.content = self.numbers()
+        self._text.content = of_state(robot, q, v)
         self._bars.image = bars(robot.gravity_forces(q), robot.limits.effort)
         self._heat.image = heat_map(robot.mass_matrix(q))
         self._coriolis.image = heat_map(robot.coriolis_matrix(q, v))
+        self._show_link()
+        if self._moving():
+            self._energy.add(self._clock, q, v)
 
-    def numbers(self) -> str:
-        """The numbers of the state that is shown, as a table in Markdown."""
-        q, v, robot = self.q, self.v, self.robot
-        center = ", ".join(f"{x:.3f}" for x in robot.center_of_mass(q))
-        energies = f"{robot.kinetic_energy(q, v):.3f} + {robot.potential_energy(q):.3f}"
-        forces = robot.gravity_forces(q)
-        rows = [
-            f"| {name} | {x:.3f} |" for name, x in zip(robot.velocity_names, forces, strict=True)
-        ]
-        head = ["| gravity torque | N m or N |", "|-|-:|"]
-        lines = [f"centre of mass ({center}) m", "", f"energy {energies} J", "", *head, *rows]
-        return "\n".join(lines)
-
-    def _describe(self, body: str) -> None:
-        """Show the numbers of a link."""
-        i = self.robot.bodies.index(body)
-        inertia = self.robot.model.bodies[i].inertia
-        place, _ = inertia.center_and_rotational()
-        at = ", ".join(f"{x:.3f}" for x in self.robot.poses(self.q)[i, :3, 3])
-        center = ", ".join(f"{float(x):.3f}" for x in place)
-        self._link.content = (
-            f"**{body}** at ({at}) m\n\nmass {float(inertia.mass):.3f} kg, centre of mass "
-            f"({center}) m in its frame\n\njoint {self.robot.model.bodies[i].joint_name}"
-        )
-
-
-ENERGIES = (("kinetic", "#0b6e99"), ("potential", "#d9730d"), ("total", "#333333"))
+    def _show_link(self) -> None:
+        if self._selected is not None:
+            self._link.content = of_link(self.robot, self._selected, self.q, self.v)
 
 
 def show(
@@ -385,8 +418,9 @@ def show(
 
     Arguments:
         robot: what is shown.
-        trajectory: a `Simulation`, or arrays by name: q (T, nq), and times (T,) or 100 a second.
-        folder: of the robot file, where meshes are looked for.
+        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times (T,)
+            or 100 a second.
+        folder: where meshes are looked for; by default in the folder of the robot file.
         host: the address to listen on; by default this computer only.
         port: the first free one from here on.
 
@@ -396,37 +430,10 @@ def show(
     return Viewer(robot, trajectory, folder, host, port)
 
 
-def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
-    """The trajectory of a file that a simulation was saved to, or an NPZ file with q.
-
-    Arguments:
-        file: ends with .npz or .parquet.
-    """
-    if file.suffix == ".npz" and file.is_file():
-        with np.load(file, allow_pickle=False) as arrays:
-            if "q" not in arrays.files:
-                raise KinetreeError(f"{file}: array 'q' is missing; it has {arrays.files}")
-            return {name: arrays[name] for name in arrays.files if name in ("q", "times")}
-    return Simulation.load(file)
-
-
-def _motion(robot: Robot, given: Mapping[str, ArrayLike] | None) -> tuple[Array, Array | None]:
-    """The times and configurations of a trajectory; of several, the first."""
-    if given is None:
-        return np.zeros(1), None
-    q = np.asarray(given["q"], float)
-    q = q.reshape(-1, *q.shape[-2:])[0] if q.ndim > 2 else q
-    if q.ndim != 2 or q.shape[1] != robot.nq or not len(q):
-        raise KinetreeError(
-            f"the trajectory's q has shape {q.shape}; (T, {robot.nq}) is expected for robot "
-            f"{robot.name!r}"
-        )
-    times = np.asarray(given["times"], float) if "times" in given else np.arange(len(q)) / 100
-    if times.shape != q.shape[:1] or (np.diff(times) <= 0).any():
-        raise KinetreeError(
-            f"the trajectory's times have shape {times.shape}; {len(q)} rising numbers are expected"
-        )
-    return times - times[0], robot.normalize(q)
+def _round_length(length: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a length."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return next(x * power for x in (5.0, 2.0, 1.0) if x * power <= length * (1 + 1e-9))
 
 
 def _slider_limits(robot: Robot) -> tuple[Array, Array]:
@@ -442,6 +449,19 @@ def _slider_limits(robot: Robot) -> tuple[Array, Array]:
             upper[k] = bounds[1] if np.isfinite(bounds[1]) else upper[k]
             upper[k] = max(upper[k], lower[k] + 1e-3)
     return lower, upper
+
+
+def _check_address(host: str) -> None:
+    """Refuse an address that is not one of this computer; the server would only hang."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.bind(place)
+    except OSError as e:
+        raise KinetreeError(
+            f"host {host!r} is not an address of this computer ({e.strerror}); "
+            "127.0.0.1 lets only this computer in, 0.0.0.0 all others"
+        ) from None
 
 
 def _viser() -> Any:

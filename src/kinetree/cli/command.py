@@ -1,0 +1,125 @@
+"""What every command shares: how it is registered, how it finds a robot, how it fails."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable
+from functools import wraps
+from glob import escape, glob
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import kinetree
+from kinetree.errors import KinetreeError, MissingFileError
+from kinetree.typing import Base
+
+app = typer.Typer(
+    help="A robot's description turned into its dynamics, as machine code.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
+ROBOT = f"A URDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
+
+
+def complete_robot(incomplete: str) -> list[str]:
+    """What a robot's name may go on with: built-in names, files and folders."""
+    files = glob(f"{escape(incomplete)}*")
+    paths = [f"{path}/" if Path(path).is_dir() else path for path in files]
+    return [name for name in (*BUILT_IN, *paths) if name.startswith(incomplete)]
+
+
+def complete_quantity(incomplete: str) -> list[str]:
+    """The quantities whose names begin so."""
+    from kinetree.quantities import PUBLIC
+
+    return [name for name in PUBLIC if name.startswith(incomplete)]
+
+
+def one_of(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """The completion of an option that takes one of some words."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+RobotArgument = Annotated[
+    str, typer.Argument(help=ROBOT, show_default=False, autocompletion=complete_robot)
+]
+Floating = Annotated[bool, typer.Option(help="Let the base float.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
+
+
+def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command whose users' errors are messages, never tracebacks.
+
+    Arguments:
+        code: the exit code of an error.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(*args: Any, **options: Any) -> None:
+            try:
+                with warnings.catch_warnings():
+                    warnings.showwarning = _show_warning  # type: ignore[assignment]
+                    function(*args, **options)
+            except (KinetreeError, OSError, MemoryError) as e:
+                typer.echo(f"kinetree: {_sentence(e)}", err=True)
+                raise typer.Exit(code) from None
+
+        return app.command()(run)
+
+    return register
+
+
+def _sentence(e: Exception) -> str:
+    """An error in words; the system's own with the file first."""
+    if isinstance(e, OSError) and not isinstance(e, KinetreeError) and e.filename and e.strerror:
+        return f"{e.filename}: {e.strerror[0].lower()}{e.strerror[1:]}"
+    return f"not enough memory: {e}" if isinstance(e, MemoryError) else str(e)
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    """A warning as a message, without the line of code that gave it."""
+    typer.echo(f"kinetree: warning: {message}", err=True)
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON.
+
+    Arguments:
+        value: of dictionaries, lists, texts and numbers.
+    """
+    typer.echo(json.dumps(value, indent=2))
+
+
+def load_robot(name: str, floating: bool) -> kinetree.Robot:
+    """A built-in robot by its name, or the robot of a file.
+
+    Arguments:
+        name: of the robot, or the path of its file.
+        floating: whether its base floats.
+    """
+    base: Base = "floating" if floating else "fixed"
+    if name in BUILT_IN:
+        return getattr(kinetree.robots, name)(base)
+    try:
+        return kinetree.load(name, base=base)
+    except MissingFileError as e:
+        raise neither(e) from None
+
+
+def neither(e: MissingFileError) -> MissingFileError:
+    """The error for a name that is neither a built-in robot nor a file.
+
+    Arguments:
+        e: what loading the file raised.
+    """
+    return MissingFileError(
+        f"{e}. The path of a URDF or MJCF file is expected, or the name of a built-in robot: "
+        f"{', '.join(BUILT_IN)}"
+    )

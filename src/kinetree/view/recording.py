@@ -1,0 +1,69 @@
+"""Pictures and videos of the scene, as a browser renders it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.typing import Array
+
+ENDINGS = (".gif", ".mp4")
+
+
+def checked_ending(file: str | Path) -> str:
+    """The ending of a video's file, .gif or .mp4."""
+    ending = Path(file).suffix.lower()
+    if ending not in ENDINGS:
+        raise KinetreeError(f"{file}: a video's file ends with {' or '.join(ENDINGS)}")
+    if ending == ".mp4":
+        try:
+            import imageio_ffmpeg  # noqa: F401
+        except ImportError:
+            raise MissingExtraError(
+                "MP4 needs imageio-ffmpeg, which is not installed: run pip install imageio-ffmpeg, "
+                "or write a .gif"
+            ) from None
+    return ending
+
+
+def encoded(pictures: Iterable[Array], fps: int, ending: str) -> bytes:
+    """Pictures as a video.
+
+    Arguments:
+        pictures: (height, width, 3) each, of bytes.
+        fps: pictures a second.
+        ending: ".gif" or ".mp4".
+    """
+    import imageio.v2
+
+    gif = ending == ".gif"
+    how: dict[str, Any] = {"duration": 1000.0 / fps, "loop": 0} if gif else {"fps": fps}
+    # ffmpeg's codec takes even sizes only; GIF has 256 colours a picture
+    return imageio.v2.mimwrite("<bytes>", list(pictures), format=ending[1:], **how)
+
+
+def png(picture: Array) -> bytes:
+    """A picture as a PNG file.
+
+    Arguments:
+        picture: (height, width, 3 or 4), of bytes.
+    """
+    import imageio.v3
+
+    return imageio.v3.imwrite("<bytes>", picture, extension=".png")
+
+
+def rendered(client: Any, width: int, height: int, timeout: float = 20.0) -> Array:
+    """The scene as a browser renders it, (height, width, 3), of bytes.
+
+    Arguments:
+        client: viser's handle of the browser.
+        width, height: in pixels.
+        timeout: how long to wait for the browser, s.
+    """
+    picture = client.get_render(height, width, transport_format="png", timeout=timeout)
+    return np.asarray(picture)[..., :3]

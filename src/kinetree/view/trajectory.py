@@ -1,0 +1,99 @@
+"""A trajectory that the viewer plays: times, configurations, velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.robot import Robot
+from kinetree.simulate.files import read_npz
+from kinetree.simulate.result import Simulation
+from kinetree.typing import Array, ArrayLike
+
+RATE = 100.0
+"""States a second of a trajectory without times."""
+
+
+class Trajectory:
+    """The states of a robot over time; of several trajectories, the first.
+
+    Arguments:
+        robot: what moves.
+        given: a `Simulation`, or arrays by name: q (T, nq); v (T, nv), by default the differences
+            of q; times (T,), s, by default 100 states a second.
+
+    end: the duration, s.
+    """
+
+    def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
+        self._robot = robot
+        self._q = robot.normalize(_first(robot, "q", given["q"], robot.nq))
+        self._times = _times(given, len(self._q))
+        self._v = self._velocities(given)
+        self.end = float(self._times[-1])
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """The state at a time, between the given ones along the manifold.
+
+        Arguments:
+            t: s.
+
+        Returns:
+            q (nq,) and v (nv,).
+        """
+        if len(self._times) == 1:
+            return self._q[0], self._v[0]
+        k = int(np.clip(np.searchsorted(self._times, t) - 1, 0, len(self._times) - 2))
+        share = (t - self._times[k]) / (self._times[k + 1] - self._times[k])
+        share = float(np.clip(share, 0.0, 1.0))
+        step = self._robot.difference(self._q[k], self._q[k + 1])
+        v = (1.0 - share) * self._v[k] + share * self._v[k + 1]
+        return self._robot.integrate(self._q[k], share * step), v
+
+    def _velocities(self, given: Mapping[str, ArrayLike]) -> Array:
+        if "v" in given:
+            v = _first(self._robot, "v", given["v"], self._robot.nv)
+            if len(v) == len(self._q):
+                return v
+        if len(self._q) == 1:
+            return np.zeros((1, self._robot.nv))
+        between = self._robot.difference(self._q[:-1], self._q[1:]) / np.diff(self._times)[:, None]
+        return np.concatenate([between, between[-1:]])
+
+
+def _first(robot: Robot, name: str, given: ArrayLike, size: int) -> Array:
+    """An array of states (T, size); of several, the first."""
+    x = np.asarray(given, float)
+    x = x.reshape(-1, *x.shape[-2:])[0] if x.ndim > 2 else x
+    if x.ndim != 2 or x.shape[1] != size or not len(x):
+        raise KinetreeError(
+            f"the trajectory's {name} has shape {x.shape}; (T, {size}) is expected for robot "
+            f"{robot.name!r}"
+        )
+    return x
+
+
+def _times(given: Mapping[str, ArrayLike], count: int) -> Array:
+    times = np.asarray(given["times"], float) if "times" in given else np.arange(count) / RATE
+    if times.shape != (count,) or (np.diff(times) <= 0).any():
+        raise KinetreeError(
+            f"the trajectory's times have shape {times.shape}; {count} rising numbers are expected"
+        )
+    return times - times[0]
+
+
+def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
+    """The trajectory of a file that a simulation was saved to, or an NPZ file with q.
+
+    Arguments:
+        file: ends with .npz or .parquet.
+    """
+    if file.suffix != ".npz":
+        return Simulation.load(file)
+    arrays = read_npz(file)
+    if "q" not in arrays:
+        raise KinetreeError(f"{file}: array 'q' is missing; it has {list(arrays)}")
+    return {name: x for name, x in arrays.items() if name in ("q", "v", "times")}
