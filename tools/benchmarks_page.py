@@ -87,7 +87,7 @@ is first needed. *Again* is the first call in a new process, with the cache that
 ON_GPU = """
 ## GPU
 
-Kernels on an {device}, whose memory copies {copy:.2f} TB/s. A million states lie in the GPU's
+Kernels on an {device}, whose memory copies {copy:.2f} TB/s. Millions of states lie in the GPU's
 memory; *of copy* is the share of that bandwidth that reading arguments and writing results takes.
 The file of this run is [gpu.json](benchmarks/gpu.json).
 
@@ -136,6 +136,7 @@ def page(cpu: Row, gpu: Row | None) -> str:
         parts.append(
             ON_GPU.format(device=gpu["device"], copy=gpu["copy"] / 1e12)
             + lines(gpu_line(r) for r in gpu["rows"])
+            + beside(gpu)
         )
     return "".join([*parts, TAIL])
 
@@ -167,6 +168,19 @@ def symbols_line(r: Row) -> list[str]:
 def startup_line(r: Row) -> list[str]:
     cold = [f"{r[k]:.2f} s" for k in ("one", "batch")]
     return [words(r["what"]), *cold, f"{r['warm'] * 1e3:,.0f} ms", f"{r['memory']:.0f} MB"]
+
+
+def beside(gpu: Row) -> str:
+    """Rollouts on the GPU, and peers, a paragraph each."""
+    rolled = [
+        f"{r['robot']} under PD control, {r['steps']} steps of {r['systems']:,} systems in one launch, "
+        f"{r['dtype']}: {r['rate']:,.0f} million steps a second."
+        for r in gpu.get("rollouts", ())
+    ]
+    peers = [
+        f"{name}: {rate:,.0f} million a second." for name, rate in gpu.get("peers", {}).items()
+    ]
+    return "".join(f"\n{paragraph}\n" for paragraph in (*rolled, *peers))
 
 
 def gpu_line(r: Row) -> list[str]:
