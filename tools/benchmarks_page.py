@@ -173,8 +173,8 @@ def startup_line(r: Row) -> list[str]:
 def beside(gpu: Row) -> str:
     """Rollouts on the GPU, and peers, a paragraph each."""
     rolled = [
-        f"{r['robot']} under PD control, {r['steps']} steps of {r['systems']:,} systems in one launch, "
-        f"{r['dtype']}: {r['rate']:,.0f} million steps a second."
+        f"{r['robot']} under PD control, {r['steps']} steps of {r['systems']:,} systems in one "
+        f"launch, {r['dtype']}: {r['rate']:,.0f} million steps a second."
         for r in gpu.get("rollouts", ())
     ]
     peers = [
