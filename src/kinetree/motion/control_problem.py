@@ -7,20 +7,21 @@ u        u         forces of the joints that have motors
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.algorithms import difference, frame_pose, integrate
-from kinetree.errors import KinetreeError, ShapeError, SimulationWarning
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
+from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar, maximum, minimum
+from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
@@ -221,22 +222,44 @@ class ControlProblem:
         return law
 
     @cached_property
-    def _open_rollout(self) -> Any:
-        def law(t: Scalar, q: Any, v: Any, p: Any) -> list[Scalar]:
-            tau: list[Scalar] = [0.0] * self.robot.nv
-            for i, motor in enumerate(self.motors):
-                tau[motor] = p[i]
-            return tau
+    def _open_loop(self) -> TimeLoop:
+        """States count, q and v; the series u."""
+        closed = ClosedLoop(self.robot, self._push, self.nu, method=self.method)
 
-        return self.robot.rollout(
-            law, self.steps, self.dt, method=self.method, inputs=self.nu, series=True
-        )
+        def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+            found = closed.advance(model, count * self.dt, q, v, u, self.dt)
+            return {"next_count": count + 1.0, "next_q": found["q"], "next_v": found["v"]}
+
+        nq, nv = self.robot.nq, self.robot.nv
+        lengths = {"count": None, "q": nq, "v": nv, "u": self.nu}
+        return TimeLoop(self.robot.custom_kernel(step, lengths, "open_loop"), 3, series=1)
+
+    def _push(self, t: Scalar, q: Any, v: Any, u: Any) -> list[Scalar]:
+        tau: list[Scalar] = [0.0] * self.robot.nv
+        for i, motor in enumerate(self.motors):
+            tau[motor] = u[i]
+        return tau
 
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
         """States (..., steps + 1, n) under controls (..., steps, nu)."""
-        with _quiet():
-            run = self._open_rollout(q0, v0, np.clip(u, self.lower, self.upper))
-        return run.q, run.v
+        batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u.shape[:-2])
+        count = math.prod(batch)
+        core = [x.shape[k:] for x, k in ((q0, -1), (v0, -1), (u, -2))]
+        first = [
+            np.broadcast_to(x, (*batch, *n)).reshape(count, *n)
+            for x, n in zip((q0, v0, np.clip(u, self.lower, self.upper)), core, strict=True)
+        ]
+        found = {
+            name: np.empty((count, self.steps + 1, x.shape[-1]))
+            for name, x in zip("qv", first, strict=False)
+        }
+        kept = {name: x[:, :-1] for name, x in found.items()}
+        loop = self._open_loop
+        rolled = loop([np.zeros(count), *first], count, self.steps, 1, ("q", "v"), kept)
+        for name, x in found.items():
+            x[:, -1] = rolled.final[name]
+        q, v = (x.reshape(*batch, *x.shape[1:]) for x in found.values())
+        return q, v
 
     def linearized(self, q: Array, v: Array, u: Array) -> Array:
         """[A B] of every step, (..., steps, 2 nv, 2 nv + nu)."""
@@ -291,14 +314,6 @@ class ControlProblem:
         from kinetree.motion.passes import Passes
 
         return Passes(self)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Motions that are tried may diverge: their cost says so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)
-        yield
 
 
 def _square(blocks: Sequence[Array], count: int) -> Array:

@@ -290,17 +290,16 @@ class _Solver:
         *paths, value = self.passes.forward(
             (q, v), u, (gains.k, gains.K), alphas, self.start, gaps
         )
-        price, open_ = self.price[which, None], self.open[which, None]
-        left = (1.0 - alphas) * open_
-        slope = (gains.slope + gains.closing)[:, None] - price * open_
-        predicted = -(alphas * slope + 0.5 * alphas**2 * gains.bend[:, None])
-        before = self.value[which, None] + price * open_
-        merit = value + price * left
-        enough = before - merit >= ENOUGH * predicted
-        merit = np.where(np.isfinite(merit) & enough, merit, np.inf)
-        best = np.argmin(merit, axis=1)
-        least = merit[np.arange(len(which)), best]
-        better = least < before[:, 0]
+        slope, before, merit = gains.slope[:, None], self.value[which, None], value
+        if gaps is not None:
+            gap = (self.price[which] * self.open[which])[:, None]
+            slope = slope + gains.closing[:, None] - gap
+            before, merit = before + gap, value + (1.0 - alphas) * gap
+        predicted = -alphas * (slope + 0.5 * alphas * gains.bend[:, None])
+        enough = before - merit >= np.maximum(ENOUGH * predicted, 0.0)  # never of NaN
+        merit = np.where(enough, merit, np.inf)
+        best = merit.argmin(axis=1)
+        better = enough.any(axis=1) & (merit.min(axis=1) < before[:, 0])
         moved, taken = which[better], (np.flatnonzero(better), best[better])
         for name, path in zip(("q", "v", "u"), paths, strict=True):
             getattr(self, name)[moved] = path[taken]

@@ -21,7 +21,18 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.native.ir import I32, I64, PTR, Builder, Writer, entry_alloca, external, integer, loop
+from kinetree.native.ir import (
+    I32,
+    I64,
+    PTR,
+    VOID,
+    Builder,
+    Writer,
+    entry_alloca,
+    external,
+    integer,
+    loop,
+)
 from kinetree.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.native.loop import Driver
 from kinetree.native.thread_pool import share
@@ -71,6 +82,33 @@ class Riccati:
     def _store(self, b: Builder, value: Any, place: Any) -> None:
         b.store(value, place, align=self.w.item)
 
+    def _first_lanes(self, b: Builder, count: Any) -> Any:
+        """The mask of so many lanes."""
+        lanes = ir.VectorType(I64, self.w.lanes)
+        numbers = ir.Constant(lanes, list(range(self.w.lanes)))
+        empty = ir.Constant(lanes, ir.Undefined)
+        limit = b.shuffle_vector(
+            b.insert_element(empty, count, I32(0)),
+            empty,
+            ir.Constant(ir.VectorType(I32, self.w.lanes), None),
+        )
+        return b.icmp_signed("<", numbers, limit)
+
+    def _masked(self, what: str) -> str:
+        kind = "f64" if self.w.target.type == "double" else "f32"
+        return f"llvm.masked.{what}.v{self.w.lanes}{kind}.p0"
+
+    def _load_some(self, b: Builder, place: Any, mask: Any) -> Any:
+        """The elements of a mask, zeros elsewhere; nothing else is read."""
+        types = [PTR, I32, mask.type, self.vector]
+        load = external(self.w.module, self._masked("load"), self.vector, types)
+        return b.call(load, [place, I32(self.w.item), mask, ir.Constant(self.vector, None)])
+
+    def _store_some(self, b: Builder, value: Any, place: Any, mask: Any) -> None:
+        types = [self.vector, PTR, I32, mask.type]
+        store = external(self.w.module, self._masked("store"), VOID, types)
+        b.call(store, [value, place, I32(self.w.item), mask])
+
     # matrix routines; counts are of elements, multiples of the lanes where vectors are meant
 
     def _define_copy(self) -> ir.Function:
@@ -81,8 +119,10 @@ class Riccati:
         with loop(b, 0, whole, self.w.lanes) as i:
             value = self._load(b, source.of(self.scalar).at(i))
             self._store(b, value, target.of(self.scalar).at(i))
-        with loop(b, whole, count) as i:
-            target.of(self.scalar).at(i).set(source.of(self.scalar)[i])
+        with b.if_then(whole < count):
+            mask = self._first_lanes(b, count - whole)
+            value = self._load_some(b, source.of(self.scalar).at(whole), mask)
+            self._store_some(b, value, target.of(self.scalar).at(whole), mask)
         b.ret_void()
         return b.function
 
@@ -321,14 +361,20 @@ class _Problem:
     def regularise(self) -> None:
         """M = Q_uu and damping, relative to the largest entry of Q_uu."""
         b, r = self.b, self.room
+        self.copy_rows(
+            self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu
+        )
+        sizes = entry_alloca(b, self.of.vector)
+        sizes.set(ir.Constant(self.of.vector, [1.0] * self.of.w.lanes))
+        with loop(b, 0, r.nu * r.u, self.of.w.lanes) as i:  # what fills the rows is zero
+            entries = self.of._load(b, self.at("M", i))
+            for some in (entries, b.fneg(entries)):
+                sizes.set(b.select(b.fcmp_ordered(">", some, sizes.get()), some, sizes.get()))
         largest = entry_alloca(b, self.scalar)
         largest.set(self.of.number(1.0))
-        with loop(b, 0, r.nu) as i, loop(b, 0, r.nu) as j:
-            entry = self.get("H", (r.nx + i) * r.z + r.nx + j)
-            self.at("M", i * r.u + j).set(entry)
-            size = b.select(b.fcmp_ordered("<", entry, self.of.number(0.0)), b.fneg(entry), entry)
-            greater = b.fcmp_ordered(">", size, largest.get())
-            largest.set(b.select(greater, size, largest.get()))
+        for lane in range(self.of.w.lanes):
+            size = b.extract_element(sizes.get(), I32(lane))
+            largest.set(b.select(b.fcmp_ordered(">", size, largest.get()), size, largest.get()))
         self.added = b.fmul(self.damping, largest.get())
         with loop(b, 0, r.nu) as i:
             place = self.at("M", i * r.u + i)
@@ -438,27 +484,20 @@ class _Problem:
             self.of._store(b, K, self.at("K", i * r.x + c))
             # (Q_uu + d) K = -Q_ux, so K^T Q_uu K + K^T Q_ux = -d K^T K
             self.of._store(b, self.of._fma(b, factor, K, across), self.at("T", i * r.x + c))
-        bent = entry_alloca(b, self.scalar)
+        control = self.at("H", r.nx * r.z + r.nx)
+        b.call(self.of.copy, [self.at("g", r.nx), m["r"], r.nu])
+        b.call(self.of.add_rows, [m["r"], m["k"], control, r.z, r.nu, r.u])
         with loop(b, 0, r.nu) as i:
-            bent.set(self.of.number(0.0))
-            with loop(b, 0, r.nu) as j:
-                entry = self.get("H", (r.nx + i) * r.z + r.nx + j)
-                bent.set(b.fadd(bent.get(), b.fmul(entry, self.get("k", j))))
             k, g = self.get("k", i), self.get("g", r.nx + i)
-            self.at("r", i).set(b.fadd(bent.get(), g))
             self.add(RiccatiSums.SLOPE, b.fmul(k, g))
-            self.add(RiccatiSums.BEND, b.fmul(k, bent.get()))
+            self.add(RiccatiSums.BEND, b.fmul(k, b.fsub(self.get("r", i), g)))
         b.call(self.of.copy, [m["g"], m["s"], r.nx])
         b.call(self.of.add_rows, [m["s"], m["r"], m["K"], r.x, r.nu, r.x])
         b.call(self.of.add_rows, [m["s"], m["k"], self.at("H", r.nx * r.z), r.z, r.nu, r.x])
         self.copy_rows(m["H"], r.z, m["S"], r.x, r.nx, r.x)
         b.call(self.of.multiply, [m["S"], m["T"], m["K"], r.x, r.x, r.x, r.x, r.nu])
-        with loop(b, 0, r.nx) as i, loop(b, 0, i) as j:
-            one, other = self.at("S", i * r.x + j), self.at("S", j * r.x + i)
-            both = b.fadd(one.get(self.scalar), other.get(self.scalar))
-            mean = b.fmul(both, self.of.number(0.5))
-            one.set(mean)
-            other.set(mean)
+        with loop(b, 0, r.nx) as i, loop(b, 0, i) as j:  # exactly symmetric
+            self.at("S", j * r.x + i).set(self.get("S", i * r.x + j))
         b.call(self.of.copy, [m["k"], self.row_of(RiccatiPlan.FEEDFORWARD, r.nu), r.nu])
         target = self.row_of(RiccatiPlan.FEEDBACK, r.nu * r.nx)
         self.copy_rows(m["K"], r.x, target, r.nx, r.nu, r.nx)

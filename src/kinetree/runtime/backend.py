@@ -99,6 +99,7 @@ def backend() -> Backend:
     return Interpreter()
 
 
+@cache
 def compiles() -> bool:
     """Whether there is a compiler for machine code."""
     from kinetree.runtime.interpreter import Interpreter
