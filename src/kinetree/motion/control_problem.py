@@ -175,17 +175,6 @@ class ControlProblem:
         first = self.running_cost.jacobian(("q", "v", "tau"))
         return first, first.jacobian(("q", "v", "tau"))
 
-    def running_quadratic(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-        """H (..., nz, nz) and g (..., nz): the costs of steps to second order, by (x, u)."""
-        first, second = self.cost_derivatives
-        n, m = self.robot.nv, [2 * self.robot.nv + i for i in self.motors]
-        every = np.array([*range(2 * n), *m])
-        g = np.concatenate(first(t, q, v, tau), axis=-1)
-        H = _square(second(t, q, v, tau), 3)
-        if len(every) < 3 * n:
-            g, H = g[..., every], H[..., every[:, None], every]
-        return H * self.dt, g * self.dt
-
     def final_quadratic(self, q: Array, v: Array) -> tuple[Array, Array]:
         """S (..., nx, nx) and s (..., nx): the final cost to second order."""
         first, second = self._final_derivatives

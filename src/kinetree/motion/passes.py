@@ -87,17 +87,14 @@ class Passes:
         end = problem.final_quadratic(q[..., -1, :], v[..., -1, :])
         if self._fused:
             return Expansion(*self._expansion_kernel(t, *before, tau), *end)
-        W = problem.linearized(q, v, u)
-        return Expansion(W, *problem.running_quadratic(t, *before, tau), *end)
+        return Expansion(problem.linearized(q, v, u), *self._cost_kernel(t, *before, tau), *end)
 
     @cached_property
     def _expansion_kernel(self) -> Any:
+        """W, H and g of a step by Euler's method, of (t, q, v, tau)."""
         problem = self.problem
-        robot, dt, motors = problem.robot, problem.dt, list(problem.motors)
-        dynamics = robot.kernel("forward_dynamics_derivatives").program
-        first, second = (kernel.program for kernel in problem.cost_derivatives)
-        n = robot.nv
-        every = [*range(2 * n), *(2 * n + m for m in motors)]
+        dt, motors, n = problem.dt, list(problem.motors), problem.robot.nv
+        dynamics = problem.robot.kernel("forward_dynamics_derivatives").program
 
         def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
             by_q, by_v, by_tau = _matrices(dynamics, [q, v, tau])
@@ -110,22 +107,38 @@ class Passes:
             above = [[dt * x for x in row] for row in below]
             for i in range(n):
                 above[i][i] = 1.0 + above[i][i]
-            given = [[t], q, v, tau]
-            slopes = [x for part in _matrices(first, given) for x in part]
-            blocks = _matrices(second, given)
-            whole = [
-                [x for block in blocks[3 * k : 3 * k + 3] for x in block[i]]
-                for k in range(3)
-                for i in range(n)
-            ]
-            return {
-                "W": above + below,
-                "H": [[dt * whole[i][j] for j in every] for i in every],
-                "g": [dt * slopes[i] for i in every],
-            }
+            return {"W": above + below} | self._cost_quadratic(t, q, v, tau)
 
-        lengths = {"t": None, "q": n, "v": n, "tau": n}
-        return robot.custom_kernel(expand, lengths, "expansion")
+        return self._kernel(expand, "expansion")
+
+    @cached_property
+    def _cost_kernel(self) -> Any:
+        """H and g of a step, of (t, q, v, tau)."""
+        return self._kernel(lambda model, *given: self._cost_quadratic(*given), "cost_expansion")
+
+    def _kernel(self, function: Any, name: str) -> Any:
+        robot = self.problem.robot
+        lengths = {"t": None, "q": robot.nq, "v": robot.nv, "tau": robot.nv}
+        return robot.custom_kernel(function, lengths, name)
+
+    def _cost_quadratic(self, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
+        """The cost of a step to second order by (x, u), over scalars."""
+        problem, n = self.problem, self.problem.robot.nv
+        first, second = (kernel.program for kernel in problem.cost_derivatives)
+        every = [*range(2 * n), *(2 * n + m for m in problem.motors)]
+        given = [[t], q, v, tau]
+        g = [x for part in _matrices(first, given) for x in part]
+        blocks = _matrices(second, given)
+        H = [
+            [x for block in blocks[3 * k : 3 * k + 3] for x in block[i]]
+            for k in range(3)
+            for i in range(n)
+        ]
+        half = 0.5 * problem.dt  # in a chart H is symmetric only where the gradient vanishes
+        return {
+            "H": [[half * (H[i][j] + H[j][i]) for j in every] for i in every],
+            "g": [problem.dt * g[i] for i in every],
+        }
 
     def backward(
         self, at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None

@@ -143,11 +143,27 @@ class Riccati:
         return b.function
 
     def _define_multiply(self) -> ir.Function:
-        """multiply(C, A, B, stride of C and B, stride of A, m, n, k): C += A^T B, m a multiple of ROWS."""
-        b = self.w.internal("multiply", [PTR, PTR, PTR, I64, I64, I64, I64, I64])
-        C, A, B, stride, stride_a, m, n, count = b.arguments
+        """multiply(C, A, B, stride of C and B, stride of A, m, n, k, lower): C += A^T B.
+
+        m and n are multiples of ROWS. If `lower` is 1, C is symmetric, and only tiles on and below
+        its diagonal are computed.
+        """
+        b = self.w.internal("multiply", [PTR, PTR, PTR, I64, I64, I64, I64, I64, I64])
+        C, A, B, stride, stride_a, m, n, count, lower = b.arguments
         sums = [entry_alloca(b, self.vector) for _ in range(ROWS)]
-        with loop(b, 0, m, ROWS) as i, loop(b, 0, n, self.w.lanes) as j:
+        columns = entry_alloca(b, I64)
+        with loop(b, 0, m, ROWS) as i:
+            columns.set(b.select(lower != 0, i + ROWS, n))
+            self._multiply_rows(b, sums, C, A, B, stride, stride_a, i, columns.get(), count)
+        b.ret_void()
+        return b.function
+
+    def _multiply_rows(
+        self, b: Builder, sums: list[Any], C: Any, A: Any, B: Any, stride: Any, stride_a: Any,
+        i: Any, n: Any, count: Any,
+    ) -> None:  # fmt: skip
+        """ROWS rows of C from row i on, n columns."""
+        with loop(b, 0, n, self.w.lanes) as j:
             places = [C.of(self.scalar).at((i + r) * stride + j) for r in range(ROWS)]
             for total, place in zip(sums, places, strict=True):
                 total.set(self._load(b, place))
@@ -159,8 +175,6 @@ class Riccati:
                     total.set(self._fma(b, factor, row, total.get()))
             for total, place in zip(sums, places, strict=True):
                 self._store(b, total.get(), place)
-        b.ret_void()
-        return b.function
 
     def _define_solve(self) -> ir.Function:
         """solve(rows, n, head, width): [M X] becomes [., M^-1 X], X starting at column head.
@@ -354,9 +368,17 @@ class _Problem:
         b.call(self.of.copy, [self.row_of(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
         with loop(b, 0, r.x * r.z, self.of.w.lanes) as i:
             self.of._store(b, ir.Constant(self.of.vector, None), self.at("SW", i))
-        b.call(self.of.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx])
-        b.call(self.of.multiply, [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx])
+        b.call(self.of.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)])
+        given = [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)]
+        b.call(self.of.multiply, given)
+        self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
         b.call(self.of.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
+
+    def mirror(self, M: Any, stride: Any, n: Any) -> None:
+        """Copy the lower triangle of a matrix to the upper one."""
+        entries = M.of(self.scalar)
+        with loop(self.b, 0, n) as i, loop(self.b, 0, i) as j:
+            entries.at(j * stride + i).set(entries[i * stride + j])
 
     def regularise(self) -> None:
         """M = Q_uu and damping, relative to the largest entry of Q_uu."""
@@ -495,9 +517,8 @@ class _Problem:
         b.call(self.of.add_rows, [m["s"], m["r"], m["K"], r.x, r.nu, r.x])
         b.call(self.of.add_rows, [m["s"], m["k"], self.at("H", r.nx * r.z), r.z, r.nu, r.x])
         self.copy_rows(m["H"], r.z, m["S"], r.x, r.nx, r.x)
-        b.call(self.of.multiply, [m["S"], m["T"], m["K"], r.x, r.x, r.x, r.x, r.nu])
-        with loop(b, 0, r.nx) as i, loop(b, 0, i) as j:  # exactly symmetric
-            self.at("S", j * r.x + i).set(self.get("S", i * r.x + j))
+        b.call(self.of.multiply, [m["S"], m["T"], m["K"], r.x, r.x, r.x, r.x, r.nu, integer(1)])
+        self.mirror(m["S"], r.x, r.nx)
         b.call(self.of.copy, [m["k"], self.row_of(RiccatiPlan.FEEDFORWARD, r.nu), r.nu])
         target = self.row_of(RiccatiPlan.FEEDBACK, r.nu * r.nx)
         self.copy_rows(m["K"], r.x, target, r.nx, r.nu, r.nx)
