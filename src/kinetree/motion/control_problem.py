@@ -8,7 +8,7 @@ u        u         forces of the joints that have motors
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,13 +175,9 @@ class ControlProblem:
         first = self.running_cost.jacobian(("q", "v", "tau"))
         return first, first.jacobian(("q", "v", "tau"))
 
-    def final_quadratic(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """S (..., nx, nx) and s (..., nx): the final cost to second order."""
-        first, second = self._final_derivatives
-        return _square(second(q, v), 2), np.concatenate(first(q, v), axis=-1)
-
     @cached_property
-    def _final_derivatives(self) -> tuple[Any, Any]:
+    def final_derivatives(self) -> tuple[Any, Any]:
+        """The kernels of first and second derivatives of the final cost, by q and v."""
         first = self.final_cost.jacobian(("q", "v"))
         return first, first.jacobian(("q", "v"))
 
@@ -303,10 +299,3 @@ class ControlProblem:
         from kinetree.motion.passes import Passes
 
         return Passes(self)
-
-
-def _square(blocks: Sequence[Array], count: int) -> Array:
-    """The symmetric matrix of second derivatives by several arguments, from its blocks."""
-    rows = [np.concatenate(blocks[count * k : count * k + count], axis=-1) for k in range(count)]
-    H = np.concatenate(rows, axis=-2)
-    return 0.5 * (H + H.swapaxes(-1, -2))  # in a chart only to first order

@@ -84,7 +84,7 @@ class Passes:
         problem = self.problem
         t, tau = problem.times + start, problem.forces(u)
         before = q[..., :-1, :], v[..., :-1, :]
-        end = problem.final_quadratic(q[..., -1, :], v[..., -1, :])
+        end = self._final_kernel(q[..., -1, :], v[..., -1, :])
         if self._fused:
             return Expansion(*self._expansion_kernel(t, *before, tau), *end)
         return Expansion(problem.linearized(q, v, u), *self._cost_kernel(t, *before, tau), *end)
@@ -123,22 +123,24 @@ class Passes:
 
     def _cost_quadratic(self, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
         """The cost of a step to second order by (x, u), over scalars."""
-        problem, n = self.problem, self.problem.robot.nv
-        first, second = (kernel.program for kernel in problem.cost_derivatives)
+        problem, n, dt = self.problem, self.problem.robot.nv, self.problem.dt
+        H, g = _quadratic(problem.cost_derivatives, [[t], q, v, tau], n)
         every = [*range(2 * n), *(2 * n + m for m in problem.motors)]
-        given = [[t], q, v, tau]
-        g = [x for part in _matrices(first, given) for x in part]
-        blocks = _matrices(second, given)
-        H = [
-            [x for block in blocks[3 * k : 3 * k + 3] for x in block[i]]
-            for k in range(3)
-            for i in range(n)
-        ]
-        half = 0.5 * problem.dt  # in a chart H is symmetric only where the gradient vanishes
         return {
-            "H": [[half * (H[i][j] + H[j][i]) for j in every] for i in every],
-            "g": [problem.dt * g[i] for i in every],
+            "H": [[dt * H[i][j] for j in every] for i in every],
+            "g": [dt * g[i] for i in every],
         }
+
+    @cached_property
+    def _final_kernel(self) -> Any:
+        """S and s, of (q, v)."""
+        problem, robot = self.problem, self.problem.robot
+
+        def expand(model: Model, q: Any, v: Any) -> dict[str, Any]:
+            S, s = _quadratic(problem.final_derivatives, [q, v], robot.nv)
+            return {"S": S, "s": s}
+
+        return robot.custom_kernel(expand, {"q": robot.nq, "v": robot.nv}, "final_expansion")
 
     def backward(
         self, at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None
@@ -280,3 +282,18 @@ def _matrices(program: Program, arguments: list[Any]) -> list[Any]:
     """The results of a program on scalars that are being traced, as nested lists."""
     found = values(program, arguments)
     return [shaped([found[n] for n in o.nodes], o.shape) for o in program.outputs]
+
+
+def _quadratic(kernels: tuple[Any, Any], arguments: list[Any], n: int) -> tuple[Any, list[Any]]:
+    """Second derivatives and gradient by several arguments of n numbers, over scalars."""
+    first, second = (_matrices(kernel.program, arguments) for kernel in kernels)
+    count = len(first)
+    H = [
+        [x for block in second[count * k : count * k + count] for x in block[i]]
+        for k in range(count)
+        for i in range(n)
+    ]
+    # in a chart H is symmetric only where the gradient vanishes
+    size = range(count * n)
+    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in size] for i in size]
+    return symmetric, [x for part in first for x in part]

@@ -95,6 +95,9 @@ class TimeLoop:
         compiled = self.kernel.compiled("float" if kind == np.float32 else "double")
         run = self._runner(compiled, systems)
         piece, length = _pieces(systems, steps, every, compiled.longest)
+        if piece >= systems and length >= steps and not backwards:
+            run([*now, *arrays[self.states :]], steps, every, records)
+            return Rolled(self._final(now, systems), records)
         for first in range(0, steps, length):
             for begin in range(0, systems, piece):
                 part = slice(begin, min(begin + piece, systems))
@@ -105,11 +108,13 @@ class TimeLoop:
                 kept = {name: _span(x[part], seen, backwards) for name, x in records.items()}
                 states = [x[part] for x in now]
                 run([*states, *given, *series], len(span), every, kept)
-        final = {
+        return Rolled(self._final(now, systems), records)
+
+    def _final(self, now: Sequence[np.ndarray], systems: int) -> dict[str, np.ndarray]:
+        return {
             name: x.reshape(systems, *shape)
             for (name, shape), x in zip(self.inputs[: self.states], now, strict=True)
         }
-        return Rolled(final, records)
 
     def _runner(self, compiled: Any, systems: int) -> Any:
         """What runs the loop: machine code for few or for many systems, or Python."""
