@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError, UnknownNameError
+from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
 from kinetree.motion.costs import quadratic_cost
 from kinetree.scalar import cos
 
@@ -148,6 +148,54 @@ def free_chain():
     chain = kt.Assembly("chain", "root", mass)
     chain.add("arm", "root", kt.joints.Ball(), (0.0, 0.0, 0.3), mass)
     return chain.robot("floating")
+
+
+def swing_up():
+    def cost(t, q, v, tau, pose):
+        return 0.1 * (1.0 - cos(q[1])) + 0.01 * q[0] * q[0] + 0.005 * tau[0] * tau[0]
+
+    def final(q, v, pose):
+        return 200.0 * (1.0 - cos(q[1])) + 20.0 * q[0] ** 2 + 5.0 * (v[0] ** 2 + v[1] ** 2)
+
+    how = {"actuated": [True, False], "lower": -20.0, "upper": 20.0}
+    return CART.optimal_control(cost, final, steps=100, dt=0.02, **how)
+
+
+def test_states_that_no_motion_connects_lead_the_pole_upright():
+    problem, idle = swing_up(), np.zeros((100, 1))
+    hanging, still = [0.0, np.pi], [0.0, 0.0]
+    stuck = problem.solve(hanging, still, idle)  # without force the pole hangs still: a saddle
+    u = np.linspace(0.0, 1.0, 101)[:, None]
+    q = np.concatenate([0.0 * u, np.pi * (1.0 - u)], axis=1)
+    v = np.concatenate([0.0 * u, 0.0 * u - np.pi / 2.0], axis=1)
+    found = problem.solve(hanging, still, idle, iterations=300, states=(q, v))
+    assert found.converged, found.message
+    assert found.gap == 0.0
+    assert found.value < 0.01 * stuck.value
+    assert np.cos(found.q[-1, 1]) > 0.999
+    rolled, _ = problem.roll(np.array(hanging), np.array(still), found.u)
+    assert np.allclose(rolled, found.q, atol=1e-9)
+
+
+def test_gaps_that_are_left_are_reported():
+    problem = swing_up()
+    q, v = np.zeros((2, 101, 2))
+    found = problem.solve([0.0, np.pi], [0.0, 0.0], iterations=0, states=(q, v))
+    assert not found.converged
+    assert found.gap == pytest.approx(np.pi, abs=0.1)
+    assert "gaps" in found.message
+
+
+def test_states_of_another_length_are_refused(reach):
+    with pytest.raises(ShapeError, match="q of states has shape"):
+        reach.solve([0.0, 0.0], [0.0, 0.0], states=(np.zeros((5, 2)), np.zeros((5, 2))))
+
+
+def test_a_start_from_the_states_of_a_motion_is_that_from_its_controls(reach):
+    u = 0.1 * np.random.default_rng(0).standard_normal((30, 2))
+    q, v = reach.roll(np.zeros(2), np.zeros(2), u)
+    found = reach.solve(np.zeros(2), np.zeros(2), u, states=(q, v))
+    assert found.value == pytest.approx(float(reach.solve(np.zeros(2), np.zeros(2), u).value))
 
 
 def test_a_frame_reaches_a_point():
