@@ -39,9 +39,35 @@ def user_cost(t, q, v, a, tau, pose):
     return t * q[0] * q[0] * v[1] + 0.1 * a[0] * a[1] + q[1] * tau[0] * tau[0]
 
 
-@pytest.mark.parametrize(("exact", "cost"), [(True, None), (False, None), (True, user_cost)])
-def test_the_band_matrix_is_the_second_derivative(exact, cost):
-    p = problem(POLE, START, GOAL, cost=cost)
+def of_pole(cost):
+    return problem(POLE, START, GOAL, cost=cost)
+
+
+def of_ball_joints(weights):
+    """Weights of the torques of both balls; a hold adds a part with a grid of its own."""
+    robot, rng = ball_chain(), np.random.default_rng(1)
+    ends = robot.random(rng), robot.random(rng)
+    hold = (kt.Hold("arm", rows="position"),)
+    given = problem(robot, *ends, root=1.0, weights=weights, hold=hold)
+    for part, term in given.constraints:
+        state = part.state(given.objective.whole(given.start(), np.arange(1)))
+        term.prepare(1, (*state.q.shape[1:-1], 3), np.full(1, 7.0))
+    return given
+
+
+@pytest.mark.parametrize(
+    ("exact", "make", "given"),
+    [
+        (True, of_pole, None),
+        (False, of_pole, None),
+        (True, of_pole, user_cost),
+        (True, of_ball_joints, None),
+        (True, of_ball_joints, [1.0] * 3 + [0.0] * 3 + [1.0, 2.0, 3.0]),
+        (True, of_ball_joints, [1.0] * 3 + [0.0, 1.0, 1.0] + [1.0, 2.0, 3.0]),
+    ],
+)
+def test_the_band_matrix_is_the_second_derivative(exact, make, given):
+    p = make(given)
     rng = np.random.default_rng(0)
     c = p.start() + 0.1 * rng.standard_normal(p.start().shape)
     every, h = np.arange(1), 1e-5

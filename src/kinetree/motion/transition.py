@@ -148,7 +148,7 @@ class Flat:
 
     def effort(self, weights: Array) -> Term:
         """The squared joint forces, weighted."""
-        if not self.turns:
+        if not any(weights[i : i + 3].any() for i in self.turns):
             return Squares(weights)
         key = ("effort", *weights.tolist())
         if key not in self.terms:
@@ -373,11 +373,12 @@ class Problem:
         self._add(grid, held, exact=hold.weight is None)
 
     def _add(self, grid: Grid, term: Constraint, exact: bool = True) -> None:
-        part = Part(self.robot, grid, [term], self.duration)
-        if grid is self.grid:  # shares what is computed at the samples
-            self.effort.terms.append(term)
-            part = self.effort
+        same = [part for part in self.parts if _same(part.grid, grid)]
+        if same:  # shares what is computed at the samples
+            part = same[0]
+            part.terms.append(term)
         else:
+            part = Part(self.robot, grid, [term], self.duration)
             self.parts.append(part)
         if exact:
             self.constraints.append((part, term))
@@ -551,6 +552,10 @@ class Problem:
             found.converged[k] = found.optimality[k] <= self.settings.tolerance
         found.history.append(found.value.copy())
         return found, np.zeros(self.count)
+
+
+def _same(one: Grid, other: Grid) -> bool:
+    return np.array_equal(one.u, other.u) and np.array_equal(one.weights, other.weights)
 
 
 def _continued(before: Found, after: Found) -> Found:
