@@ -31,9 +31,9 @@ def problem_of(model: pin.Model, spec: dict) -> crocoddyl.ShootingProblem:
     """Squared distance from a target at rest and squared controls, by semi-implicit Euler steps."""
     state = crocoddyl.StateMultibody(model)
     floating = spec["floating"]
-    actuation = (crocoddyl.ActuationModelFloatingBase if floating else crocoddyl.ActuationModelFull)(
-        state
-    )
+    actuation = (
+        crocoddyl.ActuationModelFloatingBase if floating else crocoddyl.ActuationModelFull
+    )(state)
     goal = np.concatenate([spec["target"], np.zeros(model.nv)])
     weights = 2.0 * np.concatenate(
         [np.full(model.nv, spec["weights"][0]), np.full(model.nv, spec["weights"][1])]

@@ -29,7 +29,9 @@ import kinetree as kt
 from benchmarks.pinocchio_rows import ROBOTS
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.costs import quadratic_cost
-from kinetree.motion.transition import Flat, Problem, Settings, states_of
+from kinetree.motion.flat import Flat, states_of
+from kinetree.motion.transition_problem import Problem
+from kinetree.motion.transition_settings import Settings
 from kinetree.scalar import cos
 
 PANDA = ROBOTS / "panda_description/urdf/panda.urdf"

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
-from kinetree.motion.transition import Problem, Settings, states_of
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, UnknownNameError
+from kinetree.motion.flat import Flat, states_of
+from kinetree.motion.transition_problem import Problem
+from kinetree.motion.transition_settings import Settings
 
 POLE = kt.robots.double_pendulum()
 ARM = kt.robots.arm()
@@ -28,8 +30,6 @@ def mass_like(mass):
 
 
 def problem(robot, first, second, **settings):
-    from kinetree.motion.transition import Flat
-
     flat = Flat(robot)
     ends = states_of(robot, first, "first"), states_of(robot, second, "second")
     return Problem(flat, *ends, 0.7, Settings(coefficients=9, **settings))
@@ -99,6 +99,30 @@ def test_newton_finds_the_minimum_of_the_quasi_newton_method_in_fewer_evaluation
     assert found.value == pytest.approx(slow.value, rel=1e-6)
     assert found.value < found.start_value
     assert 3 * found.evaluations < slow.evaluations
+
+
+def test_ipopt_finds_the_same_minimum():
+    pytest.importorskip("casadi")
+    found = POLE.transition(START, GOAL, 0.7, coefficients=10)
+    goals = np.stack([GOAL, GOAL + 0.1])
+    other = POLE.transition(START, goals, 0.7, coefficients=10, method="ipopt")
+    assert other.converged.all(), other.message
+    assert other.value[0] == pytest.approx(float(found.value), rel=1e-9)
+    assert (other.iterations < 60).all()
+
+
+def test_what_ipopt_needs_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[casadi\]'"):
+        POLE.transition(START, GOAL, 0.7, method="ipopt")
+
+
+def test_ipopt_takes_no_limits():
+    pytest.importorskip("casadi")
+    with pytest.raises(KinetreeError, match="takes no limits"):
+        POLE.transition(START, GOAL, 0.7, method="ipopt", limits=["q"])
 
 
 def test_the_ends_have_the_states_that_were_given():

@@ -326,9 +326,7 @@ class _Printer:
                 from_ = f"in{k} + first * {count}, alive * {count}"
                 lines.append(f"    copy_rows(shared + {start}, {from_}, tid, {threads});")
             else:
-                lines += self._over_rows(
-                    count, f"{to} = in{k}[(first + row) * {stride} + column];"
-                )
+                lines += self._over_rows(count, f"{to} = in{k}[(first + row) * {stride} + column];")
         return "\n".join([*lines, "}\n"])
 
     def _over_rows(self, count: int, statement: str, unrolled: int = 1) -> list[str]:

@@ -15,9 +15,10 @@ efficient and versatile framework for multi-contact optimal control (2020), sect
 length alpha closes the gaps between them by as much.
 
 differs: with gaps, a step is accepted by an exact penalty on them (J. Nocedal & S. J. Wright,
-Numerical Optimization (2006), section 18.3), not by the expected decrease alone; where Q_uu is not positive, the costs are first taken without their negative curvature; the
-quadratic program of each step is solved by a fixed number of rounds, in each of which
-controls whose bound the gradient pushes across are held there.
+Numerical Optimization (2006), section 18.3), not by the expected decrease alone. Where Q_uu is not
+positive, the costs are first taken without their negative curvature. The quadratic program of each
+step is solved by a fixed number of rounds, in each of which controls whose bound the gradient
+pushes across are held there.
 """
 
 from __future__ import annotations
@@ -242,15 +243,10 @@ class _Solver:
 
     def _iterate(self, active: Array, tolerance: float) -> None:
         """One backward and one forward pass of the active problems."""
-        problem, passes = self.problem, self.passes
         everyone = len(active) == len(self.q)
         q, v, u = (x if everyone else x[active] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[active]
-        given = (self.damping[active], problem.lower - u, problem.upper - u)
-        parts = [self._backward(q[k], v[k], u[k], [x[k] for x in given],
-                                None if gaps is None else gaps[k])
-                 for k in _slices(len(active))]  # fmt: skip
-        found = Gains(*(x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True)))
+        found = self._gains(q, v, u, self.damping[active], gaps)
         fault = found.fault
         self.count[active] += 1
         self.K[active[~fault]] = found.K[~fault]
@@ -273,23 +269,31 @@ class _Solver:
             self.gaps = None
         self._damp(active, better, whole)
 
-    def _backward(
-        self, q: Array, v: Array, u: Array, given: list[Array], gaps: Array | None
-    ) -> Gains:
+    def _gains(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
+        """The backward pass, in groups of problems whose derivatives fit into the cache."""
+        parts = []
+        for first in range(0, len(q), GROUP):
+            k = slice(first, first + GROUP)
+            some = None if gaps is None else gaps[k]
+            parts.append(self._backward(q[k], v[k], u[k], damping[k], some))
+        if len(parts) == 1:
+            return parts[0]
+        return Gains(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+    def _backward(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
         """The gains of some problems."""
+        room = self.problem.lower - u, self.problem.upper - u
         at = self.passes.expansion(q, v, u, self.start)
-        found = self.passes.backward(at, *given, gaps)
+        found = self.passes.backward(at, damping, *room, gaps)
         if found.fault.any():  # somewhere the costs curve downwards
-            found = self.passes.backward(_convex(at), *given, gaps)
+            found = self.passes.backward(_convex(at), damping, *room, gaps)
         return found
 
     def _forward(self, which: Array, gains: Gains, alphas: Array) -> Array:
         """Take the best of some step lengths, where one lowers the cost enough."""
         q, v, u = (x if len(which) == len(x) else x[which] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[which]
-        *paths, value = self.passes.forward(
-            (q, v), u, (gains.k, gains.K), alphas, self.start, gaps
-        )
+        *paths, value = self.passes.forward((q, v), u, (gains.k, gains.K), alphas, self.start, gaps)
         slope, before, merit = gains.slope[:, None], self.value[which, None], value
         if gaps is not None:
             gap = (self.price[which] * self.open[which])[:, None]
@@ -316,11 +320,6 @@ class _Solver:
         lowered = np.where(whole, np.maximum(damping / 3.0, SMALLEST), damping)
         self.damping[active] = np.where(better, lowered, np.maximum(damping, 1e-6) * growth)
         self.growth[active] = np.where(better, 2.0, 2.0 * growth)
-
-
-def _slices(problems: int) -> list[slice]:
-    """Problems in groups whose derivatives fit into the cache."""
-    return [slice(k, k + GROUP) for k in range(0, problems, GROUP)]
 
 
 def _sizes(gaps: Array) -> Array:

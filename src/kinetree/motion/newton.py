@@ -79,6 +79,14 @@ class Found:
     history: list[Array] = field(default_factory=list)
     interrupted: bool = False
 
+    @staticmethod
+    def at(c: Array, value: Array) -> Found:
+        """What is known before anything is done: coefficients and their values."""
+        n = len(c)
+        zeros, none, count = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
+        state = (zeros.copy(), none.copy(), count, count.copy(), zeros, none)
+        return Found(c, value, *state)
+
 
 def minimize(
     objective: Objective,

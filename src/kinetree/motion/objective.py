@@ -140,7 +140,7 @@ class Part:
 
     def _add_blocks(self, half: Array, found: Sampled, A: Array) -> None:
         """Second derivatives by a coordinate and tau, where they are in blocks."""
-        problems, intervals, samples, n, columns = A.shape
+        problems, intervals, samples, n, _ = A.shape
         sums = half.reshape(problems, intervals, self.wide, self.wide, n, n)
         for (name, other), second in found.second.items():
             if other != "tau" or name == "tau":

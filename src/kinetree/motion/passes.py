@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.algorithms import difference, integrate
-from kinetree.graph.program import Program, shaped, values
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
@@ -94,10 +93,10 @@ class Passes:
         """W, H and g of a step by Euler's method, of (t, q, v, tau)."""
         problem = self.problem
         dt, motors, n = problem.dt, list(problem.motors), problem.robot.nv
-        dynamics = problem.robot.kernel("forward_dynamics_derivatives").program
+        dynamics = problem.robot.kernel("forward_dynamics_derivatives")
 
         def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
-            by_q, by_v, by_tau = _matrices(dynamics, [q, v, tau])
+            by_q, by_v, by_tau = dynamics.on_scalars(q, v, tau)
             below = [
                 [dt * x for x in (*by_q[i], *by_v[i], *(by_tau[i][m] for m in motors))]
                 for i in range(n)
@@ -232,7 +231,6 @@ class Passes:
         robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
         size = nu + 2 * nu * nv + nq + nv
         closed = ClosedLoop(robot, problem.feedback, size, method=problem.method)
-        running = problem.running_cost.program
 
         def step(
             model: Model, count: Scalar, q: Any, v: Any, cost: Scalar, alpha: Scalar, *given: Any
@@ -246,7 +244,7 @@ class Passes:
                 left = [(alpha - 1.0) * x for x in rest[0]]
                 found["q"] = integrate(model, found["q"], left[:nv])
                 found["v"] = [a + b for a, b in zip(found["v"], left[nv:], strict=True)]
-            added = _matrices(running, [[t], q, v, tau])[0]
+            added = problem.running_cost.on_scalars([t], q, v, tau)[0]
             return {
                 "next_count": count + 1.0,
                 "next_q": found["q"],
@@ -278,15 +276,9 @@ class Passes:
         return self.problem.robot.custom_kernel(difference, {"q0": nq, "q1": nq}, "difference")
 
 
-def _matrices(program: Program, arguments: list[Any]) -> list[Any]:
-    """The results of a program on scalars that are being traced, as nested lists."""
-    found = values(program, arguments)
-    return [shaped([found[n] for n in o.nodes], o.shape) for o in program.outputs]
-
-
 def _quadratic(kernels: tuple[Any, Any], arguments: list[Any], n: int) -> tuple[Any, list[Any]]:
     """Second derivatives and gradient by several arguments of n numbers, over scalars."""
-    first, second = (_matrices(kernel.program, arguments) for kernel in kernels)
+    first, second = (kernel.on_scalars(*arguments) for kernel in kernels)
     count = len(first)
     H = [
         [x for block in second[count * k : count * k + count] for x in block[i]]

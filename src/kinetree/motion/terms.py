@@ -162,7 +162,8 @@ class TurnedSquares(Term):
 
     def __init__(self, plain: Squares, turned: Traced, starts: Sequence[int]) -> None:
         self._plain, self._turned = plain, turned
-        weighted = all((turned.constants[i : i + 3] > 0.0).all() for i in starts)
+        weights: Array = turned.constants
+        weighted = all((weights[i : i + 3] > 0.0).all() for i in starts)
         # else a block is not positive definite
         self._blocks = tuple(slice(i, i + 3) for i in starts) if weighted else None
 

@@ -307,7 +307,9 @@ class _Problem:
         """This problem's part of an array of the plan."""
         return self.plan.of(PTR)[field].of(self.scalar).at(self.p * size)
 
-    def copy_rows(self, source: Any, step: Any, target: Any, stride: Any, rows: Any, n: Any) -> None:
+    def copy_rows(
+        self, source: Any, step: Any, target: Any, stride: Any, rows: Any, n: Any
+    ) -> None:
         with loop(self.b, 0, rows) as i:
             row = source.of(self.scalar).at(i * step)
             self.b.call(self.of.copy, [row, target.of(self.scalar).at(i * stride), n])
@@ -383,9 +385,7 @@ class _Problem:
     def regularise(self) -> None:
         """M = Q_uu and damping, relative to the largest entry of Q_uu."""
         b, r = self.b, self.room
-        self.copy_rows(
-            self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu
-        )
+        self.copy_rows(self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu)
         sizes = entry_alloca(b, self.of.vector)
         sizes.set(ir.Constant(self.of.vector, [1.0] * self.of.w.lanes))
         with loop(b, 0, r.nu * r.u, self.of.w.lanes) as i:  # what fills the rows is zero

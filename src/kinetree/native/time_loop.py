@@ -240,4 +240,6 @@ class OneSystem:
                         b.call(self.copy, [source, target, record[RecordPlan.SIZE]])
                     b.call(self.copy, [results, start, changing.get()])
                 with loop(b, 0, states) as k:
-                    b.call(self.copy, [pointers.of(PTR)[k], row(inputs + k, i, integer(0)), size_of(k)])
+                    b.call(
+                        self.copy, [pointers.of(PTR)[k], row(inputs + k, i, integer(0)), size_of(k)]
+                    )
