@@ -25,8 +25,7 @@ SMALLEST, LARGEST = 1e-18, 1e8
 FIRST = 2e-4
 """The damping to begin with."""
 WINDOW, LITTLE = 5, 1e-2
-"""If so many steps that are taken gain less than this share, a problem changes to exact second
-derivatives."""
+"""If so many steps gain less than this share, a problem changes to exact second derivatives."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 
@@ -137,8 +136,6 @@ class _Minimization:
         self.gradient = np.zeros_like(start)
         self.bands: Array = np.zeros(0)
         self.growth = np.full(len(start), 2.0)
-        self.recent = np.full((len(start), WINDOW), np.inf)  # values before the last steps taken
-        self.moves = np.zeros(len(start), int)  # how many were
         ones = np.ones(len(start), int)
         self.found = found = Found(
             c=start.copy(),
@@ -191,9 +188,6 @@ class _Minimization:
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
         found.c[moved] = trial[better]
-        self.recent[moved, :-1] = self.recent[moved, 1:]
-        self.recent[moved, -1] = found.value[moved]
-        self.moves[moved] += 1
         self._switch(active)
         self._expand(active[better | self.switched[active]])
         found.optimality[moved] = _largest(self.gradient[moved]) / self.reference[moved]
@@ -214,11 +208,12 @@ class _Minimization:
 
     def _switch(self, active: Array) -> None:
         """Change to exact second derivatives where the last steps gained little."""
-        if self.mode != "late":
+        history = self.found.history
+        if self.mode != "late" or len(history) < WINDOW:
             return
-        before = self.recent[active, 0]
+        before = history[-WINDOW][active]
         little = before - self.found.value[active] < LITTLE * np.abs(before)
-        some = active[little & (self.moves[active] >= WINDOW) & ~self.exact[active]]
+        some = active[little & ~self.exact[active]]
         self.exact[some] = self.switched[some] = True
 
     def _damp(self, active: Array, gain: Array, better: Array) -> None:
