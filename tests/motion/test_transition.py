@@ -137,6 +137,13 @@ def test_the_ends_have_the_states_that_were_given():
     assert np.allclose(joined.at([0.0]).v[0], motion.at(0.2).v)
 
 
+def test_a_joint_that_turns_far_between_samples_ends_where_it_was_told_to():
+    goal = START + np.array([0.0, 40.0])
+    motion = POLE.transition(START, goal, 0.5, iterations=3).motion(rate=10.0)
+    assert np.abs(np.diff(motion.q[:, 1])).max() > np.pi
+    assert np.allclose(motion.q[-1], goal)
+
+
 def test_limits_hold():
     free = POLE.transition(START, GOAL, 0.5).motion()
     lowest = free.v.min(axis=0) * 0.0 - 0.9 * np.abs(free.v).max(axis=0)
