@@ -1,6 +1,9 @@
 """Motion by optimisation beside SciPy's minimisers, on the same problems in the same process.
 
-    python -m benchmarks.motion [panda] [g1] [human] [control]
+    python -m benchmarks.motion [panda] [g1] [human] [control] [mpc] [--crocoddyl PYTHON]
+
+PYTHON is an interpreter that has Crocoddyl (`pip install crocoddyl` in an environment of its own,
+because it may need another Pinocchio). Both then solve the same optimal control problems, in turn.
 
 Each result is checked before its time is printed: ends, gradient by differences, constraints.
 Nothing is compiled inside a timed region. Panda and G1 come from example-robot-data.
@@ -8,10 +11,14 @@ Nothing is compiled inside a timed region. Panda and G1 come from example-robot-
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
-import sys
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its matrices are small: threads only wait
 
@@ -20,10 +27,15 @@ from scipy.optimize import least_squares, minimize
 
 import kinetree as kt
 from benchmarks.pinocchio_rows import ROBOTS
+from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.costs import quadratic_cost
-from kinetree.motion.transition import Flat, Problem, Settings, states_of
+from kinetree.motion.flat import Flat, states_of
+from kinetree.motion.transition_problem import Problem
+from kinetree.motion.transition_settings import Settings
 from kinetree.scalar import cos
 
+PANDA = ROBOTS / "panda_description/urdf/panda.urdf"
+G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 Q0 = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 SIGNS = np.array([1.0, -1.0] * 22)
 PLAIN = {"coefficients": 16, "samples": 64}
@@ -49,13 +61,12 @@ def without_drives(robot: kt.Robot) -> kt.Robot:
 
 
 def panda() -> kt.Robot:
-    file = ROBOTS / "panda_description/urdf/panda.urdf"
-    fingers = [name for name in kt.load(file).joints if "finger" in name]
-    return without_drives(kt.load(file, locked=dict.fromkeys(fingers, 0.0)))
+    fingers = [name for name in kt.load(PANDA).joints if "finger" in name]
+    return without_drives(kt.load(PANDA, locked=dict.fromkeys(fingers, 0.0)))
 
 
 def g1() -> kt.Robot:
-    return without_drives(kt.load(ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"))
+    return without_drives(kt.load(G1))
 
 
 def problem(robot: kt.Robot, q0: np.ndarray, q1: np.ndarray) -> Problem:
@@ -155,36 +166,103 @@ def bench_human() -> None:
     how = {"coefficients": 18, "root": 0.0, "tolerance": 1e-6}
     feet = [kt.Hold("left_foot"), kt.Hold("right_foot")]
     print("\n| human figure, 43 dof, 0.6 s | P | time | |\n|-|-|-|-|")
-    found, seconds = timed(lambda: robot.transition(*ends, 0.6, hold=feet, **how), 1)
+    found, seconds = timed(lambda: robot.transition(*ends, 0.6, hold=feet, **how), 2)
     slip = robot.pose(found.motion().q, "left_foot") - robot.pose(robot.neutral(), "left_foot")
     note = f"{found.message}; a foot moves {1000 * np.abs(slip).max():.2g} mm"
     row("kinetree, feet held", f"{found.value:.5f}", seconds, f"{found.iterations} steps, {note}")
-    free, seconds = timed(lambda: robot.transition(*ends, 0.6, **how), 1)
-    row("kinetree, feet free", f"{free.value:.5f}", seconds, f"{free.evaluations} values")
-    slow = {**how, "method": "l-bfgs", "iterations": 3000}
-    other, seconds = timed(lambda: robot.transition(*ends, 0.6, **slow), 1)
-    row("SciPy L-BFGS, feet free", f"{other.value:.5f}", seconds, f"{other.evaluations} values")
+    softly = [kt.Hold(hold.frame, weight=1e3) for hold in feet]
+    for name, hold in (("feet free", []), ("feet held softly", softly)):
+        best, seconds = timed(lambda hold=hold: robot.transition(*ends, 0.6, hold=hold, **how), 2)
+        row(f"kinetree, {name}", f"{best.value:.5f}", seconds, f"{best.evaluations} values")
+        slow = {**how, "method": "l-bfgs", "iterations": 3000}
+        other = robot.transition(*ends, 0.6, hold=hold, **slow)
+        note = (
+            f"{other.evaluations} values, {other.evaluations / best.evaluations:.0f} times as many"
+        )
+        row(
+            f"SciPy L-BFGS, {name}", f"{other.value:.5f}", other.seconds, f"{note}; {other.message}"
+        )
 
 
-def bench_control() -> None:
-    robot = panda()
-    costs = quadratic_cost(robot, Q0 + 0.8 * SIGNS[:7] * (np.arange(7) != 3), 10.0, 0.1, 1e-3)
-    reach = robot.optimal_control(*costs, steps=100, dt=0.01)
-    print("\n| optimal control | cost | time | |\n|-|-|-|-|")
-    still = np.zeros(7)
-    found, seconds = timed(lambda: reach.solve(Q0, still))
+WEIGHTS = (10.0, 0.1, 1e-3)
+FREE = {"lower": -np.inf, "upper": np.inf}
+
+
+def crocoddyl(python: str, spec: dict) -> dict:
+    """The same problem solved by Crocoddyl on one thread; see `crocoddyl_solver`."""
+    script = Path(__file__).with_name("crocoddyl_solver.py")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(spec, file, default=lambda x: x.tolist())
+        file.flush()
+        done = subprocess.run(
+            [python, str(script), file.name],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""},
+        )
+    if done.returncode:
+        raise SystemExit(f"Crocoddyl did not solve it:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def duel(name: str, reach: ControlProblem, u: np.ndarray, spec: dict, python: str | None) -> float:
+    """An iteration of both on one thread, the same optimum to 1e-6; seconds of the faster peer."""
+    q0, still = spec["q0"], np.zeros(reach.robot.nv)
+    before, peer = kt.get_threads(), np.inf
+    kt.set_threads(1)
+    found, seconds = timed(lambda: reach.solve(q0, still, u), spec["runs"])
     assert found.converged, found.message
-    note = f"{found.iterations} iterations"
-    row("Panda, 100 knots, an iteration", f"{found.value:.5f}", seconds / found.iterations, note)
+    if python is not None:
+        given = {"u": u, "steps": reach.steps, "dt": reach.dt, "weights": WEIGHTS, "stop": 1e-9}
+        other = crocoddyl(python, spec | given | {"iterations": 100})
+        assert abs(found.value / other["cost"] - 1.0) < 1e-6
+        peer = other["seconds"]
+        note = f"{other['iterations']} iterations"
+        row(f"Crocoddyl, {name}", f"{other['cost']:.6f}", peer, note)
+        found, again = timed(lambda: reach.solve(q0, still, u), spec["runs"])
+        seconds = min(seconds, again)
+    each = seconds / int(found.iterations)
+    ratio = "" if python is None else f", {peer / each:.2f} x faster"
+    note = f"{found.iterations} iterations{ratio}"
+    row(f"kinetree, {name}", f"{found.value:.6f}", each, note)
+    kt.set_threads(before)
+    return peer
+
+
+def bench_control(python: str | None = None) -> None:
+    robot = panda()
+    target = Q0 + 0.8 * SIGNS[:7] * (np.arange(7) != 3)
+    costs = quadratic_cost(robot, target, *WEIGHTS)
+    reach = robot.optimal_control(*costs, steps=100, dt=0.01, **FREE)
+    print("\n| optimal control, an iteration | cost | time | |\n|-|-|-|-|")
+    fingers = ["panda_finger_joint1", "panda_finger_joint2"]
+    spec = {"file": str(PANDA), "floating": False, "locked": fingers, "runs": 30}
+    u = np.tile(robot.gravity_forces(Q0), (100, 1))
+    peer = duel("Panda, 100 knots", reach, u, spec | {"q0": Q0, "target": target}, python)
     starts = Q0 + 0.1 * np.random.default_rng(0).standard_normal((100, 7))
-    many, seconds = timed(lambda: reach.solve(starts, still), 1)
-    share = f"{many.converged.mean():.0%} converged"
+    before = kt.get_threads()
+    kt.set_threads(os.cpu_count() or 1)
+    many, seconds = timed(lambda: reach.solve(starts, np.zeros(7)), 3)
+    kt.set_threads(before)
     each = seconds / float(many.iterations.sum())
-    row("100 problems at once, an iteration of one", "", each, share)
-    bench_mpc(robot)
+    ratio = f", {peer / each:.1f} x faster than Crocoddyl" if python else ""
+    share = f"{many.converged.mean():.0%} converged{ratio}"
+    row("kinetree, 100 problems at once on all cores, of each one", "", each, share)
+    walker = without_drives(kt.load(G1, base="floating"))
+    q0 = walker.neutral()
+    target = q0.copy()
+    target[7:] += 0.3 * SIGNS[: walker.nv - 6]
+    costs = quadratic_cost(walker, target, *WEIGHTS)
+    motors = np.arange(walker.nv) >= 6
+    reach = walker.optimal_control(*costs, steps=50, dt=0.01, actuated=motors, **FREE)
+    spec = {"file": str(G1), "floating": True, "locked": [], "runs": 5}
+    u = np.zeros((50, walker.nv - 6))
+    duel("floating G1, 50 knots", reach, u, spec | {"q0": q0, "target": target}, python)
 
 
-def bench_mpc(robot: kt.Robot) -> None:
+def bench_mpc() -> None:
+    robot = panda()
+    print("\n| model-predictive control | last state | time | |\n|-|-|-|-|")
     cart = kt.robots.cart_pole()
 
     def cost(t, q, v, tau, pose):
@@ -219,13 +297,20 @@ def bench_mpc(robot: kt.Robot) -> None:
         row(name, np.array2string(run.q[-1], precision=3), run.percentile(), note)
 
 
-BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "control": bench_control}
+BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "mpc": bench_mpc}
 
 
-def main(names: list[str]) -> None:
-    for name in names or BENCHES:
-        BENCHES[name]()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[*BENCHES, "control", []], default=[])
+    parser.add_argument("--crocoddyl", metavar="PYTHON", help="an interpreter that has Crocoddyl")
+    given = parser.parse_args()
+    for name in given.names or [*BENCHES, "control"]:
+        if name == "control":
+            bench_control(given.crocoddyl)
+        else:
+            BENCHES[name]()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,7 +1,10 @@
 """Transitions of least effort between motions of the human figure, as Rose et al. made them.
 
 B. Guenter & C. F. Rose minimise the integral of squared joint torques over B-splines; so does this,
-by Newton's method with band matrices. The feet stay where they are when the transition starts.
+by Newton's method with band matrices. Where both feet stand on the ground, they stay where they are
+when the transition starts.
+
+    python examples/transitions.py FOLDER     prints a table, and draws the first transition there
 """
 
 import sys
@@ -14,19 +17,32 @@ from kinetree.motion import human
 
 robot = kt.robots.human()
 FEET = [kt.Hold("left_foot"), kt.Hold("right_foot")]
+HOW = {"coefficients": 12, "root": 0.0, "tolerance": 1e-6}
+
+
+def transition(first, second, hold):
+    """The transition between two motions at given times, computed twice: the first compiles."""
+    for _ in range(2):
+        found = robot.transition(first, second, 0.6, hold=hold, **HOW)
+    return found
+
+
+def row(name: str, found) -> str:
+    """A row of the table: P before and after, and what it took."""
+    effort = f"{float(found.start_value):.4g} | {float(found.value):.4g}"
+    return f"| {name} | {effort} | {int(found.iterations)} | {found.seconds:.2f} s |"
 
 
 def main(folder: Path) -> float:
-    """Salute after standing up half-way, draw it, and give P over that of the start."""
-    sit, salute = human.sit_down(robot), human.salute(robot)
-    found = robot.transition(
-        (sit, 0.0), (salute, 1.0), 0.6, coefficients=12, root=0.0, hold=FEET, tolerance=1e-6
-    )
-    print(f"P = {found.value:.4g} (start: {found.start_value:.4g}), {found.message}")
-    print(f"{found.iterations} iterations, {found.seconds:.2f} s")
+    """Print the table, draw the first transition, and give its P over that of the start."""
+    walk, salute, sit = human.walk(robot), human.salute(robot), human.sit_down(robot)
+    print("| transition of 0.6 s | P before | P after | steps | time |\n|-|-|-|-|-|")
+    found = transition((sit, 0.0), (salute, 1.0), FEET)
+    print(row("standing to a salute, feet held", found))
+    print(row("walking to a salute", transition((walk, 0.5), (salute, 1.0), ())))
     motion = found.motion()
     slip = np.abs(robot.pose(motion.q, "left_foot") - robot.pose(motion.q[0], "left_foot")).max()
-    print(f"the left foot moves by {1000.0 * slip:.3g} mm")
+    print(f"\n{found.message}; the left foot moves by {1000.0 * slip:.3g} mm")
     found.plot(folder / "transition.png")
     motion.figures(folder / "transition_figures.png", count=6, axes="yz")
     return float(found.value / found.start_value)

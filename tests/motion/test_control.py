@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError, UnknownNameError
+from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
 from kinetree.motion.costs import quadratic_cost
 from kinetree.scalar import cos
 
@@ -55,8 +55,9 @@ def test_controls_stay_within_their_bounds():
     assert found.value > free.value
 
 
+@pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("bound", [np.inf, 0.5])
-def test_the_compiled_backward_pass_is_the_one_of_arrays(bound):
+def test_the_compiled_backward_pass_is_the_one_of_arrays(bound, gaps):
     from kinetree.motion.ilqr import backward
 
     costs = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
@@ -64,20 +65,138 @@ def test_the_compiled_backward_pass_is_the_one_of_arrays(bound):
     rng = np.random.default_rng(0)
     u = rng.standard_normal((3, 30, 2))
     q, v = reach.roll(np.zeros((3, 2)), np.zeros((3, 2)), u)
-    A, B = reach.linearized(q, v, u)
-    costs, last, second = reach.quadratics(q, v, u)
+    at = reach.passes.expansion(q, v, u)
     low, up = np.full(u.shape, -0.4 * bound), np.full(u.shape, 0.6 * bound)
-    given = (A, B, costs, last, second, np.full(3, 1e-3), low, up)
-    for ours, plain in zip(reach.backward(*given), backward(*given), strict=True):
+    between = 0.1 * rng.standard_normal((3, 30, 4)) if gaps else None
+    given = (at, np.full(3, 1e-3), low, up, between)
+    for ours, plain in zip(reach.passes.backward(*given), backward(*given), strict=True):
         assert np.allclose(ours, plain, rtol=1e-7, atol=1e-9)
 
 
-def test_the_linearisation_of_a_step_is_the_librarys(reach):
+def test_the_compiled_backward_pass_takes_matrices_of_any_size():
+    from kinetree.motion.ilqr import backward
+    from kinetree.motion.passes import Expansion
+    from kinetree.runtime.riccati import riccati
+
     rng = np.random.default_rng(0)
-    q, v, u = (rng.standard_normal((31, 2)) for _ in range(3))
-    ours = reach.linearized(q, v, u[:-1])
-    theirs = POLE.linearize(q[:-1], v[:-1], u[:-1], 0.02, method="euler")
-    assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
+    for nx, nu in ((1, 1), (5, 3), (16, 8), (21, 9)):
+        nz = nx + nu
+        H = rng.standard_normal((2, 7, nz, nz))
+        H = H @ H.swapaxes(-1, -2)
+        S = rng.standard_normal((2, nx, nx))
+        W = 0.3 * rng.standard_normal((2, 7, nx, nz))
+        gradients = rng.standard_normal((2, 7, nz)), rng.standard_normal((2, nx))
+        at = Expansion(W, H, gradients[0], S @ S.swapaxes(-1, -2), gradients[1])
+        bounds = np.full((2, 7, nu), -0.2), np.full((2, 7, nu), 0.1)
+        k, K, sums = riccati(*at, np.full(2, 1e-3), *bounds, 4)
+        plain = backward(at, np.full(2, 1e-3), *bounds)
+        assert np.allclose(k, plain.k, rtol=1e-8, atol=1e-10)
+        assert np.allclose(K, plain.K, rtol=1e-8, atol=1e-10)
+        assert np.allclose(sums[:, :2].T, [plain.slope, plain.bend], rtol=1e-8)
+
+
+def test_costs_that_curve_downwards_are_reported_by_the_backward_pass(reach):
+    q, v = reach.roll(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 30, 2)))
+    at = reach.passes.expansion(q, v, np.zeros((1, 30, 2)))
+    far = np.full((1, 30, 2), np.inf)
+    found = reach.passes.backward(at._replace(H=-1e6 + 0.0 * at.H), np.zeros(1), -far, far)
+    assert found.fault.all()
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_the_expansion_of_a_motion_is_its_derivatives(fused):
+    running, final = quadratic_cost(CART, np.array([0.1, 0.2]), 10.0, 0.1, 1e-3)
+    problem = CART.optimal_control(
+        lambda t, q, v, tau, pose: running(t, q, v, tau, pose) + t * q[0] * v[1] * tau[0],
+        final, steps=5, dt=0.02, actuated=[True, False],
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    q, v = rng.standard_normal((2, 1, 6, 2))
+    u = rng.standard_normal((1, 5, 1))
+    problem.passes._fused = fused
+    at = problem.passes.expansion(q, v, u, start=0.7)
+    A, B = CART.linearize(q[:, :-1], v[:, :-1], problem.forces(u), 0.02, method="euler")
+    assert np.allclose(at.W, np.concatenate([A, B[..., :1]], axis=-1), atol=1e-12)
+    h, t = 1e-6, problem.times + 0.7
+
+    def cost(dz):
+        tau = problem.forces(u + dz[4:])
+        return 0.02 * problem.running_cost(t, q[:, :-1] + dz[:2], v[:, :-1] + dz[2:4], tau)
+
+    slopes = [(cost(h * d) - cost(-h * d)) / (2 * h) for d in np.eye(5)]
+    assert np.allclose(at.g, np.stack(slopes, axis=-1), atol=1e-7)
+    assert np.allclose(at.H[..., 0, 3], 0.02 * t * u[..., 0], atol=1e-12)
+
+
+def test_the_linearisation_of_a_step_is_the_librarys():
+    for robot in (POLE, free_chain()):
+        costs = quadratic_cost(robot, robot.neutral())
+        problem = robot.optimal_control(*costs, steps=3, dt=0.02)
+        rng = np.random.default_rng(0)
+        q = robot.random(rng, 4)
+        v, u = rng.standard_normal((4, robot.nv)), rng.standard_normal((3, robot.nv))
+        A, B = robot.linearize(q[:-1], v[:-1], u, 0.02, method="euler")
+        assert np.allclose(problem.linearized(q, v, u), np.concatenate([A, B], axis=-1), atol=1e-9)
+
+
+def free_chain():
+    """A free body that carries another on a ball joint."""
+    from kinetree.spatial import Inertia, Symmetric3, Vector3
+
+    mass = Inertia.about_center(
+        1.0, Vector3(0.05, 0.1, 0.2), Symmetric3(0.02, 0.03, 0.04, 0.001, 0.002, 0.003)
+    )
+    chain = kt.Assembly("chain", "root", mass)
+    chain.add("arm", "root", kt.joints.Ball(), (0.0, 0.0, 0.3), mass)
+    return chain.robot("floating")
+
+
+def swing_up():
+    def cost(t, q, v, tau, pose):
+        return 0.1 * (1.0 - cos(q[1])) + 0.01 * q[0] * q[0] + 0.005 * tau[0] * tau[0]
+
+    def final(q, v, pose):
+        return 200.0 * (1.0 - cos(q[1])) + 20.0 * q[0] ** 2 + 5.0 * (v[0] ** 2 + v[1] ** 2)
+
+    how = {"actuated": [True, False], "lower": -20.0, "upper": 20.0}
+    return CART.optimal_control(cost, final, steps=100, dt=0.02, **how)
+
+
+def test_states_that_no_motion_connects_lead_the_pole_upright():
+    problem, idle = swing_up(), np.zeros((100, 1))
+    hanging, still = [0.0, np.pi], [0.0, 0.0]
+    stuck = problem.solve(hanging, still, idle)  # without force the pole hangs still: a saddle
+    u = np.linspace(0.0, 1.0, 101)[:, None]
+    q = np.concatenate([0.0 * u, np.pi * (1.0 - u)], axis=1)
+    v = np.concatenate([0.0 * u, 0.0 * u - np.pi / 2.0], axis=1)
+    found = problem.solve(hanging, still, idle, iterations=300, states=(q, v))
+    assert found.converged, found.message
+    assert found.gap == 0.0
+    assert found.value < 0.01 * stuck.value
+    assert np.cos(found.q[-1, 1]) > 0.999
+    rolled, _ = problem.roll(np.array(hanging), np.array(still), found.u)
+    assert np.allclose(rolled, found.q, atol=1e-9)
+
+
+def test_gaps_that_are_left_are_reported():
+    problem = swing_up()
+    q, v = np.zeros((2, 101, 2))
+    found = problem.solve([0.0, np.pi], [0.0, 0.0], iterations=0, states=(q, v))
+    assert not found.converged
+    assert found.gap == pytest.approx(np.pi, abs=0.1)
+    assert "gaps" in found.message
+
+
+def test_states_of_another_length_are_refused(reach):
+    with pytest.raises(ShapeError, match="q of states has shape"):
+        reach.solve([0.0, 0.0], [0.0, 0.0], states=(np.zeros((5, 2)), np.zeros((5, 2))))
+
+
+def test_a_start_from_the_states_of_a_motion_is_that_from_its_controls(reach):
+    u = 0.1 * np.random.default_rng(0).standard_normal((30, 2))
+    q, v = reach.roll(np.zeros(2), np.zeros(2), u)
+    found = reach.solve(np.zeros(2), np.zeros(2), u, states=(q, v))
+    assert found.value == pytest.approx(float(reach.solve(np.zeros(2), np.zeros(2), u).value))
 
 
 def test_a_frame_reaches_a_point():

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError, ShapeError, UnknownNameError
-from kinetree.motion.transition import Problem, Settings, states_of
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, UnknownNameError
+from kinetree.motion.flat import Flat, states_of
+from kinetree.motion.transition_problem import Problem
+from kinetree.motion.transition_settings import Settings
 
 POLE = kt.robots.double_pendulum()
 ARM = kt.robots.arm()
@@ -28,8 +30,6 @@ def mass_like(mass):
 
 
 def problem(robot, first, second, **settings):
-    from kinetree.motion.transition import Flat
-
     flat = Flat(robot)
     ends = states_of(robot, first, "first"), states_of(robot, second, "second")
     return Problem(flat, *ends, 0.7, Settings(coefficients=9, **settings))
@@ -39,9 +39,35 @@ def user_cost(t, q, v, a, tau, pose):
     return t * q[0] * q[0] * v[1] + 0.1 * a[0] * a[1] + q[1] * tau[0] * tau[0]
 
 
-@pytest.mark.parametrize(("exact", "cost"), [(True, None), (False, None), (True, user_cost)])
-def test_the_band_matrix_is_the_second_derivative(exact, cost):
-    p = problem(POLE, START, GOAL, cost=cost)
+def of_pole(cost):
+    return problem(POLE, START, GOAL, cost=cost)
+
+
+def of_ball_joints(weights):
+    """Weights of the torques of both balls; a hold adds a part with a grid of its own."""
+    robot, rng = ball_chain(), np.random.default_rng(1)
+    ends = robot.random(rng), robot.random(rng)
+    hold = (kt.Hold("arm", rows="position"),)
+    given = problem(robot, *ends, root=1.0, weights=weights, hold=hold)
+    for part, term in given.constraints:
+        state = part.state(given.objective.whole(given.start(), np.arange(1)))
+        term.prepare(1, (*state.q.shape[1:-1], 3), np.full(1, 7.0))
+    return given
+
+
+@pytest.mark.parametrize(
+    ("exact", "make", "given"),
+    [
+        (True, of_pole, None),
+        (False, of_pole, None),
+        (True, of_pole, user_cost),
+        (True, of_ball_joints, None),
+        (True, of_ball_joints, [1.0] * 3 + [0.0] * 3 + [1.0, 2.0, 3.0]),
+        (True, of_ball_joints, [1.0] * 3 + [0.0, 1.0, 1.0] + [1.0, 2.0, 3.0]),
+    ],
+)
+def test_the_band_matrix_is_the_second_derivative(exact, make, given):
+    p = make(given)
     rng = np.random.default_rng(0)
     c = p.start() + 0.1 * rng.standard_normal(p.start().shape)
     every, h = np.arange(1), 1e-5
@@ -75,6 +101,30 @@ def test_newton_finds_the_minimum_of_the_quasi_newton_method_in_fewer_evaluation
     assert 3 * found.evaluations < slow.evaluations
 
 
+def test_ipopt_finds_the_same_minimum():
+    pytest.importorskip("casadi")
+    found = POLE.transition(START, GOAL, 0.7, coefficients=10)
+    goals = np.stack([GOAL, GOAL + 0.1])
+    other = POLE.transition(START, goals, 0.7, coefficients=10, method="ipopt")
+    assert other.converged.all(), other.message
+    assert other.value[0] == pytest.approx(float(found.value), rel=1e-9)
+    assert (other.iterations < 60).all()
+
+
+def test_what_ipopt_needs_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[casadi\]'"):
+        POLE.transition(START, GOAL, 0.7, method="ipopt")
+
+
+def test_ipopt_takes_no_limits():
+    pytest.importorskip("casadi")
+    with pytest.raises(KinetreeError, match="takes no limits"):
+        POLE.transition(START, GOAL, 0.7, method="ipopt", limits=["q"])
+
+
 def test_the_ends_have_the_states_that_were_given():
     rng = np.random.default_rng(1)
     first, second = (tuple(rng.standard_normal((3, 2))) for _ in range(2))
@@ -85,6 +135,13 @@ def test_the_ends_have_the_states_that_were_given():
             assert np.allclose(array[k], given, atol=1e-9)
     joined = POLE.transition((motion, 0.2), motion, 0.3, degree=5)
     assert np.allclose(joined.at([0.0]).v[0], motion.at(0.2).v)
+
+
+def test_a_joint_that_turns_far_between_samples_ends_where_it_was_told_to():
+    goal = START + np.array([0.0, 40.0])
+    motion = POLE.transition(START, goal, 0.5, iterations=3).motion(rate=10.0)
+    assert np.abs(np.diff(motion.q[:, 1])).max() > np.pi
+    assert np.allclose(motion.q[-1], goal)
 
 
 def test_limits_hold():

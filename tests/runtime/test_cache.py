@@ -161,6 +161,23 @@ def test_a_second_process_neither_traces_nor_compiles(folder):
     assert {p.name: p.stat().st_mtime_ns for p in folder.iterdir()} == before
 
 
+CUSTOM = """
+import numpy as np, kinetree as kt
+robot = kt.robots.arm()
+kernel = robot.custom_kernel(lambda model, q: [x * q[0] for x in q], {"q": 7}, "own")
+print(kernel(np.ones((20, 7))).sum())
+"""
+
+
+def test_the_machine_code_of_a_function_of_ones_own_is_kept(folder):
+    refuse = """
+import kinetree.runtime.cpu
+def refuse(*a): raise SystemExit("compiled")
+kinetree.runtime.cpu._generate = refuse
+"""
+    assert run(CUSTOM, folder) == run(refuse + CUSTOM, folder)
+
+
 @pytest.mark.slow
 def test_processes_that_fill_the_cache_together_do_not_disturb_each_other(folder):
     outputs = []

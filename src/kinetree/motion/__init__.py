@@ -2,10 +2,14 @@
 
 motion.py      Motion: configurations over time, cut, blended, played at another speed
 transition.py  the motion of least effort between two states; result.py  what that gives
+transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
+               transition_constraints.py  limits and held frames; transition_solver.py  solving
+flat.py        robots in charts whose velocities are rates of coordinates
 terms.py       costs and constraints at an instant; objective.py  their sum over a spline
 newton.py      Newton's method with band matrices, for many problems at once
 control_problem.py  a step and costs over scalars; costs.py  the usual ones
-ilqr.py        the iterative regulator; sampling.py  path integrals; mpc.py  closed loops
+ilqr.py        the iterative regulator; passes.py  its two passes, compiled
+sampling.py  path integrals; mpc.py  closed loops
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
 """
@@ -17,13 +21,13 @@ if TYPE_CHECKING:
     from kinetree.motion.costs import quadratic_cost, reach_cost
     from kinetree.motion.motion import Motion
     from kinetree.motion.result import Transition
-    from kinetree.motion.transition import Hold
+    from kinetree.motion.transition_settings import Hold
 
 __all__ = ["ControlProblem", "Hold", "Motion", "Transition", "quadratic_cost", "reach_cost"]
 
 _HOMES = {
     "ControlProblem": "control_problem",
-    "Hold": "transition",
+    "Hold": "transition_settings",
     "Motion": "motion",
     "Transition": "result",
     "quadratic_cost": "costs",

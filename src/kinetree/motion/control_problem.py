@@ -7,40 +7,30 @@ u        u         forces of the joints that have motors
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms import difference, frame_pose
-from kinetree.errors import KinetreeError, ShapeError, SimulationWarning
+from kinetree.algorithms import difference, frame_pose, integrate
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
+from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar, maximum, minimum
+from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
     from kinetree.motion.ilqr import Controlled
+    from kinetree.motion.passes import Passes
     from kinetree.robot import Robot
 
-COMPILED = 8
-"""Up to so many velocities the backward pass is compiled."""
 Cost = Callable[..., Any]
 """(t, q, v, tau, pose) over scalars, or of a final state (q, v, pose)."""
-
-
-class Quadratic(NamedTuple):
-    """Costs along a motion to second order: by x (2 nv) and u, the last axes theirs."""
-
-    x: Array
-    u: Array
-    xx: Array
-    ux: Array
-    uu: Array
 
 
 class ControlProblem:
@@ -124,6 +114,7 @@ class ControlProblem:
         tolerance: float = 1e-9,
         iterations: int = 100,
         progress: Callable[[float], object] | None = None,
+        states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Controlled:
         """The best controls from each of a batch of states, by the iterative regulator (iLQR).
 
@@ -133,15 +124,19 @@ class ControlProblem:
             tolerance: of the relative decrease in which a problem has converged.
             iterations: at most so many.
             progress: called with the least cost after each iteration.
+            states: q and v to start from, (..., steps + 1, n), which need not be a motion under the
+                controls (multiple shooting): gaps between them are closed as the cost is lowered.
+                Those that the controls lead to if None.
         """
         from kinetree.motion.ilqr import ilqr
 
-        return ilqr(self, q0, v0, u, tolerance, iterations, 0.0, progress)
+        return ilqr(self, q0, v0, u, tolerance, iterations, 0.0, progress, states)
 
     # costs
 
     @cached_property
-    def _running(self) -> Any:
+    def running_cost(self) -> Any:
+        """The kernel of the cost a second, of (t, q, v, tau)."""
         n, nq = self.robot.nv, self.robot.nq
 
         def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> Scalar:
@@ -151,7 +146,9 @@ class ControlProblem:
         return self.robot.custom_kernel(cost, lengths, "running_cost")
 
     @cached_property
-    def _last(self) -> Any:
+    def final_cost(self) -> Any:
+        """The kernel of the cost of the last state, of (q, v)."""
+
         def cost(model: Model, q: Any, v: Any) -> Scalar:
             if self._final is None:
                 return 0.0 * q[0]
@@ -169,34 +166,25 @@ class ControlProblem:
     def costs(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
         """The costs of motions: q (..., steps + 1, nq), v, u (..., steps, nu) to (...)."""
         t = self.times + start
-        running = self._running(t, q[..., :-1, :], v[..., :-1, :], self.forces(u))
-        return running.sum(axis=-1) * self.dt + self._last(q[..., -1, :], v[..., -1, :])
+        running = self.running_cost(t, q[..., :-1, :], v[..., :-1, :], self.forces(u))
+        return running.sum(axis=-1) * self.dt + self.final_cost(q[..., -1, :], v[..., -1, :])
 
-    def quadratics(
-        self, q: Array, v: Array, u: Array, start: float = 0.0
-    ) -> tuple[Quadratic, Array, Array]:
-        """Running costs to second order, and the final one's gradient and second derivatives."""
-        by = ("q", "v", "tau")
-        given = (self.times + start, q[..., :-1, :], v[..., :-1, :], self.forces(u))
-        first = self._running.jacobian(by)
-        gq, gv, gu = first(*given)
-        H = first.jacobian(by)(*given)
-        m = self.motors
-        x = np.concatenate([gq, gv], axis=-1) * self.dt
-        xx = _square(H[0], H[1], H[4]) * self.dt
-        ux = np.concatenate([H[2].swapaxes(-1, -2), H[5].swapaxes(-1, -2)], axis=-1)[..., m, :]
-        uu = H[8][..., m[:, None], m] * self.dt
-        ends = (q[..., -1, :], v[..., -1, :])
-        first = self._last.jacobian(("q", "v"))
-        last = np.concatenate(first(*ends), axis=-1)
-        E = first.jacobian(("q", "v"))(*ends)
-        found = Quadratic(x, gu[..., m] * self.dt, xx, ux * self.dt, uu)
-        return found, last, _square(E[0], E[1], E[3])
+    @cached_property
+    def cost_derivatives(self) -> tuple[Any, Any]:
+        """The kernels of first and second derivatives of the cost a second, by q, v and tau."""
+        first = self.running_cost.jacobian(("q", "v", "tau"))
+        return first, first.jacobian(("q", "v", "tau"))
+
+    @cached_property
+    def final_derivatives(self) -> tuple[Any, Any]:
+        """The kernels of first and second derivatives of the final cost, by q and v."""
+        first = self.final_cost.jacobian(("q", "v"))
+        return first, first.jacobian(("q", "v"))
 
     # motion
 
     @cached_property
-    def _feedback(self) -> Callable[..., list[Scalar]]:
+    def feedback(self) -> Callable[..., list[Scalar]]:
         """The controller u = u0 + K (x (-) x0), cut off at the bounds; p = (u0, K, q0, v0)."""
         nu, nq, nv = self.nu, self.robot.nq, self.robot.nv
         model = prepared(self.robot.model, Preparation.FRAMES)
@@ -219,89 +207,95 @@ class ControlProblem:
         return law
 
     @cached_property
-    def _feedback_rollout(self) -> Any:
-        nu, nq, nv = self.nu, self.robot.nq, self.robot.nv
-        count = nu + nu * 2 * nv + nq + nv
-        return self.robot.rollout(
-            self._feedback, self.steps, self.dt, method=self.method, inputs=count, series=True
-        )
+    def _open_loop(self) -> TimeLoop:
+        """States count, q and v; the series u."""
+        closed = ClosedLoop(self.robot, self._push, self.nu, method=self.method)
 
-    @cached_property
-    def _open_rollout(self) -> Any:
-        def law(t: Scalar, q: Any, v: Any, p: Any) -> list[Scalar]:
-            tau: list[Scalar] = [0.0] * self.robot.nv
-            for i, motor in enumerate(self.motors):
-                tau[motor] = p[i]
-            return tau
+        def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+            found = closed.advance(model, count * self.dt, q, v, u, self.dt)
+            return {"next_count": count + 1.0, "next_q": found["q"], "next_v": found["v"]}
 
-        return self.robot.rollout(
-            law, self.steps, self.dt, method=self.method, inputs=self.nu, series=True
-        )
+        nq, nv = self.robot.nq, self.robot.nv
+        lengths = {"count": None, "q": nq, "v": nv, "u": self.nu}
+        return TimeLoop(self.robot.custom_kernel(step, lengths, "open_loop"), 3, series=1)
+
+    def _push(self, t: Scalar, q: Any, v: Any, u: Any) -> list[Scalar]:
+        tau: list[Scalar] = [0.0] * self.robot.nv
+        for i, motor in enumerate(self.motors):
+            tau[motor] = u[i]
+        return tau
 
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
         """States (..., steps + 1, n) under controls (..., steps, nu)."""
-        with _quiet():
-            run = self._open_rollout(q0, v0, np.clip(u, self.lower, self.upper))
-        return run.q, run.v
+        batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u.shape[:-2])
+        count = math.prod(batch)
+        core = [x.shape[k:] for x, k in ((q0, -1), (v0, -1), (u, -2))]
+        first = [
+            np.broadcast_to(x, (*batch, *n)).reshape(count, *n)
+            for x, n in zip((q0, v0, np.clip(u, self.lower, self.upper)), core, strict=True)
+        ]
+        found = {
+            name: np.empty((count, self.steps + 1, x.shape[-1]))
+            for name, x in zip("qv", first, strict=False)
+        }
+        kept = {name: x[:, :-1] for name, x in found.items()}
+        loop = self._open_loop
+        rolled = loop([np.zeros(count), *first], count, self.steps, 1, ("q", "v"), kept)
+        for name, x in found.items():
+            x[:, -1] = rolled.final[name]
+        q, v = (x.reshape(*batch, *x.shape[1:]) for x in found.values())
+        return q, v
 
-    def roll_feedback(
-        self, q0: Array, v0: Array, u: Array, K: Array, q: Array, v: Array
-    ) -> tuple[Array, Array, Array]:
-        """States and controls under u + K (x (-) x0)."""
-        shape = np.broadcast_shapes(u.shape[:-1], K.shape[:-2], q.shape[:-1])
-        flat = K.reshape(*K.shape[:-2], -1)
-        parts = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (u, flat, q, v)]
-        with _quiet():
-            run = self._feedback_rollout(q0, v0, np.concatenate(parts, axis=-1))
-        return run.q, run.v, run.tau[..., :-1, self.motors]
-
-    def linearized(self, q: Array, v: Array, u: Array) -> tuple[Array, Array]:
-        """A (..., steps, 2 nv, 2 nv) and B (..., steps, 2 nv, nu) of every step."""
+    def linearized(self, q: Array, v: Array, u: Array) -> Array:
+        """[A B] of every step, (..., steps, 2 nv, 2 nv + nu)."""
         given = q[..., :-1, :], v[..., :-1, :], self.forces(u)
-        if self.method == "euler" and self.robot.nq == self.robot.nv:
+        if self.method == "euler":
             return self._euler(*given)
         A, B = self.robot.linearize(*given, self.dt, method=self.method)
-        return A, B[..., self.motors]
+        return np.concatenate([A, B[..., self.motors]], axis=-1)
 
-    def _euler(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-        """A and B of v1 = v + dt a, q1 = q + dt v1, by the analytic derivatives of a."""
+    def _euler(self, q: Array, v: Array, tau: Array) -> Array:
+        """[A B] of v1 = v + dt a, q1 = q (+) dt v1, by the analytic derivatives of a."""
         n, dt, m = self.robot.nv, self.dt, self.motors
         by_q, by_v, by_tau = self.robot.forward_dynamics_derivatives(q, v, tau)
-        A = np.empty((*by_q.shape[:-2], 2 * n, 2 * n))
-        B = np.empty((*by_q.shape[:-2], 2 * n, len(m)))
-        np.multiply(by_q, dt, out=A[..., n:, :n])
-        np.multiply(by_v, dt, out=A[..., n:, n:])
-        A[..., n:, n:] += np.eye(n)
-        np.multiply(by_tau if len(m) == n else by_tau[..., m], dt, out=B[..., n:, :])
-        np.multiply(A[..., n:, :], dt, out=A[..., :n, :])
-        A[..., :n, :n] += np.eye(n)
-        np.multiply(B[..., n:, :], dt, out=B[..., :n, :])
-        return A, B
-
-    # the backward pass
+        W = np.empty((*by_q.shape[:-2], 2 * n, 2 * n + len(m)))
+        above, below = W[..., :n, :], W[..., n:, :]
+        np.multiply(by_q, dt, out=below[..., :n])
+        np.multiply(by_v, dt, out=below[..., n : 2 * n])
+        np.multiply(by_tau if len(m) == n else by_tau[..., m], dt, out=below[..., 2 * n :])
+        below[..., n : 2 * n] += np.eye(n)
+        np.multiply(below, dt, out=above)
+        if self.robot.nq == n:
+            above[..., :n] += np.eye(n)
+            return W
+        way = dt * (v + dt * self.robot.forward_dynamics(q, v, tau))
+        by_q, by_way = self._move_derivatives(q, way, self.robot.integrate(q, way))
+        for joint in self._turning:  # elsewhere by_way is the unit matrix
+            above[..., joint, :] = by_way[..., joint, joint] @ above[..., joint, :]
+        above[..., :n] += by_q
+        return W
 
     @cached_property
-    def backward(self) -> Callable[..., Any]:
-        """The backward pass: compiled for small robots, else by arrays; see `ilqr.backward`."""
-        from kinetree.motion.ilqr import backward
+    def _turning(self) -> list[slice]:
+        """The velocities of joints whose coordinates are not integrals of velocities."""
+        model = self.robot.model
+        joints = ((i, body.joint) for i, body in enumerate(model.bodies))
+        return [model.v_slices[i] for i, joint in joints if joint.nq != joint.nv]
 
-        if self.robot.nv > COMPILED:
-            return backward
-        from kinetree.motion.riccati import Riccati
+    @cached_property
+    def _move_derivatives(self) -> Any:
+        """The derivatives of q (+) way by q and by the way, along the configuration q1 there."""
 
-        return Riccati(self.robot, self.nu, self.bounded)
+        def move(model: Model, q: Any, way: Any, there: Any) -> list[Scalar]:
+            return difference(model, there, integrate(model, q, way))
 
+        nq, nv = self.robot.nq, self.robot.nv
+        kernel = self.robot.custom_kernel(move, {"q": nq, "way": nv, "there": nq}, "move")
+        return kernel.jacobian(("q", "way"))
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Motions that are tried may diverge: their cost says so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)
-        yield
+    @cached_property
+    def passes(self) -> Passes:
+        """The backward and the forward pass."""
+        from kinetree.motion.passes import Passes
 
-
-def _square(qq: Array, qv: Array, vv: Array) -> Array:
-    """The symmetric matrix of second derivatives by (q, v)."""
-    top = np.concatenate([0.5 * (qq + qq.swapaxes(-1, -2)), qv], axis=-1)
-    bottom = np.concatenate([qv.swapaxes(-1, -2), vv], axis=-1)
-    return np.concatenate([top, bottom], axis=-2)
+        return Passes(self)

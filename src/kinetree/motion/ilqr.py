@@ -7,12 +7,18 @@ programming (2014): the bounds, and the damping of the backward pass.
     paper        code      meaning
     V_x, V_xx    s, S      the value's gradient and second derivatives
     k, K         k, K      feedforward and feedback of each step
-    alpha        ALPHAS    step lengths; all but the first are tried at once, lanes of one rollout
+    alpha        ALPHAS    step lengths; few problems try all but the first at once, as lanes
     mu           damping   added to Q_uu
 
-differs: where Q_uu is not positive, the costs are first taken without their negative curvature; the
-quadratic program of each step is solved by a fixed number of rounds, in each of which
-controls whose bound the gradient pushes across are held there.
+A start may also be given as states that no motion connects: C. Mastalli et al., Crocoddyl: an
+efficient and versatile framework for multi-contact optimal control (2020), section III-C. A step of
+length alpha closes the gaps between them by as much.
+
+differs: with gaps, a step is accepted by an exact penalty on them (J. Nocedal & S. J. Wright,
+Numerical Optimization (2006), section 18.3), not by the expected decrease alone. Where Q_uu is not
+positive, the costs are first taken without their negative curvature. The quadratic program of each
+step is solved by a fixed number of rounds, in each of which controls whose bound the gradient
+pushes across are held there.
 """
 
 from __future__ import annotations
@@ -22,17 +28,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
-from kinetree.motion.control_problem import ControlProblem, Quadratic
+from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.motion import Motion
+from kinetree.motion.passes import ROUNDS, Expansion, Gains
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
-ROUNDS = 4
-"""Of the search for the controls at their bounds."""
+MANY = 8
+"""Problems from which on step lengths are tried one after the other: they fill the lanes alone."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Of the damping."""
+GROUP = 16
+"""Problems whose derivatives are computed and used together."""
+CLOSED = 1e-9
+"""The sum of gaps below which they count as closed."""
 ENOUGH = 1e-4
 """The share of the predicted decrease that a step must reach."""
 
@@ -50,6 +61,8 @@ class Controlled:
     message: if one did not converge, why.
     iterations: how many each took, (...).
     history: the costs after each iteration, (iterations, ...).
+    gap: how far the motion is from one that its controls make, (...); 0 but for a start from states
+        whose gaps are not closed yet.
     """
 
     problem: ControlProblem = field(repr=False)
@@ -62,6 +75,7 @@ class Controlled:
     converged: Array
     iterations: Array
     history: Array
+    gap: Array
     message: str = ""
 
     def motion(self, index: int | tuple[int, ...] = ()) -> Motion:
@@ -82,6 +96,7 @@ def ilqr(
     iterations: int = 100,
     start: float = 0.0,
     progress: Callable[[float], object] | None = None,
+    states: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Controlled:
     """Minimise the costs from each of a batch of states.
 
@@ -94,6 +109,7 @@ def ilqr(
         start: the time of the first state, s.
         progress: called with the least cost after each iteration. KeyboardInterrupt ends the
             computation with the best so far.
+        states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
     """
     robot = problem.robot
     given = [np.asarray(q0, float), np.asarray(v0, float)]
@@ -108,20 +124,15 @@ def ilqr(
         controls = np.broadcast_to(held, shape)
     else:
         controls = np.broadcast_to(np.asarray(u, float), (*batch, *shape[1:])).reshape(shape)
-    solver = _Solver(problem, q_first, v_first, np.clip(controls, problem.lower, problem.upper))
+    controls = np.clip(controls, problem.lower, problem.upper)
+    guess = None if states is None else _guess(problem, states, batch, q_first, v_first)
+    solver = _Solver(problem, q_first, v_first, controls, guess)
     solver.start = start
     history = solver.run(tolerance, iterations, progress)
 
     def shaped(x: Array) -> Array:
         return x.reshape((*batch, *x.shape[1:]))
 
-    message = "converged"
-    if not solver.done.all():
-        k = int(np.argmin(solver.done))
-        which = f"problem {k}: " if batch else ""
-        message = f"{which}not converged after {int(solver.count[k])} iterations"
-        if solver.damping[k] > LARGEST:
-            message = f"{which}not converged: no step along the gradient lowers the cost"
     return Controlled(
         problem,
         start + np.arange(problem.steps + 1) * problem.dt,
@@ -133,8 +144,32 @@ def ilqr(
         shaped(solver.done),
         shaped(solver.count),
         np.array([shaped(x) for x in history]),
-        message,
+        shaped(solver.open),
+        solver.message(bool(batch)),
     )
+
+
+def _guess(
+    problem: ControlProblem,
+    states: tuple[ArrayLike, ArrayLike],
+    batch: tuple[int, ...],
+    q0: Array,
+    v0: Array,
+) -> tuple[Array, Array]:
+    """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
+    found = []
+    for name, array, first in zip("qv", states, (q0, v0), strict=True):
+        given = np.asarray(array, float)
+        core = (problem.steps + 1, first.shape[-1])
+        if given.shape[-2:] != core or not np.isfinite(given).all():
+            raise ShapeError(
+                f"{name} of states has shape {given.shape}; finite numbers are expected, {core} on "
+                "the last axes"
+            )
+        whole = np.broadcast_to(given, (*batch, *core)).reshape(len(first), *core).copy()
+        whole[:, 0] = first
+        found.append(whole)
+    return found[0], found[1]
 
 
 class _Solver:
@@ -142,10 +177,26 @@ class _Solver:
 
     start = 0.0
 
-    def __init__(self, problem: ControlProblem, q0: Array, v0: Array, u: Array) -> None:
+    def __init__(
+        self,
+        problem: ControlProblem,
+        q0: Array,
+        v0: Array,
+        u: Array,
+        guess: tuple[Array, Array] | None = None,
+    ) -> None:
         self.problem, self.u = problem, u.copy()
+        self.passes = problem.passes
         n = problem.robot.nv
-        self.q, self.v = problem.roll(q0, v0, self.u)
+        self.gaps: Array | None = None
+        self.open = np.zeros(len(u))
+        if guess is None:
+            self.q, self.v = problem.roll(q0, v0, self.u)
+        else:
+            self.q, self.v = guess
+            self.gaps = self.passes.gaps(self.q, self.v, self.u)
+            self.open = _sizes(self.gaps)
+        self.price = np.zeros(len(u))  # of gaps, in the merit of a step
         self.K = np.zeros((len(u), problem.steps, problem.nu, 2 * n))
         self.damping = np.full(len(u), 1e-6)
         self.growth = np.full(len(u), 2.0)
@@ -179,52 +230,88 @@ class _Solver:
             pass
         return history
 
+    def message(self, batch: bool) -> str:
+        """Whether all have converged, or why the first that has not did not."""
+        if self.done.all():
+            return "converged"
+        k = int(np.argmin(self.done))
+        which = f"problem {k}: " if batch else ""
+        if self.damping[k] > LARGEST:
+            return f"{which}not converged: no step along the gradient lowers the cost"
+        left = f", gaps of {self.open[k]:.2g} are left" if self.open[k] > 0.0 else ""
+        return f"{which}not converged after {int(self.count[k])} iterations{left}"
+
     def _iterate(self, active: Array, tolerance: float) -> None:
         """One backward and one forward pass of the active problems."""
-        problem = self.problem
-        q, v, u = self.q[active], self.v[active], self.u[active]
-        A, B = problem.linearized(q, v, u)
-        costs, last, second = problem.quadratics(q, v, u, self.start)
-        room = problem.lower - u, problem.upper - u
-        damping = self.damping[active]
-        found = problem.backward(A, B, costs, last, second, damping, *room)
-        if found[-1].any():  # somewhere the costs curve downwards
-            found = problem.backward(A, B, *_convex(costs, second, last), damping, *room)
-        k, K, slope, bend, fault = found
+        everyone = len(active) == len(self.q)
+        q, v, u = (x if everyone else x[active] for x in (self.q, self.v, self.u))
+        gaps = None if self.gaps is None else self.gaps[active]
+        found = self._gains(q, v, u, self.damping[active], gaps)
+        fault = found.fault
         self.count[active] += 1
-        self.K[active] = K
+        self.K[active[~fault]] = found.K[~fault]
+        self.price[active] = np.maximum(self.price[active], 2.0 * found.costate)
         rows = np.flatnonzero(~fault)
         better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)
-        for alphas in (ALPHAS[:1], ALPHAS[1:]):  # a whole step is mostly right
+        tried = 0
+        while tried < len(ALPHAS) and rows.size:  # a whole step is mostly right
+            several = tried > 0 and rows.size < MANY
+            alphas = ALPHAS[tried:] if several else ALPHAS[tried : tried + 1]
+            some = Gains(*(x if len(rows) == len(active) else x[rows] for x in found))
+            better[rows] = self._forward(active[rows], some, alphas)
+            whole |= better & (tried == 0)
             rows = rows[~better[rows]]
-            if rows.size:
-                some = (k[rows], K[rows], slope[rows], bend[rows])
-                better[rows] = self._forward(active[rows], *some, alphas)
-            whole |= better & (len(alphas) == 1)
+            tried += len(alphas)
         size = np.maximum(np.abs(self.value[active]), 1e-12)
-        self.done[active] = (-(slope + 0.5 * bend) <= tolerance * size) & ~fault
+        small = -(found.slope + 0.5 * found.bend) <= tolerance * size
+        self.done[active] = small & ~fault & (self.open[active] <= CLOSED)
+        if self.gaps is not None and not self.open.any():
+            self.gaps = None
         self._damp(active, better, whole)
 
-    def _forward(
-        self, which: Array, k: Array, K: Array, slope: Array, bend: Array, alphas: Array
-    ) -> Array:
+    def _gains(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
+        """The backward pass, in groups of problems whose derivatives fit into the cache."""
+        parts = []
+        for first in range(0, len(q), GROUP):
+            k = slice(first, first + GROUP)
+            some = None if gaps is None else gaps[k]
+            parts.append(self._backward(q[k], v[k], u[k], damping[k], some))
+        if len(parts) == 1:
+            return parts[0]
+        return Gains(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+    def _backward(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
+        """The gains of some problems."""
+        room = self.problem.lower - u, self.problem.upper - u
+        at = self.passes.expansion(q, v, u, self.start)
+        found = self.passes.backward(at, damping, *room, gaps)
+        if found.fault.any():  # somewhere the costs curve downwards
+            found = self.passes.backward(_convex(at), damping, *room, gaps)
+        return found
+
+    def _forward(self, which: Array, gains: Gains, alphas: Array) -> Array:
         """Take the best of some step lengths, where one lowers the cost enough."""
-        problem = self.problem
-        q, v, u = (x[which][:, None] for x in (self.q, self.v, self.u))
-        tried = u + alphas[:, None, None] * k[:, None]
-        ends = q[:, :, 0], v[:, :, 0]
-        paths = problem.roll_feedback(*ends, tried, K[:, None], q[:, :, :-1], v[:, :, :-1])
-        value = problem.costs(*paths, self.start)
-        predicted = -(alphas * slope[:, None] + 0.5 * alphas**2 * bend[:, None])
-        enough = self.value[which, None] - value >= ENOUGH * predicted
-        value = np.where(np.isfinite(value) & enough, value, np.inf)
-        best = np.argmin(value, axis=1)
-        least = value[np.arange(len(which)), best]
-        better = least < self.value[which]
+        q, v, u = (x if len(which) == len(x) else x[which] for x in (self.q, self.v, self.u))
+        gaps = None if self.gaps is None else self.gaps[which]
+        *paths, value = self.passes.forward((q, v), u, (gains.k, gains.K), alphas, self.start, gaps)
+        slope, before, merit = gains.slope[:, None], self.value[which, None], value
+        if gaps is not None:
+            gap = (self.price[which] * self.open[which])[:, None]
+            slope = slope + gains.closing[:, None] - gap
+            before, merit = before + gap, value + (1.0 - alphas) * gap
+        predicted = -alphas * (slope + 0.5 * alphas * gains.bend[:, None])
+        enough = before - merit >= np.maximum(ENOUGH * predicted, 0.0)  # never of NaN
+        merit = np.where(enough, merit, np.inf)
+        best = merit.argmin(axis=1)
+        better = enough.any(axis=1) & (merit.min(axis=1) < before[:, 0])
         moved, taken = which[better], (np.flatnonzero(better), best[better])
         for name, path in zip(("q", "v", "u"), paths, strict=True):
             getattr(self, name)[moved] = path[taken]
-        self.value[moved] = least[better]
+        self.value[moved] = value[taken]
+        if self.gaps is not None:
+            share = 1.0 - alphas[best[better]]
+            self.gaps[moved] *= share[:, None, None]
+            self.open[moved] *= share
         return better
 
     def _damp(self, active: Array, better: Array, whole: Array) -> None:
@@ -235,13 +322,14 @@ class _Solver:
         self.growth[active] = np.where(better, 2.0, 2.0 * growth)
 
 
-def _convex(costs: Quadratic, second: Array, last: Array) -> tuple[Quadratic, Array, Array]:
-    """Costs without negative curvature, as `backward` takes them: with the final ones."""
-    n = costs.x.shape[-1]
-    top = np.concatenate([costs.xx, costs.ux.swapaxes(-1, -2)], axis=-1)
-    H = _clipped(np.concatenate([top, np.concatenate([costs.ux, costs.uu], axis=-1)], axis=-2))
-    parts = H[..., :n, :n], H[..., n:, :n], H[..., n:, n:]
-    return Quadratic(costs.x, costs.u, *parts), last, _clipped(second)
+def _sizes(gaps: Array) -> Array:
+    """The sum of the sizes of gaps of each problem."""
+    return np.abs(gaps).sum(axis=(1, 2))
+
+
+def _convex(at: Expansion) -> Expansion:
+    """The same with costs that have no negative curvature."""
+    return at._replace(H=_clipped(at.H), S=_clipped(at.S))
 
 
 def _clipped(H: Array) -> Array:
@@ -251,40 +339,32 @@ def _clipped(H: Array) -> Array:
 
 
 def backward(
-    A: Array,
-    B: Array,
-    costs: Quadratic,
-    last: Array,
-    second: Array,
-    damping: Array,
-    lower: Array,
-    upper: Array,
-) -> tuple[Array, Array, Array, Array, Array]:
-    """The backward pass of many problems.
+    at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None
+) -> Gains:
+    """The backward pass of many problems, by arrays: the definition of `Passes.backward`.
 
     Arguments:
-        A, B, costs: (problems, steps, ...), of every step.
-        last, second: the final cost's gradient and second derivatives.
+        at: where the problems are.
         damping: (problems,).
         lower, upper: bounds of the change of controls, (problems, steps, nu).
-
-    Returns:
-        k, K, the slope and the curvature of the cost along them, and where Q_uu was not positive.
+        gaps: between the end of each step and the next state, (problems, steps, nx); none if None.
     """
-    problems, steps, nx, nu = B.shape
-    s, S = last, second
+    problems, steps, nx, nz = at.W.shape
+    nu, s, S = nz - nx, at.s, at.S
     k, K = np.zeros((problems, steps, nu)), np.zeros((problems, steps, nu, nx))
-    slope, bend = np.zeros(problems), np.zeros(problems)
+    slope, bend, closing, costate = np.zeros((4, problems))
     fault = np.zeros(problems, bool)
     eye = damping[:, None, None] * np.eye(nu)
     for t in range(steps - 1, -1, -1):
-        At, Bt = A[:, t].swapaxes(-1, -2), B[:, t].swapaxes(-1, -2)
-        SA, SB = S @ A[:, t], S @ B[:, t]
-        Qx = costs.x[:, t] + (At @ s[..., None])[..., 0]
-        Qu = costs.u[:, t] + (Bt @ s[..., None])[..., 0]
-        Qxx = costs.xx[:, t] + At @ SA
-        Qux = costs.ux[:, t] + Bt @ SA
-        Quu = costs.uu[:, t] + Bt @ SB
+        if gaps is not None:
+            s = s + (S @ gaps[:, t, :, None])[..., 0]
+            closing += (s * gaps[:, t]).sum(axis=1)
+            costate = np.maximum(costate, np.abs(s).max(axis=1))
+        Wt = at.W[:, t].swapaxes(-1, -2)
+        Q = at.H[:, t] + Wt @ S @ at.W[:, t]
+        g = at.g[:, t] + (Wt @ s[..., None])[..., 0]
+        Qxx, Qux, Quu = Q[:, :nx, :nx], Q[:, nx:, :nx], Q[:, nx:, nx:]
+        Qx, Qu = g[:, :nx], g[:, nx:]
         regular = Quu + eye * np.maximum(np.abs(Quu).max(axis=(1, 2)), 1.0)[:, None, None]
         good = np.linalg.eigvalsh(regular)[:, 0] > 0.0
         fault |= ~good
@@ -297,7 +377,7 @@ def backward(
         cross = Kt @ Qux
         S = Qxx + Kt @ Quu @ K[:, t] + cross + cross.swapaxes(-1, -2)
         S = 0.5 * (S + S.swapaxes(-1, -2))
-    return k, K, slope, bend, fault
+    return Gains(k, K, slope, bend, fault, closing, costate)
 
 
 def _bounded(H: Array, g: Array, G: Array, lower: Array, upper: Array) -> tuple[Array, Array]:

@@ -67,6 +67,8 @@ class Motion:
         self.q = robot.continuous(robot.normalize(path))
         self._v = None if v is None else _rates("v", v, count, robot.nv)
         self._a = None if a is None else _rates("a", a, count, robot.nv)
+        if self._v is not None and robot.nq == robot.nv:
+            self.q = _with_turns(path, self.q, self.times, self._v)
         if self._a is not None and self._v is None:
             raise KinetreeError("a motion with accelerations needs velocities, too: give v")
 
@@ -316,6 +318,23 @@ def same_robot(one: Robot, other: Robot) -> None:
     raise KinetreeError(
         f"the motions are of robots {one.name!r} and {other.name!r}, which do not match: {words}"
     )
+
+
+def _with_turns(given: Array, joined: Array, times: Array, v: Array) -> Array:
+    """Coordinates as given where velocities agree better with them than with the shortest way.
+
+    A joint that turns by more than half a turn between two samples does not go the shortest way.
+
+    Arguments:
+        given, joined: as they were given, and joined by the shortest ways, (T, n).
+        times: s, (T,).
+        v: velocities, (T, n).
+    """
+    expected = 0.5 * (v[1:] + v[:-1]) * np.diff(times)[:, None]
+    ways = np.diff(given, axis=0), np.diff(joined, axis=0)
+    better = np.abs(ways[0] - expected) < np.abs(ways[1] - expected)
+    extra = np.cumsum(np.where(better, ways[0] - ways[1], 0.0), axis=0)
+    return joined + np.concatenate([np.zeros_like(given[:1]), extra])
 
 
 def _rates(name: str, given: ArrayLike, count: int, nv: int) -> Array:

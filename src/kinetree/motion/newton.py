@@ -26,6 +26,9 @@ FIRST = 2e-4
 """The damping to begin with."""
 WINDOW, LITTLE = 5, 1e-2
 """If so many steps gain less than this share, a problem changes to exact second derivatives."""
+FARTHEST = 2.0
+"""The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
+joints that hardly cost effort would spin."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 
@@ -78,6 +81,14 @@ class Found:
     exact: Array
     history: list[Array] = field(default_factory=list)
     interrupted: bool = False
+
+    @staticmethod
+    def at(c: Array, value: Array) -> Found:
+        """What is known before anything is done: coefficients and their values."""
+        n = len(c)
+        zeros, none, count = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
+        state = (zeros.copy(), none.copy(), count, count.copy(), zeros, none)
+        return Found(c, value, *state)
 
 
 def minimize(
@@ -240,7 +251,9 @@ class _Minimization:
             matrix[:, 0] += damping[problem] * self.scale[problem]
             factor, fault = lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)
             if fault == 0:
-                return lapack.dpbtrs(factor, right, lower=1)[0]
+                step = lapack.dpbtrs(factor, right, lower=1)[0]
+                if np.abs(step).max() <= FARTHEST:
+                    return step
             damping[problem] = max(damping[problem] * growth[problem], 1e-9)
             growth[problem] *= 2.0
         return np.zeros_like(right)

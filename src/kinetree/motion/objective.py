@@ -57,19 +57,21 @@ class Part:
         total = sum((term.value(state, which) for term in self.terms), start=np.zeros(()))
         return (np.broadcast_to(total, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
 
-    def expansion(self, c: Array, which: Array, exact: bool = True) -> Expansion:
-        """The sum and its derivatives by all coefficients.
+    def expand(
+        self, c: Array, which: Array, exact: bool, local: Array, half: Array
+    ) -> tuple[Array, Array]:
+        """The sum and its gradient by all coefficients; second derivatives are added to arrays.
 
         Arguments:
             exact: whether the second derivatives of tau count; those of terms always do.
+            local: second derivatives by the coefficients that count in each interval, (problems,
+                intervals, wide, n, wide, n).
+            half: others, of which the transpose counts, too, (problems, intervals, wide wide, n n).
         """
         state = self.state(c)
         found = _summed([term.derivatives(state, which) for term in self.terms])
         q, v, a = state.q, state.v, state.a
         first = dict(found.first)
-        problems, intervals, _, n = q.shape
-        wide = self._N.shape[-1]
-        local = np.zeros((problems, intervals, wide, n, wide, n))
         pairs = {key: x for key, x in found.second.items() if "tau" not in key}
         if "tau" in first:
             D = self.robot.inverse_dynamics_derivatives(q, v, a)
@@ -78,23 +80,31 @@ class Part:
                 slope = (y[..., None, :] @ by)[..., 0, :]
                 first[name] = first[name] + slope if name in first else slope
             crossed = {key[0]: x for key, x in found.second.items() if "tau" in key}
-            if crossed:
+            if not crossed:
+                local += self._squares(self._projected(D), found.diagonal["tau"])
+            elif found.blocks is not None:
+                A = self._projected(D)
+                self._add_blocks(half, found, A)
+                local += self._block_squares(A, found)
+            else:
                 A = self._projected(D)
                 local += self._gauss_newton(A, found)
                 crossed.pop("tau", None)
                 self._add_crossed(local, crossed, A)
-            else:
-                local += self._squares(D, found.diagonal["tau"])
         if "tau" in found.first and exact:
             bent = self.robot.inverse_dynamics_second_derivatives(q, v, a, found.first["tau"])
             names = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
             for key, block in zip(names, bent, strict=True):
                 pairs[key] = pairs[key] + block if key in pairs else block
-        self._add_pairs(local, pairs)
+        self._add_pairs(half, pairs)
         self._add_diagonals(local, found.diagonal)
-        gradient = self._gradient(first, q.shape)
         value = (np.broadcast_to(found.value, q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
-        return Expansion(value, gradient, bands(local))
+        return value, self._gradient(first, q.shape)
+
+    @property
+    def wide(self) -> int:
+        """How many coefficients count in an interval."""
+        return self._N.shape[-1]
 
     def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
         """The sum and its gradient by all coefficients, by a reverse sweep."""
@@ -114,14 +124,33 @@ class Part:
         q, v, a = (self.weights[..., None] * first.get(x, np.zeros(shape)) for x in RATE)
         return self.grid.gradient((q, v, a), self.duration)
 
-    def _squares(self, D: Sequence[Array], diagonal: Array) -> Array:
+    def _squares(self, A: Array, diagonal: Array) -> Array:
         """As `_gauss_newton`, where second derivatives by tau are diagonal and not negative."""
-        root = np.sqrt(diagonal * self.weights[..., None])[..., None]
-        A = self._projected([by * root for by in D])
-        problems, intervals, samples, n, columns = A.shape
-        rows = A.reshape(problems, intervals, samples * n, columns)
-        total = rows.swapaxes(-1, -2) @ rows
-        return total.reshape(problems, intervals, columns // n, n, columns // n, n)
+        return _products(A * np.sqrt(diagonal * self.weights[..., None])[..., None])
+
+    def _block_squares(self, A: Array, found: Sampled) -> Array:
+        """As `_squares`, with blocks that are not negative besides the diagonal."""
+        share = np.sqrt(self.weights)[..., None, None]
+        rows = A * (share * np.sqrt(found.diagonal["tau"])[..., None])
+        H = found.second["tau", "tau"]
+        for block in found.blocks or ():
+            root = np.linalg.cholesky(H[..., block, block])
+            rows[..., block, :] += share * (root.swapaxes(-1, -2) @ A[..., block, :])
+        return _products(rows)
+
+    def _add_blocks(self, half: Array, found: Sampled, A: Array) -> None:
+        """Second derivatives by a coordinate and tau, where they are in blocks."""
+        problems, intervals, samples, n, _ = A.shape
+        sums = half.reshape(problems, intervals, self.wide, self.wide, n, n)
+        for (name, other), second in found.second.items():
+            if other != "tau" or name == "tau":
+                continue
+            N = (self._N[RATE[name]] * self.weights[..., None]).swapaxes(-1, -2)
+            for block in found.blocks or ():
+                Z = second[..., block, block] @ A[..., block, :]  # (..., samples, 3, wide n)
+                flat = N @ Z.reshape(problems, intervals, samples, -1)
+                part = flat.reshape(problems, intervals, self.wide, -1, self.wide, n)
+                sums[..., block, :] += part.swapaxes(3, 4)
 
     def _projected(self, D: Sequence[Array]) -> Array:
         """A: (problems, intervals, samples, n, wide n)."""
@@ -156,21 +185,17 @@ class Part:
             local += part
             local += part.transpose(0, 1, 4, 5, 2, 3)
 
-    def _add_pairs(self, local: Array, pairs: dict[tuple[str, str], Array]) -> None:
+    def _add_pairs(self, half: Array, pairs: dict[tuple[str, str], Array]) -> None:
         """Second derivatives by coordinates and their rates, each pair given once."""
-        problems, intervals, wide, n = local.shape[:4]
-        half = np.zeros((problems, intervals, wide * wide, n * n))
+        problems, intervals, squared, entries = half.shape
         for (one, other), block in pairs.items():
             share = 0.5 if one == other else 1.0
             left, right = self._N[RATE[one]], self._N[RATE[other]]
             both = (
                 left[..., :, None] * right[..., None, :] * (share * self.weights)[..., None, None]
             )
-            both = both.reshape(*both.shape[:2], wide * wide).swapaxes(-1, -2)
-            half += both @ block.reshape(problems, intervals, -1, n * n)
-        part = half.reshape(problems, intervals, wide, wide, n, n).transpose(0, 1, 2, 4, 3, 5)
-        local += part
-        local += part.transpose(0, 1, 4, 5, 2, 3)
+            both = both.reshape(*both.shape[:2], squared).swapaxes(-1, -2)
+            half += both @ block.reshape(problems, intervals, -1, entries)
 
     def _add_diagonals(self, local: Array, diagonal: dict[str, Array]) -> None:
         """Second derivatives of what is summed over coordinates."""
@@ -184,6 +209,14 @@ class Part:
             local[:, :, :, every, :, every] += np.einsum("iskl,bisn->nbikl", both, x)
 
 
+def _products(A: Array) -> Array:
+    """The sum of A^T A over the samples of each interval."""
+    problems, intervals, samples, n, columns = A.shape
+    rows = A.reshape(problems, intervals, samples * n, columns)
+    total = rows.swapaxes(-1, -2) @ rows
+    return total.reshape(problems, intervals, columns // n, n, columns // n, n)
+
+
 def _summed(parts: Sequence[Sampled]) -> Sampled:
     """The sum of terms."""
     total = Sampled(np.zeros(()))
@@ -193,6 +226,9 @@ def _summed(parts: Sequence[Sampled]) -> Sampled:
             sums, added = getattr(total, name), getattr(part, name)
             for key, x in added.items():
                 sums[key] = sums[key] + x if key in sums else x
+    coupled = [x for x in parts if any("tau" in key for key in x.second)]
+    if len(coupled) == 1:
+        total.blocks = coupled[0].blocks
     return total
 
 
@@ -220,10 +256,19 @@ class SplineObjective:
     def expansion(self, c: Array, which: Array, exact: bool = True) -> Expansion:
         """The cost and its derivatives by the free coefficients."""
         whole = self.whole(c, which)
-        every = [part.expansion(whole, which, exact) for part in self.parts]
-        total = Expansion(*(sum(xs[1:], start=xs[0]) for xs in zip(*every, strict=True)))
+        grid, wide, n = self.parts[0].grid, self.parts[0].wide, c.shape[-1]
+        intervals = len(grid.u)
+        local = np.zeros((len(c), intervals, wide, n, wide, n))
+        half = np.zeros((len(c), intervals, wide * wide, n * n))
+        value, gradient = np.zeros(len(c)), np.zeros(whole.shape)
+        for part in self.parts:
+            added, slope = part.expand(whole, which, exact, local, half)
+            value, gradient = value + added, gradient + slope
+        part = half.reshape(*local.shape[:3], wide, n, n).transpose(0, 1, 2, 4, 3, 5)
+        local += part
+        local += part.transpose(0, 1, 4, 5, 2, 3)
         free = slice(self.ends[0].shape[1], self.ends[0].shape[1] + c.shape[1])
-        return Expansion(total.value, total.gradient[:, free], total.bands[:, free])
+        return Expansion(value, gradient[:, free], bands(local)[:, free])
 
     def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
         """The cost and its gradient by the free coefficients, without second derivatives."""

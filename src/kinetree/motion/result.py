@@ -14,7 +14,7 @@ from kinetree.motion.newton import LARGEST, Found
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from kinetree.motion.transition import Problem
+    from kinetree.motion.transition_problem import Problem
 
 
 class Transition:

@@ -50,12 +50,14 @@ class Sampled:
     value: (...).
     first: by each of q, v, a, tau that it depends on, (..., n).
     second: by pairs of them, (..., n, n); only its diagonal, (..., n), in `diagonal`.
+    blocks: outside of these diagonal blocks, what of `second` involves tau is zero; None: anything.
     """
 
     value: Array
     first: dict[str, Array] = field(default_factory=dict)
     diagonal: dict[str, Array] = field(default_factory=dict)
     second: dict[tuple[str, str], Array] = field(default_factory=dict)
+    blocks: tuple[slice, ...] | None = None
 
 
 class Term:
@@ -110,7 +112,7 @@ class Traced(Term):
         constants: Array | None = None,
         name: str = "cost",
     ) -> None:
-        self._names, self._constants = tuple(names), constants
+        self._names, self.constants = tuple(names), constants
         self.needs_forces = "tau" in names
         lengths: dict[str, int | None] = {x: None if x == "t" else robot.nv for x in self._names}
         if constants is not None:
@@ -128,7 +130,7 @@ class Traced(Term):
 
     def _arguments(self, state: State) -> list[Array]:
         given = [getattr(state, name) for name in self._names]
-        return given if self._constants is None else [*given, self._constants]
+        return given if self.constants is None else [*given, self.constants]
 
     def value(self, state: State, which: Array) -> Array:
         return self._kernel(*self._arguments(state))
@@ -147,11 +149,40 @@ class Traced(Term):
         return Sampled(self._kernel(*given), dict(zip(self._by, first, strict=True)), {}, pairs)
 
 
+class TurnedSquares(Term):
+    """Squared joint forces, those of rotation vectors as torques; see `turned_squares`.
+
+    Arguments:
+        plain: the squares of all other forces.
+        turned: those of the torques.
+        starts: the first of the three coordinates of each rotation vector.
+    """
+
+    needs_forces = True
+
+    def __init__(self, plain: Squares, turned: Traced, starts: Sequence[int]) -> None:
+        self._plain, self._turned = plain, turned
+        weights: Array = turned.constants
+        weighted = all((weights[i : i + 3] > 0.0).all() for i in starts)
+        # else a block is not positive definite
+        self._blocks = tuple(slice(i, i + 3) for i in starts) if weighted else None
+
+    def value(self, state: State, which: Array) -> Array:
+        return self._plain.value(state, which) + self._turned.value(state, which)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        plain, found = (x.derivatives(state, which) for x in (self._plain, self._turned))
+        found.value = found.value + plain.value
+        found.first["tau"] = found.first["tau"] + plain.first["tau"]
+        found.diagonal, found.blocks = plain.diagonal, self._blocks
+        return found
+
+
 def _several(results: Any) -> tuple[Array, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def turned_squares(robot: Robot, starts: Sequence[int], weights: Array) -> Traced:
+def turned_squares(robot: Robot, starts: Sequence[int], weights: Array) -> TurnedSquares:
     """The squared joint forces of a robot with rotation vectors, as torques in bodies' axes.
 
     The force that belongs to the rate of a rotation vector r is J^T times the torque, so its square
@@ -159,23 +190,27 @@ def turned_squares(robot: Robot, starts: Sequence[int], weights: Array) -> Trace
 
     Arguments:
         robot: in the chart of rotation vectors.
-        starts: the first of the three coordinates of each rotation vector.
+        starts: the first of the three coordinates of each rotation vector; those without weight are
+            left out.
         weights: of the torques, (nv,).
     """
-    turned = {i + k for i in starts for k in range(3)}
+    turned = [i for i in starts if weights[i : i + 3].any()]
+    plain = weights.copy()
+    for i in starts:
+        plain[i : i + 3] = 0.0
 
     def squares(
         model: Model, q: Sequence[Scalar], tau: Sequence[Scalar], p: Sequence[Scalar]
     ) -> Scalar:
-        plain = [p[i] * tau[i] * tau[i] for i in range(len(tau)) if i not in turned]
-        total = sum(plain, start=0.0)
-        for i in starts:
+        total: Scalar = 0.0
+        for i in turned:
             torque = translation_to_screw(Vector3(*tau[i : i + 3]), Vector3(*q[i : i + 3]))
             for w, x in zip(p[i : i + 3], torque, strict=True):
                 total = total + w * x * x
         return total
 
-    return Traced(robot, squares, ("q", "tau"), weights, "squared_torques")
+    traced = Traced(robot, squares, ("q", "tau"), weights, "squared_torques")
+    return TurnedSquares(Squares(plain), traced, turned)
 
 
 class Constraint(Term):

@@ -70,3 +70,35 @@ class RecordPlan(IntEnum):
     START = 1  # of a result, its first element among those of all results
     SIZE = 2
     FIELDS = 3
+
+
+class RiccatiPlan(IntEnum):
+    """What a backward pass is given: sizes, then addresses of arrays in C order."""
+
+    NX = 0  # elements of a state
+    NU = 1  # and of a control
+    STEPS = 2
+    ROUNDS = 3  # of the search for controls at their bounds; 0 if there are none
+    W = 4  # (problems, steps, nx, nx + nu)
+    HESSIAN = 5  # of the costs by state and control, (problems, steps, nx + nu, nx + nu)
+    GRADIENT = 6  # (problems, steps, nx + nu)
+    SECOND = 7  # of the final cost, (problems, nx, nx)
+    LAST = 8  # its gradient, (problems, nx)
+    DAMPING = 9  # (problems,)
+    LOWER = 10  # bounds of the change of controls, (problems, steps, nu)
+    UPPER = 11
+    GAPS = 12  # between steps, (problems, steps, nx); 0 if there are none
+    FEEDFORWARD = 13  # results: (problems, steps, nu),
+    FEEDBACK = 14  # (problems, steps, nu, nx),
+    SUMS = 15  # and (problems, RiccatiSums.FIELDS)
+
+
+class RiccatiSums(IntEnum):
+    """What a backward pass sums up over the steps of a problem."""
+
+    SLOPE = 0  # of the cost along the feedforward
+    BEND = 1  # its curvature
+    FAULT = 2  # 1 if Q_uu was not positive
+    CLOSING = 3  # the slope of the cost as gaps close
+    COSTATE = 4  # the largest entry of the value's gradient, if there are gaps
+    FIELDS = 5

@@ -2,7 +2,9 @@
 
     i32 kinetree_rollout_T(i64 *description, char **args, i64 *strides, i64 *plan, i64 n)
 
-runs a body again and again on each tile of systems. Its first results are the next values of its
+runs the wide body again and again on each tile of systems; kinetree_rollout_one_T takes the same
+arguments and runs the one-lane body on one system after the other, which is faster for few of them.
+The first results are the next values of its
 first arguments, the *states*. Other arguments are constant, or a *series* with a value for each
 step. At every so many steps, before they change, states or results are *recorded*.
 
@@ -36,6 +38,19 @@ def define_rollout(w: Writer, driver: Driver) -> None:
     with b.if_then(shared >= I32(0)):
         b.ret(shared)
     b.ret(b.call(run, [*job, integer(0), n, n]))
+    OneSystem(w, driver).define()
+
+
+def define_copy(w: Writer) -> ir.Function:
+    """Copy a row of elements."""
+    if w.name("copy_row") in w.module.globals:
+        return w.module.globals[w.name("copy_row")]
+    b = w.internal("copy_row", [PTR, PTR, I64])
+    source, target, count = b.arguments
+    with loop(b, 0, count) as k:
+        target.of(w.scalar).at(k).set(source.of(w.scalar)[k])
+    b.ret_void()
+    return b.function
 
 
 class TimeLoop:
@@ -43,19 +58,10 @@ class TimeLoop:
 
     def __init__(self, w: Writer, driver: Driver) -> None:
         self.w, self.driver = w, driver
-        self.copy = self._define_copy()
+        self.copy = define_copy(w)
         self.read = self._define_read()
         self.write = self._define_write()
         self.run = self._define_run()
-
-    def _define_copy(self) -> ir.Function:
-        """Copy a row of elements."""
-        b = self.w.internal("copy_row", [PTR, PTR, I64])
-        source, target, count = b.arguments
-        with loop(b, 0, count) as k:
-            target.of(self.w.scalar).at(k).set(source.of(self.w.scalar)[k])
-        b.ret_void()
-        return b.function
 
     def _define_read(self) -> ir.Function:
         """Rows of `states` systems into a tile; the last is repeated to fill the lanes."""
@@ -171,3 +177,69 @@ class TimeLoop:
                     source = [pointers.of(PTR)[k], identity, size_of(k)]
                     write(inputs + k, i, integer(0), source, alive)
         return b.function
+
+
+class OneSystem:
+    """The loop over time around the one-lane body: rows are read where they lie."""
+
+    def __init__(self, w: Writer, driver: Driver) -> None:
+        self.w, self.driver = w, driver
+        self.copy = define_copy(w)
+
+    def define(self) -> None:
+        """Add the function."""
+        w, scalar = self.w, self.w.scalar
+        b = w.public("rollout_one", [PTR, PTR, PTR, PTR, I64], I32)
+        description, args, strides, plan, n = b.arguments
+        inputs, operands = description[Field.INPUTS], description[Field.OPERANDS]
+        room, elements = description[Field.ONE_SCRATCH], description[Field.ELEMENTS]
+        steps, every, states, series, records = (
+            plan[k] for k in (Plan.STEPS, Plan.EVERY, Plan.STATES, Plan.SERIES, Plan.RECORDS)
+        )
+        pointers = b.alloca(PTR, operands)
+        cursor, changing = entry_alloca(b, PTR), entry_alloca(b, I64)
+        with self.driver.memory(b, room + elements) as scratch:
+            # scratch, then every operand: the states first, the results last
+            start = scratch.of(scalar).at(room)
+            cursor.set(start)
+            changing.set(0)
+            with loop(b, 0, operands) as k:
+                size = operand_at(b, description, k)[0]
+                pointers[k] = cursor.get()
+                cursor.set(cursor.get().of(scalar).at(size))
+                with b.if_then(k < states):
+                    changing.set(changing.get() + size)
+            results = start.of(scalar).at(description[Field.INPUT_ELEMENTS])
+            self.driver.call(b, description, Field.ONE_CONSTANTS, [pointers])
+            table, count = description.of(PTR)[Field.ONE], description[Field.ONE_STEPS]
+
+            def row(k: Any, i: Any, time: Any) -> Any:
+                return args.of(PTR)[k] + i * strides[k * 2] + strides[k * 2 + 1] * time
+
+            def size_of(k: Any) -> Any:
+                return operand_at(b, description, k)[0]
+
+            with loop(b, 0, n) as i:
+                with loop(b, 0, states) as k:
+                    b.call(self.copy, [row(k, i, integer(0)), pointers.of(PTR)[k], size_of(k)])
+                with loop(b, states, series) as k:
+                    pointers[k] = row(k, i, integer(0))
+                with loop(b, 0, steps) as time:
+                    with loop(b, series, inputs) as k:
+                        pointers[k] = row(k, i, time)
+                    with loop(b, 0, count) as step:
+                        self.driver.step(b, table, step, pointers, scratch)
+                    with b.if_then(time % every == 0), loop(b, 0, records) as r:
+                        record = plan.of(I64).at(r * RecordPlan.FIELDS + Plan.HEAD)
+                        state = record[RecordPlan.STATE]
+                        is_result = state < 0
+                        of_state = pointers.of(PTR)[b.select(is_result, integer(0), state)]
+                        of_result = results.of(scalar).at(record[RecordPlan.START])
+                        source = b.select(is_result, of_result, of_state)
+                        target = row(inputs + states + r, i, time // every)
+                        b.call(self.copy, [source, target, record[RecordPlan.SIZE]])
+                    b.call(self.copy, [results, start, changing.get()])
+                with loop(b, 0, states) as k:
+                    b.call(
+                        self.copy, [pointers.of(PTR)[k], row(inputs + k, i, integer(0)), size_of(k)]
+                    )

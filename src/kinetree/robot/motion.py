@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # imported when a motion is asked for
     from kinetree.motion.control_problem import ControlProblem
     from kinetree.motion.mpc import ModelPredictiveControl
     from kinetree.motion.result import Transition
-    from kinetree.motion.transition import Hold
+    from kinetree.motion.transition_settings import Hold
 
 
 class Moving(Core):
@@ -36,7 +36,7 @@ class Moving(Core):
         starts: int = 1,
         seed: int = 0,
         spread: float = 0.3,
-        method: Literal["newton", "exact-newton", "gauss-newton", "l-bfgs"] = "newton",
+        method: Literal["newton", "exact-newton", "gauss-newton", "l-bfgs", "ipopt"] = "newton",
         tolerance: float = 1e-8,
         iterations: int = 300,
         progress: Callable[[float], object] | None = None,
@@ -64,7 +64,8 @@ class Moving(Core):
             starts, seed, spread: how many starts, random ones spread by so many radians, of which
                 the best is kept.
             method: "newton" (Gauss and Newton's matrix first, exact second derivatives later),
-                "exact-newton", "gauss-newton", or "l-bfgs" for comparison.
+                "exact-newton", "gauss-newton"; without limits and held frames also "l-bfgs", for
+                comparison, and "ipopt", which needs CasADi.
             tolerance: of the gradient, relative to that at the start.
             iterations: at most so many.
             progress: called with the least cost after each iteration. An interrupt of the
@@ -73,7 +74,8 @@ class Moving(Core):
         Returns:
             The transition: `motion()`, `value` (P), `converged`, and `message`, which says why not.
         """
-        from kinetree.motion.transition import Settings, transition
+        from kinetree.motion.transition import transition
+        from kinetree.motion.transition_settings import Settings
 
         settings = Settings(
             weights,

@@ -27,7 +27,10 @@ class Simulated(Core):
         lengths: Mapping[str, int | None],
         name: str = "",
     ) -> Kernel:
-        """The kernel of a function of your own, over scalars; compiled anew in every process.
+        """The kernel of a function of your own, over scalars.
+
+        It is traced anew in every process; the machine code of a program that was compiled before
+        comes from the cache.
 
         Arguments:
             function: takes the model and each argument as a list of scalars (or one scalar), and

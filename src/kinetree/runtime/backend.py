@@ -99,6 +99,14 @@ def backend() -> Backend:
     return Interpreter()
 
 
+@cache
+def compiles() -> bool:
+    """Whether there is a compiler for machine code."""
+    from kinetree.runtime.interpreter import Interpreter
+
+    return not isinstance(backend(), Interpreter)
+
+
 def _why_no_compiler(error: ImportError | OSError) -> str:
     """Why llvmlite cannot be used; any other failed import is raised again."""
     if isinstance(error, OSError):

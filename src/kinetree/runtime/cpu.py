@@ -172,12 +172,19 @@ class MachineCode:
 
     @cached_property
     def rollout(self) -> Rollout:
-        """The function that runs the program in a loop over time."""
-        kind = self._kind
+        """The function that runs the program in a loop over time, on tiles of systems."""
+        return self._rollout("rollout", "wide")
+
+    @cached_property
+    def rollout_one(self) -> Rollout:
+        """The same on one system after the other."""
+        return self._rollout("rollout_one", "one")
+
+    def _rollout(self, function: str, body: str) -> Rollout:
+        kind, target = self._kind, host().target(self._kind)
         with COMPILING:
-            address = support(kind).address(f"kinetree_rollout_{kind}")
-            loaded, description = self._load(("wide",), block=host().target(kind).lanes)
-        target = host().target(kind)
+            address = support(kind).address(f"kinetree_{function}_{kind}")
+            loaded, description = self._load((body,), block=target.lanes)
         return Rollout(_ROLLOUT(address), description, loaded, target.itemsize * target.lanes)
 
     def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:

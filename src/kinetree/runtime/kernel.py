@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
 from kinetree.graph.differentiate import Chart, jacobian, jvp, vjp
-from kinetree.graph.program import selected
+from kinetree.graph.program import selected, shaped, values
 from kinetree.graph.tangent import tangent
 from kinetree.lazy import cached_property
 from kinetree.native.layout import MAX_AXES
@@ -126,6 +126,15 @@ class Kernel:
     def method(self) -> str:
         """The name of the algorithm; empty if the quantity has only one."""
         return self.interface.method
+
+    def on_scalars(self, *arguments: Sequence[Any]) -> list[Any]:
+        """The results on any scalars, as nested lists: for a function that is traced itself.
+
+        Arguments:
+            arguments: the elements of each argument, in a list.
+        """
+        found = values(self.program, arguments)
+        return [shaped([found[n] for n in o.nodes], o.shape) for o in self.program.outputs]
 
     # derivatives
 

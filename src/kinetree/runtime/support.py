@@ -76,6 +76,20 @@ def support(kind: str) -> Loaded:
     return loaded
 
 
+@cache
+def riccati_code() -> Loaded:
+    """The backward pass of optimal control, loaded."""
+    pool_code()
+
+    def define(module: ir.Module) -> None:
+        from kinetree.native.ir import Writer
+        from kinetree.native.riccati import define_riccati
+
+        define_riccati(Writer(module, host().target("double")))
+
+    return _load("riccati", define)
+
+
 def _load(what: str, define: Callable[[ir.Module], None]) -> Loaded:
     h = host()
     name = disk.key("support", what, h.fingerprint)

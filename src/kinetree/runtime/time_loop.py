@@ -20,6 +20,10 @@ from kinetree.runtime.kernel import Kernel
 
 PIECE = 256
 """Systems that are run together at least, however long that takes."""
+PLANS = 64
+"""Plans that are kept for further calls."""
+FEW = 2
+"""Up to so many systems are run one after the other, without lanes."""
 
 
 class Rolled(NamedTuple):
@@ -47,6 +51,7 @@ class TimeLoop:
         self.kernel, self.states = kernel, states
         self.inputs, self.outputs = kernel.interface.inputs, kernel.interface.outputs
         self.first_series = len(self.inputs) - series
+        self._plans: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         self._recordable = dict(self.inputs[:states]) | dict(self.outputs[states:])
         for (name, shape), (result, next_shape) in zip(
             self.inputs[:states], self.outputs[:states], strict=True
@@ -93,8 +98,11 @@ class TimeLoop:
         records = {name: self._new(name, systems, times, kind) for name in record}
         records |= {name: array for name, array in (out or {}).items() if name in records}
         compiled = self.kernel.compiled("float" if kind == np.float32 else "double")
-        run = _Machine(self, compiled.rollout) if hasattr(compiled, "rollout") else self._interpret
+        run = self._runner(compiled, systems)
         piece, length = _pieces(systems, steps, every, compiled.longest)
+        if piece >= systems and length >= steps and not backwards:
+            run([*now, *arrays[self.states :]], steps, every, records)
+            return Rolled(self._final(now, systems), records)
         for first in range(0, steps, length):
             for begin in range(0, systems, piece):
                 part = slice(begin, min(begin + piece, systems))
@@ -105,11 +113,19 @@ class TimeLoop:
                 kept = {name: _span(x[part], seen, backwards) for name, x in records.items()}
                 states = [x[part] for x in now]
                 run([*states, *given, *series], len(span), every, kept)
-        final = {
+        return Rolled(self._final(now, systems), records)
+
+    def _final(self, now: Sequence[np.ndarray], systems: int) -> dict[str, np.ndarray]:
+        return {
             name: x.reshape(systems, *shape)
             for (name, shape), x in zip(self.inputs[: self.states], now, strict=True)
         }
-        return Rolled(final, records)
+
+    def _runner(self, compiled: Any, systems: int) -> Any:
+        """What runs the loop: machine code for few or for many systems, or Python."""
+        if not hasattr(compiled, "rollout"):
+            return self._interpret
+        return _Machine(self, compiled.rollout_one if systems <= FEW else compiled.rollout)
 
     def _on_gpu(
         self,
@@ -141,11 +157,7 @@ class TimeLoop:
         records = {name: self._new(name, systems, times, kind, cp) for name in record}
         loop = self.kernel.foreign[key]
         now = loop(arrays, shared, systems, steps, every, records)
-        final = {
-            name: x.reshape(systems, *shape)
-            for (name, shape), x in zip(self.inputs[: self.states], now, strict=True)
-        }
-        return Rolled(final, records)
+        return Rolled(self._final(now, systems), records)
 
     def _array(self, k: int, x: np.ndarray, systems: int, steps: int, kind: Any) -> np.ndarray:
         """An argument as (systems, n) or, of a series, (systems, steps, n), n contiguous."""
@@ -154,6 +166,8 @@ class TimeLoop:
         core = (*axes[1:], size(shape))
         xp = array_module(x)
         array = xp.ascontiguousarray(x, kind)
+        if array.shape == (systems, *core):
+            return array
         try:
             return xp.broadcast_to(
                 array.reshape(*array.shape[: array.ndim - len(shape)], size(shape)),
@@ -166,6 +180,45 @@ class TimeLoop:
 
     def _new(self, name: str, systems: int, times: int, kind: Any, xp: Any = np) -> np.ndarray:
         return xp.empty((systems, times, *self._recordable[name]), kind)
+
+    def plan(
+        self, steps: int, every: int, records: tuple[str, ...], vector: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What the machine code is told of a loop, and the table that this refers to."""
+        key = (steps, every, records, vector)
+        if key not in self._plans:
+            if len(self._plans) >= PLANS:
+                self._plans.clear()
+            self._plans[key] = self._new_plan(*key)
+        return self._plans[key]
+
+    def _new_plan(
+        self, steps: int, every: int, records: tuple[str, ...], vector: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        starts = np.cumsum([0, *(size(shape) for _, shape in self.outputs)])
+        results = [name for name, _ in self.outputs]
+        states = [name for name, _ in self.inputs[: self.states]]
+        plans = [
+            [
+                states.index(name) if name in states else -1,
+                0 if name in states else int(starts[results.index(name)]),
+                size(self._recordable[name]),
+            ]
+            for name in records
+        ]
+        sizes = [size(shape) for _, shape in self.inputs + self.outputs]
+        identity = np.arange(max(sizes) + 64, dtype=np.int32) * np.int32(vector)
+        head = {
+            Plan.STEPS: steps,
+            Plan.EVERY: every,
+            Plan.STATES: self.states,
+            Plan.SERIES: self.first_series,
+            Plan.RECORDS: len(records),
+            Plan.LARGEST: max(sizes),
+            Plan.IDENTITY: identity.ctypes.data,
+        }
+        numbers = [*(head[k] for k in sorted(head)), *(n for p in plans for n in p)]
+        return np.array(numbers, np.int64), identity
 
     def _interpret(
         self, arrays: list[np.ndarray], steps: int, every: int, records: dict[str, np.ndarray]
@@ -211,32 +264,8 @@ class _Machine:
             [x.strides[0], x.strides[1] if self._has_time(k, len(arrays)) else 0]
             for k, x in enumerate(operands)
         ]
-        starts = np.cumsum([0, *(size(shape) for _, shape in loop.outputs)])
-        results = [name for name, _ in loop.outputs]
-        states = [name for name, _ in loop.inputs[: loop.states]]
-        plans = [
-            [
-                states.index(name) if name in states else -1,
-                0 if name in states else int(starts[results.index(name)]),
-                size(loop._recordable[name]),
-            ]
-            for name in records
-        ]
-        sizes = [size(shape) for _, shape in loop.inputs + loop.outputs]
-        identity = np.arange(max(sizes) + 64, dtype=np.int32) * np.int32(self.rollout.vector)
-        head = {
-            Plan.STEPS: steps,
-            Plan.EVERY: every,
-            Plan.STATES: loop.states,
-            Plan.SERIES: loop.first_series,
-            Plan.RECORDS: len(records),
-            Plan.LARGEST: max(sizes),
-            Plan.IDENTITY: identity.ctypes.data,
-        }
-        plan = np.array(
-            [*(head[k] for k in sorted(head)), *(n for p in plans for n in p)], np.int64
-        )
-        args = np.array([x.ctypes.data for x in operands], np.int64)
+        plan, _ = loop.plan(steps, every, tuple(records), self.rollout.vector)
+        args = np.array([x.__array_interface__["data"][0] for x in operands], np.int64)
         self.rollout(args, np.array(strides, np.int64), plan, len(arrays[0]))
 
     def _has_time(self, k: int, arguments: int) -> bool:

@@ -1,0 +1,132 @@
+"""Robots in charts whose velocities are the rates of coordinates; the ends of transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, ShapeError
+from kinetree.lazy import cached_property
+from kinetree.motion.arrays import Array
+from kinetree.motion.motion import Motion, MotionState, same_robot
+from kinetree.motion.terms import Squares, Term, Traced, turned_squares
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+class Flat:
+    """A robot in charts in which velocities are the rates of coordinates.
+
+    Arguments:
+        robot: in any charts.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.original = robot
+        self.same = robot.nq == robot.nv
+        self.robot = robot if self.same else robot.rechart("exponential")
+        self.terms: dict[Any, Any] = {}
+
+    @cached_property
+    def _into(self) -> Any:
+        return self.original.conversion(self.robot)
+
+    @cached_property
+    def _back(self) -> Any:
+        return self.robot.conversion(self.original)
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The first coordinate of each rotation vector."""
+        model, flat = self.original.model, self.robot.model
+        joints = ((i, model.bodies[i].joint) for i in model.coordinate_order)
+        return [flat.v_slices[i].stop - 3 for i, joint in joints if joint.nq != joint.nv]
+
+    def state(self, state: Sequence[Array], near: Array | None = None) -> list[Array]:
+        """q and as many of its rates as are given, with q near another configuration."""
+        if self.same:
+            return list(state)
+        q, *rates = state
+        y = self._into.configuration(q)
+        if near is not None:
+            pairs = np.stack([near, y], axis=1)
+            y = np.stack([self.robot.continuous(pair)[1] for pair in pairs])
+        found = [y]
+        if rates:
+            found.append(self._into.velocity(q, rates[0], y))
+        if len(rates) > 1:
+            found.append(self._into.acceleration(q, rates[0], rates[1], y))
+        return found
+
+    def back(self, y: Array, dy: Array, ddy: Array) -> MotionState:
+        """The same motion in the robot's own charts."""
+        if self.same:
+            return MotionState(y, dy, ddy)
+        q = self._back.configuration(y)
+        v = self._back.velocity(y, dy, q)
+        return MotionState(q, v, self._back.acceleration(y, dy, ddy, q))
+
+    def effort(self, weights: Array) -> Term:
+        """The squared joint forces, weighted."""
+        if not any(weights[i : i + 3].any() for i in self.turns):
+            return Squares(weights)
+        key = ("effort", *weights.tolist())
+        if key not in self.terms:
+            self.terms[key] = turned_squares(self.robot, self.turns, weights)
+        return self.terms[key]
+
+    def cost(self, function: Callable[..., Any]) -> Term:
+        """A cost (t, q, v, a, tau, poses) of the user."""
+        if function not in self.terms:
+            self.terms[function] = _users_cost(self.robot, function)
+        return self.terms[function]
+
+
+def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:
+    from kinetree.algorithms import frame_pose
+
+    def cost(model: Any, t: Any, q: Any, v: Any, a: Any, tau: Any) -> Any:
+        return function(t, q, v, a, tau, lambda frame: frame_pose(model, q, frame))
+
+    return Traced(robot, cost, ("t", "q", "v", "a", "tau"), name="cost")
+
+
+def states_of(robot: Robot, given: Any, which: str) -> list[Array]:
+    """q and perhaps v and a, each (problems, n), of what a user gives as an end of a transition."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Motion):
+        motion, t = given
+        same_robot(robot, motion.robot)
+        given = tuple(motion.at(t))
+    elif isinstance(given, Motion):
+        same_robot(robot, given.robot)
+        given = tuple(given.at(given.times[-1] if which == "first" else given.times[0]))
+    parts = list(given) if isinstance(given, tuple) else [given, np.zeros(robot.nv)]
+    if not 1 <= len(parts) <= 3:
+        raise ShapeError(f"the {which} state has {len(parts)} arrays; q, v and a are expected")
+    if len(parts) == 1:
+        parts.append(np.zeros(robot.nv))
+    found = []
+    for name, part, n in zip("qva", parts, (robot.nq, robot.nv, robot.nv), strict=False):
+        array = np.asarray(part, float)
+        if array.shape[-1:] != (n,) or not np.isfinite(array).all():
+            raise ShapeError(
+                f"{name} of the {which} state has shape {array.shape}; finite numbers are "
+                f"expected, with {n} on the last axis"
+            )
+        found.append(array)
+    return found
+
+
+def check_ends(robot: Robot, q: Array, which: str) -> None:
+    """Raise an error if an end lies outside of the limits of a joint."""
+    lower, upper = robot.limits.lower, robot.limits.upper
+    outside = (q < lower - 1e-9) | (q > upper + 1e-9)
+    if outside.any():
+        k, i = np.argwhere(outside)[0]
+        raise KinetreeError(
+            f"{robot.coordinate_names[i]!r} is {q[k, i]:.6g} in the {which} state, outside of its "
+            f"limits {lower[i]:.6g} to {upper[i]:.6g}"
+        )

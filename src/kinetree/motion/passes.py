@@ -1,0 +1,291 @@
+"""The two passes of differential dynamic programming over a control problem, compiled.
+
+The backward pass is a recursion over matrices (`kinetree.runtime.riccati`). What it needs of every
+step, [A B] and the costs to second order, comes from kernels over all steps at once. The forward
+pass is a loop over time in machine code, with the gains as series; step lengths are systems of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinetree.algorithms import difference, integrate
+from kinetree.lazy import cached_property
+from kinetree.model import Model
+from kinetree.motion.arrays import Array
+from kinetree.runtime.backend import compiles
+from kinetree.runtime.time_loop import TimeLoop
+from kinetree.scalar import Scalar
+from kinetree.simulate.closed_loop import ClosedLoop
+
+if TYPE_CHECKING:
+    from kinetree.motion.control_problem import ControlProblem
+
+FUSED = 8
+"""Up to so many velocities one kernel gives all that the backward pass needs of a step."""
+ROUNDS = 4
+"""Of the search for the controls at their bounds."""
+
+
+class Expansion(NamedTuple):
+    """Motions and their costs to second order, by z = (x, u): x of 2 nv numbers.
+
+    W: [A B] of every step, (problems, steps, nx, nz).
+    H, g: of the running costs, (problems, steps, nz, nz) and (problems, steps, nz).
+    S, s: of the final cost, (problems, nx, nx) and (problems, nx).
+    """
+
+    W: Array
+    H: Array
+    g: Array
+    S: Array
+    s: Array
+
+
+class Gains(NamedTuple):
+    """What a backward pass gives.
+
+    k, K: feedforward and feedback, (problems, steps, nu) and (problems, steps, nu, nx).
+    slope, bend: of the cost along them, (problems,).
+    fault: where Q_uu was not positive, (problems,).
+    closing: the change of the cost, to first order, as gaps between steps close, (problems,).
+    costate: the largest entry of the value's gradient, (problems,).
+    """
+
+    k: Array
+    K: Array
+    slope: Array
+    bend: Array
+    fault: Array
+    closing: Array
+    costate: Array
+
+
+class Passes:
+    """Both passes of a problem.
+
+    Arguments:
+        problem: what moves, and what it costs.
+    """
+
+    def __init__(self, problem: ControlProblem) -> None:
+        self.problem = problem
+        robot = problem.robot
+        flat = robot.nq == robot.nv
+        self._fused = flat and problem.method == "euler" and robot.nv <= FUSED
+
+    # backward
+
+    def expansion(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Expansion:
+        """Derivatives along motions: q (problems, steps + 1, nq), v, u (problems, steps, nu)."""
+        problem = self.problem
+        t, tau = problem.times + start, problem.forces(u)
+        before = q[..., :-1, :], v[..., :-1, :]
+        end = self._final_kernel(q[..., -1, :], v[..., -1, :])
+        if self._fused:
+            return Expansion(*self._expansion_kernel(t, *before, tau), *end)
+        return Expansion(problem.linearized(q, v, u), *self._cost_kernel(t, *before, tau), *end)
+
+    @cached_property
+    def _expansion_kernel(self) -> Any:
+        """W, H and g of a step by Euler's method, of (t, q, v, tau)."""
+        problem = self.problem
+        dt, motors, n = problem.dt, list(problem.motors), problem.robot.nv
+        dynamics = problem.robot.kernel("forward_dynamics_derivatives")
+
+        def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
+            by_q, by_v, by_tau = dynamics.on_scalars(q, v, tau)
+            below = [
+                [dt * x for x in (*by_q[i], *by_v[i], *(by_tau[i][m] for m in motors))]
+                for i in range(n)
+            ]
+            for i in range(n):
+                below[i][n + i] = 1.0 + below[i][n + i]
+            above = [[dt * x for x in row] for row in below]
+            for i in range(n):
+                above[i][i] = 1.0 + above[i][i]
+            return {"W": above + below} | self._cost_quadratic(t, q, v, tau)
+
+        return self._kernel(expand, "expansion")
+
+    @cached_property
+    def _cost_kernel(self) -> Any:
+        """H and g of a step, of (t, q, v, tau)."""
+        return self._kernel(lambda model, *given: self._cost_quadratic(*given), "cost_expansion")
+
+    def _kernel(self, function: Any, name: str) -> Any:
+        robot = self.problem.robot
+        lengths = {"t": None, "q": robot.nq, "v": robot.nv, "tau": robot.nv}
+        return robot.custom_kernel(function, lengths, name)
+
+    def _cost_quadratic(self, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
+        """The cost of a step to second order by (x, u), over scalars."""
+        problem, n, dt = self.problem, self.problem.robot.nv, self.problem.dt
+        H, g = _quadratic(problem.cost_derivatives, [[t], q, v, tau], n)
+        every = [*range(2 * n), *(2 * n + m for m in problem.motors)]
+        return {
+            "H": [[dt * H[i][j] for j in every] for i in every],
+            "g": [dt * g[i] for i in every],
+        }
+
+    @cached_property
+    def _final_kernel(self) -> Any:
+        """S and s, of (q, v)."""
+        problem, robot = self.problem, self.problem.robot
+
+        def expand(model: Model, q: Any, v: Any) -> dict[str, Any]:
+            S, s = _quadratic(problem.final_derivatives, [q, v], robot.nv)
+            return {"S": S, "s": s}
+
+        return robot.custom_kernel(expand, {"q": robot.nq, "v": robot.nv}, "final_expansion")
+
+    def backward(
+        self, at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None
+    ) -> Gains:
+        """The gains of many problems.
+
+        Arguments:
+            at: where they are.
+            damping: (problems,).
+            lower, upper: bounds of the change of controls, (problems, steps, nu).
+            gaps: between the end of each step and the state behind it, (problems, steps, nx); none
+                if None.
+        """
+        if not compiles():
+            from kinetree.motion.ilqr import backward
+
+            return backward(at, damping, lower, upper, gaps)
+        from kinetree.runtime.riccati import riccati
+
+        rounds = ROUNDS if self.problem.bounded else 0
+        k, K, sums = riccati(*at, damping, lower, upper, rounds, gaps)
+        slope, bend, fault, closing, costate = sums.T
+        return Gains(k, K, slope, bend, fault > 0.0, closing, costate)
+
+    # forward
+
+    def forward(
+        self,
+        states: tuple[Array, Array],
+        controls: Array,
+        gains: tuple[Array, Array],
+        alphas: Array,
+        start: float = 0.0,
+        gaps: Array | None = None,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Motions under u + alpha k + K (x (-) x0) for each of some alphas, and their costs.
+
+        Arguments:
+            states: q and v, (problems, steps + 1, n).
+            controls: (problems, steps, nu).
+            gains: k and K, as `backward` gives them.
+            alphas: step lengths.
+            start: the time of the first state, s.
+            gaps: (problems, steps, nx), of which 1 - alpha stays open; none if None.
+
+        Returns:
+            q, v, u and costs, (problems, alphas, ...).
+        """
+        problem = self.problem
+        (q, v), (k, K) = states, gains
+        problems, many = len(q), len(alphas)
+        count = problems * many
+
+        def spread(x: Array) -> Array:
+            """An array for each system; that of a single problem is shared."""
+            if problems == 1 or many == 1:
+                return x
+            return np.repeat(x, many, axis=0)
+
+        series = [controls, k, K.reshape(*K.shape[:2], -1), q[:, :-1], v[:, :-1]]
+        series += [] if gaps is None else [gaps]
+        arguments = [np.zeros(count), spread(q[:, 0]), spread(v[:, 0]), np.zeros(count)]
+        arguments += [np.tile(alphas, problems), np.full(count, start), *map(spread, series)]
+        arrays = {
+            "q": np.empty((count, problem.steps + 1, q.shape[-1])),
+            "v": np.empty((count, problem.steps + 1, v.shape[-1])),
+            "u": np.empty((count, problem.steps, problem.nu)),
+        }
+        kept = {"q": arrays["q"][:, :-1], "v": arrays["v"][:, :-1], "u": arrays["u"]}
+        loop = self._loop if gaps is None else self._loop_with_gaps
+        final = loop(arguments, count, problem.steps, 1, tuple(kept), kept).final
+        for name in ("q", "v"):
+            arrays[name][:, -1] = final[name]
+        cost = final["cost"] + problem.final_cost(final["q"], final["v"])
+        shape = (problems, many)
+        return (*(x.reshape(*shape, *x.shape[1:]) for x in arrays.values()), cost.reshape(shape))
+
+    @cached_property
+    def _loop(self) -> TimeLoop:
+        return self._forward_loop(False)
+
+    @cached_property
+    def _loop_with_gaps(self) -> TimeLoop:
+        return self._forward_loop(True)
+
+    def _forward_loop(self, gaps: bool) -> TimeLoop:
+        """States count, q, v and cost; constants alpha and start; series u, k, K, q0, v0, gap."""
+        problem = self.problem
+        robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
+        size = nu + 2 * nu * nv + nq + nv
+        closed = ClosedLoop(robot, problem.feedback, size, method=problem.method)
+
+        def step(
+            model: Model, count: Scalar, q: Any, v: Any, cost: Scalar, alpha: Scalar, *given: Any
+        ) -> dict[str, Any]:
+            start, u, k, K, q0, v0, *rest = given
+            t = start + count * problem.dt
+            inputs = [*(a + alpha * b for a, b in zip(u, k, strict=True)), *K, *q0, *v0]
+            tau = closed.observe(model, t, q, v, inputs)["tau"]
+            found = closed.advance(model, t, q, v, inputs, problem.dt)
+            if rest:
+                left = [(alpha - 1.0) * x for x in rest[0]]
+                found["q"] = integrate(model, found["q"], left[:nv])
+                found["v"] = [a + b for a, b in zip(found["v"], left[nv:], strict=True)]
+            added = problem.running_cost.on_scalars([t], q, v, tau)[0]
+            return {
+                "next_count": count + 1.0,
+                "next_q": found["q"],
+                "next_v": found["v"],
+                "next_cost": cost + problem.dt * added,
+                "u": [tau[motor] for motor in problem.motors],
+            }
+
+        lengths: dict[str, int | None] = {"count": None, "q": nq, "v": nv, "cost": None}
+        lengths |= {"alpha": None, "start": None, "u0": nu, "k": nu, "K": 2 * nu * nv}
+        lengths |= {"q0": nq, "v0": nv} | ({"gap": 2 * nv} if gaps else {})
+        kernel = robot.custom_kernel(step, lengths, "forward_pass")
+        return TimeLoop(kernel, states=4, series=6 if gaps else 5)
+
+    # gaps
+
+    def gaps(self, q: Array, v: Array, u: Array) -> Array:
+        """By how much each step misses the state behind it, (problems, steps, nx)."""
+        robot, problem = self.problem.robot, self.problem
+        after = robot.step(
+            q[:, :-1], v[:, :-1], problem.forces(u), problem.dt, method=problem.method
+        )
+        way = self._difference_kernel(q[:, 1:], after[0])
+        return np.concatenate([way, after[1] - v[:, 1:]], axis=-1)
+
+    @cached_property
+    def _difference_kernel(self) -> Any:
+        nq = self.problem.robot.nq
+        return self.problem.robot.custom_kernel(difference, {"q0": nq, "q1": nq}, "difference")
+
+
+def _quadratic(kernels: tuple[Any, Any], arguments: list[Any], n: int) -> tuple[Any, list[Any]]:
+    """Second derivatives and gradient by several arguments of n numbers, over scalars."""
+    first, second = (kernel.on_scalars(*arguments) for kernel in kernels)
+    count = len(first)
+    H = [
+        [x for block in second[count * k : count * k + count] for x in block[i]]
+        for k in range(count)
+        for i in range(n)
+    ]
+    # in a chart H is symmetric only where the gradient vanishes
+    size = range(count * n)
+    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in size] for i in size]
+    return symmetric, [x for part in first for x in part]
