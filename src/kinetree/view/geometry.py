@@ -168,7 +168,7 @@ def _any_mesh(path: Path) -> Triangles | None:
     import trimesh
 
     try:
-        mesh = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(path, force="mesh")
         return Triangles(np.asarray(mesh.vertices, float), np.asarray(mesh.faces))
     except Exception:  # whatever a reader of many formats raises
         return None
