@@ -1,7 +1,6 @@
 """Size: robots of ten thousand links, in time and memory that grow no faster than they do."""
 
 import gc
-import gc
 import math
 import time
 import tracemalloc
