@@ -227,44 +227,6 @@ def gradient(environments: int = 64, steps: int = 1000) -> str:
     )
 
 
-def gradient_by_mjx(environments: int = 64, steps: int = 1000) -> str:
-    """The same gradient through MuJoCo's JAX version, in double precision."""
-    import jax
-    from mujoco import mjx
-
-    jax.config.update("jax_enable_x64", True)
-    case = cases()[0]
-    m = peer_model(case, "rk4")
-    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    model, data, rng = mjx.put_model(m), mjx.make_data(m), np.random.default_rng(0)
-    q = 0.2 * rng.standard_normal((environments, m.nq))
-    u, _ = rng.standard_normal((2, environments, steps, m.nu))
-    weights = rng.standard_normal((environments, steps + 1, m.nq))
-
-    def rolled(q: Any, u: Any, w: Any) -> Any:
-        def step(state: Any, now: Any) -> Any:
-            given, weight = now
-            held = given - 20.0 * state.qpos - 5.0 * state.qvel
-            state = mjx.step(model, state.replace(ctrl=held))
-            return state, weight @ state.qpos
-
-        _, values = jax.lax.scan(jax.checkpoint(step), data.replace(qpos=q), (u, w[1:]))
-        return values.sum()
-
-    forward = jax.jit(jax.vmap(rolled))
-    backward = jax.jit(jax.vmap(jax.grad(rolled, argnums=1)))
-    ways = [lambda: forward(q, u, weights), lambda: backward(q, u, weights)]
-    ways = [lambda f=f: f().block_until_ready() for f in ways]
-    for way in ways:
-        way()
-    once, both = seconds_in_turn(ways, repeats=3)
-    scale = 1e6 / (environments * steps)
-    return (
-        f"by MJX (JAX, as many threads as it likes): {both / once:.1f} × its rollout "
-        f"({once * scale:.1f} µs a step), {both * scale:.1f} µs a step"
-    )
-
-
 def recording(environments: int = 1000, steps: int = 200) -> str:
     """What it costs to keep q, v and tau of every step, beside writing as much memory."""
     robot, rng = panda().without("friction", "limits"), np.random.default_rng(0)
@@ -311,8 +273,6 @@ def main() -> None:
     console.print(table(list(rows(options.environments, options.steps))))
     console.print(inverse_kinematics())
     console.print(gradient())
-    if importlib.util.find_spec("mujoco.mjx") is not None:
-        console.print(gradient_by_mjx())
     console.print(recording())
     console.print(threads())
 
