@@ -76,7 +76,7 @@ def problem(robot: kt.Robot, q0: np.ndarray, q1: np.ndarray) -> Problem:
 
 def check_gradient(p: Problem) -> None:
     """The gradient against differences, to 1e-6."""
-    rng, every, h = np.random.default_rng(0), np.arange(1), 1e-5
+    rng, every, h = np.random.default_rng(0), np.arange(1), 1e-6
     c = p.start()
     d = rng.standard_normal(c.shape)
     sides = [p.objective.values(c + k * h * d, every)[0] for k in (1, -1)]
@@ -121,6 +121,49 @@ def scipy_rows(p: Problem, iterations: int) -> float:
     return min(found.fun, 2 * other.cost)
 
 
+def limited_row(p: Problem) -> float:
+    """SciPy's SLSQP under limits of q, v and tau at the same samples, by our derivatives."""
+    robot, every, c = p.robot, np.arange(1), p.start()
+    free = slice(p.ends[0].shape[1], p.ends[0].shape[1] + c.shape[1])
+    N = [p.basis.values(p.grid.u, k)[..., free].reshape(-1, c.shape[1]) for k in range(3)]
+    limits = robot.limits
+    lower = np.concatenate([limits.lower, -limits.velocity, -limits.effort])
+    upper = np.concatenate([limits.upper, limits.velocity, limits.effort])
+
+    def state(x: np.ndarray) -> list[np.ndarray]:
+        found = p.grid.motion(p.objective.whole(x.reshape(c.shape), every), 1.0)
+        return [y.reshape(-1, robot.nv) for y in found]
+
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        f, g = p.objective.value_and_gradient(x.reshape(c.shape), every)
+        return float(f[0]), g.ravel()
+
+    def room(x: np.ndarray) -> np.ndarray:
+        q, v, a = state(x)
+        y = np.concatenate([q, v, robot.inverse_dynamics(q, v, a)], axis=-1)
+        return np.concatenate([(y - lower).ravel(), (upper - y).ravel()])
+
+    def slopes(x: np.ndarray) -> np.ndarray:
+        D = robot.inverse_dynamics_derivatives(*state(x))
+        tau = sum(n[:, None, :, None] * d[:, :, None, :] for n, d in zip(N, D, strict=True))
+        eye = np.eye(robot.nv)[:, None, :]
+        J = np.concatenate([N[0][:, None, :, None] * eye, N[1][:, None, :, None] * eye, tau], 1)
+        J = J.reshape(-1, c.size)
+        return np.concatenate([J, -J])
+
+    kept = np.isfinite(room(c.ravel()))
+    bounds = {"type": "ineq", "fun": lambda x: room(x)[kept], "jac": lambda x: slopes(x)[kept]}
+    options = {"maxiter": 500, "ftol": 1e-9}
+    began = time.perf_counter()
+    found = minimize(
+        value, c.ravel(), jac=True, method="SLSQP", constraints=bounds, options=options
+    )
+    seconds = time.perf_counter() - began
+    note = f"within limits by {-min(room(found.x)[kept].min(), 0.0):.0e}; {found.message}"
+    row("SciPy SLSQP, limits of q, v and tau", f"{found.fun:.4f}", seconds, note)
+    return seconds
+
+
 def bench_panda() -> None:
     robot = panda()
     q1 = Q0 + 0.8 * SIGNS[:7]
@@ -138,7 +181,9 @@ def bench_panda() -> None:
     limits = ("q", "v", "tau")
     held, seconds = timed(lambda: robot.transition(Q0, inside, 1.0, limits=limits, **PLAIN), 2)
     note = f"within limits by {held.violation:.0e}; {held.message}"
+    peer = limited_row(problem(robot, Q0, inside))
     row("kinetree, limits of q, v and tau", f"{held.value:.4f}", seconds, note)
+    print(f"| | | {peer / seconds:.0f} x faster | |")
     goals = Q0 + 0.8 * np.random.default_rng(0).uniform(-1.0, 1.0, (200, 7))
     batch, seconds = timed(lambda: robot.transition(Q0, goals, 1.0, **PLAIN), 1)
     share = f"{batch.converged.mean():.0%} converged"
@@ -165,6 +210,10 @@ def bench_human() -> None:
     ends = (human.sit_down(robot), 0.0), (human.salute(robot), 1.0)
     how = {"coefficients": 18, "root": 0.0, "tolerance": 1e-6}
     feet = [kt.Hold("left_foot"), kt.Hold("right_foot")]
+    (first, t0), (second, t1) = ends
+    states = states_of(robot, first.at(t0), "first"), states_of(robot, second.at(t1), "second")
+    settings = Settings(coefficients=18, root=0.0, hold=[kt.Hold("left_foot", weight=1e3)])
+    check_gradient(Problem(Flat(robot), *states, 0.6, settings))
     print("\n| human figure, 43 dof, 0.6 s | P | time | |\n|-|-|-|-|")
     found, seconds = timed(lambda: robot.transition(*ends, 0.6, hold=feet, **how), 2)
     slip = robot.pose(found.motion().q, "left_foot") - robot.pose(robot.neutral(), "left_foot")
