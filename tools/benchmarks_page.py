@@ -114,6 +114,8 @@ Others, each a module that prints a table:
 | `python -m benchmarks.motion` | transitions and optimal control |
 | `python -m benchmarks.identify` | regressors and fits |
 | `python -m benchmarks.cartesian` | link states and joint states |
+| `python -m benchmarks.small` | small calls from Python |
+| `python -m benchmarks.product` | the demo, batch jobs, the viewer's first page |
 | `python -m benchmarks.gpu --json FILE` | CUDA kernels beside the memory's bandwidth |
 
 Shared machines are noisy: both contestants of a row run in turn on the processor that is quieter
