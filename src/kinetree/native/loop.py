@@ -82,8 +82,8 @@ class Driver:
         )
         pointers = b.alloca(PTR, operands)
         row = entry_alloca(b, PTR)
-        with self.memory(b, scratch_size + elements) as memory:
-            row.set(memory.of(self.w.scalar).at(scratch_size))
+        with memory(self.w, b, scratch_size + elements) as taken:
+            row.set(taken.of(self.w.scalar).at(scratch_size))
             with loop(b, 0, operands) as k:
                 place = args.of(PTR)[k]
                 pointers[k] = place
@@ -99,7 +99,7 @@ class Driver:
             self.call(b, description, Field.ONE_CONSTANTS, [pointers])
             table = description.of(PTR)[Field.ONE]
             with loop(b, 0, description[Field.ONE_STEPS]) as step:
-                self.step(b, table, step, pointers, memory)
+                self.step(b, table, step, pointers, taken)
             with loop(b, inputs, operands) as k, self._if_packed(b, modes, k):
                 place, buffer = args.of(PTR)[k], pointers.of(PTR)[k]
                 operand = operand_at(b, description, k)
@@ -131,7 +131,7 @@ class Driver:
         total = scratch_size + elements + (results * tiles + largest)
         count = operands - inputs
         pending_size = self.deferred.room(b, count)
-        with self.memory(b, total * lanes + pending_size) as scratch:
+        with memory(self.w, b, total * lanes + pending_size) as scratch:
             # scratch, tiles of the inputs, of the results, packed rows, what is pending
             next_tile.set(scratch.of(self.w.scalar).at(scratch_size * lanes))
             with loop(b, 0, inputs) as k:
@@ -236,31 +236,6 @@ class Driver:
         kind = ir.FunctionType(VOID, [PTR, PTR]).as_pointer()
         b.call(table.of(PTR).at(k).get(kind), [pointers, scratch])
 
-    @contextmanager
-    def memory(self, b: Builder, count: Any) -> Iterator[Any]:
-        """Aligned memory for a number of elements, on the stack if it is little; then return 0.
-
-        Returns 1 from the function if there is no memory.
-        """
-        align = self.w.vector_size
-        stack = entry_alloca(b, I8, STACK_BYTES + align)
-        size = count * self.w.item
-        large = size > STACK_BYTES
-        start = entry_alloca(b, PTR)
-        start.set(stack)
-        with b.if_then(large, likely=False):
-            allocate = external(self.w.module, "kinetree_allocate", PTR, [I64])
-            taken = b.call(allocate, [size + align])
-            start.set(taken)
-            with b.if_then(taken.address == 0):
-                b.ret(I32(1))
-        raw = start.get()
-        bits = raw.address + (align - 1)
-        yield b.inttoptr(bits & -align, PTR)
-        with b.if_then(large, likely=False):
-            b.call(external(self.w.module, "kinetree_free", VOID, [PTR]), [raw])
-        b.ret(I32(0))
-
     def _define_run_batch(self) -> ir.Function:
         """Run a batch: NumPy's arguments of a loop. Returns 0, or 1 if there was no memory."""
         b = self.w.internal("batch", [PTR, PTR, PTR, PTR], I32)
@@ -345,3 +320,29 @@ def operand_at(b: Builder, description: Any, k: Any) -> Any:
 def strides_at(b: Builder, strides: Any, k: Any) -> Any:
     """The strides of operand k."""
     return strides.of(I64).at(k * MAX_AXES)
+
+
+@contextmanager
+def memory(w: Writer, b: Builder, count: Any) -> Iterator[Any]:
+    """Aligned memory for a number of elements, on the stack if it is little; then return 0.
+
+    Returns 1 from the function if there is no memory.
+    """
+    align = w.vector_size
+    stack = entry_alloca(b, I8, STACK_BYTES + align)
+    size = count * w.item
+    large = size > STACK_BYTES
+    start = entry_alloca(b, PTR)
+    start.set(stack)
+    with b.if_then(large, likely=False):
+        allocate = external(w.module, "kinetree_allocate", PTR, [I64])
+        taken = b.call(allocate, [size + align])
+        start.set(taken)
+        with b.if_then(taken.address == 0):
+            b.ret(I32(1))
+    raw = start.get()
+    bits = raw.address + (align - 1)
+    yield b.inttoptr(bits & -align, PTR)
+    with b.if_then(large, likely=False):
+        b.call(external(w.module, "kinetree_free", VOID, [PTR]), [raw])
+    b.ret(I32(0))

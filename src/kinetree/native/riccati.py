@@ -25,20 +25,16 @@ from kinetree.native.ir import (
     I32,
     I64,
     PTR,
-    VOID,
     Builder,
     Writer,
     entry_alloca,
-    external,
     integer,
     loop,
 )
 from kinetree.native.layout import RiccatiPlan, RiccatiSums
-from kinetree.native.loop import Driver
+from kinetree.native.loop import memory
+from kinetree.native.matrices import ROWS, Matrices
 from kinetree.native.thread_pool import share
-
-ROWS = 8
-"""Rows of a product that are accumulated at once: as many vectors hide the latency of an FMA."""
 
 
 def define_riccati(w: Writer) -> None:
@@ -46,172 +42,12 @@ def define_riccati(w: Writer) -> None:
     Riccati(w).define()
 
 
-class Riccati:
-    """The functions, and the small matrix routines that they are made of."""
+class Riccati(Matrices):
+    """The functions of the recursion."""
 
     def __init__(self, w: Writer) -> None:
-        self.w, self.scalar, self.vector = w, w.scalar, w.vector
-        self.copy = self._define_copy()
-        self.add_rows = self._define_add_rows()
-        self.multiply = self._define_multiply()
-        self.solve = self._define_solve()
+        super().__init__(w)
         self.one = self._define_problem()
-
-    # numbers and vectors
-
-    def number(self, x: float) -> ir.Constant:
-        """A constant."""
-        return ir.Constant(self.scalar, x)
-
-    def _spread(self, b: Builder, x: Any) -> Any:
-        """A vector of equal lanes."""
-        empty = ir.Constant(self.vector, ir.Undefined)
-        first = b.insert_element(empty, x, I32(0))
-        return b.shuffle_vector(first, empty, ir.Constant(ir.VectorType(I32, self.w.lanes), None))
-
-    def _fma(self, b: Builder, x: Any, y: Any, z: Any) -> Any:
-        if not self.w.target.fma:
-            return b.fadd(b.fmul(x, y), z)
-        kind = "f64" if self.w.target.type == "double" else "f32"
-        shape = f"v{self.w.lanes}{kind}" if x.type == self.vector else kind
-        return b.call(external(self.w.module, f"llvm.fma.{shape}", x.type, [x.type] * 3), [x, y, z])
-
-    def _load(self, b: Builder, place: Any) -> Any:
-        return b.load(place, typ=self.vector, align=self.w.item)
-
-    def _store(self, b: Builder, value: Any, place: Any) -> None:
-        b.store(value, place, align=self.w.item)
-
-    def _first_lanes(self, b: Builder, count: Any) -> Any:
-        """The mask of so many lanes."""
-        lanes = ir.VectorType(I64, self.w.lanes)
-        numbers = ir.Constant(lanes, list(range(self.w.lanes)))
-        empty = ir.Constant(lanes, ir.Undefined)
-        limit = b.shuffle_vector(
-            b.insert_element(empty, count, I32(0)),
-            empty,
-            ir.Constant(ir.VectorType(I32, self.w.lanes), None),
-        )
-        return b.icmp_signed("<", numbers, limit)
-
-    def _masked(self, what: str) -> str:
-        kind = "f64" if self.w.target.type == "double" else "f32"
-        return f"llvm.masked.{what}.v{self.w.lanes}{kind}.p0"
-
-    def _load_some(self, b: Builder, place: Any, mask: Any) -> Any:
-        """The elements of a mask, zeros elsewhere; nothing else is read."""
-        types = [PTR, I32, mask.type, self.vector]
-        load = external(self.w.module, self._masked("load"), self.vector, types)
-        return b.call(load, [place, I32(self.w.item), mask, ir.Constant(self.vector, None)])
-
-    def _store_some(self, b: Builder, value: Any, place: Any, mask: Any) -> None:
-        types = [self.vector, PTR, I32, mask.type]
-        store = external(self.w.module, self._masked("store"), VOID, types)
-        b.call(store, [value, place, I32(self.w.item), mask])
-
-    # matrix routines; counts are of elements, multiples of the lanes where vectors are meant
-
-    def _define_copy(self) -> ir.Function:
-        """copy(source, target, count): a row of any length."""
-        b = self.w.internal("copy_numbers", [PTR, PTR, I64])
-        source, target, count = b.arguments
-        whole = count - count % self.w.lanes
-        with loop(b, 0, whole, self.w.lanes) as i:
-            value = self._load(b, source.of(self.scalar).at(i))
-            self._store(b, value, target.of(self.scalar).at(i))
-        with b.if_then(whole < count):
-            mask = self._first_lanes(b, count - whole)
-            value = self._load_some(b, source.of(self.scalar).at(whole), mask)
-            self._store_some(b, value, target.of(self.scalar).at(whole), mask)
-        b.ret_void()
-        return b.function
-
-    def _define_add_rows(self) -> ir.Function:
-        """add_rows(sum, weights, M, stride, rows, count): sum += weights . M."""
-        b = self.w.internal("add_rows", [PTR, PTR, PTR, I64, I64, I64])
-        total, weights, M, stride, rows, count = b.arguments
-        with loop(b, 0, count, self.w.lanes) as j:
-            place = total.of(self.scalar).at(j)
-            found = entry_alloca(b, self.vector)
-            found.set(self._load(b, place))
-            with loop(b, 0, rows) as i:
-                row = self._load(b, M.of(self.scalar).at(i * stride + j))
-                weight = self._spread(b, weights.of(self.scalar)[i])
-                found.set(self._fma(b, weight, row, found.get()))
-            self._store(b, found.get(), place)
-        b.ret_void()
-        return b.function
-
-    def _define_multiply(self) -> ir.Function:
-        """multiply(C, A, B, stride of C and B, stride of A, m, n, k, lower): C += A^T B.
-
-        m and n are multiples of ROWS. If `lower` is 1, C is symmetric, and only tiles on and below
-        its diagonal are computed.
-        """
-        b = self.w.internal("multiply", [PTR, PTR, PTR, I64, I64, I64, I64, I64, I64])
-        C, A, B, stride, stride_a, m, n, count, lower = b.arguments
-        sums = [entry_alloca(b, self.vector) for _ in range(ROWS)]
-        columns = entry_alloca(b, I64)
-        with loop(b, 0, m, ROWS) as i:
-            columns.set(b.select(lower != 0, i + ROWS, n))
-            self._multiply_rows(b, sums, C, A, B, stride, stride_a, i, columns.get(), count)
-        b.ret_void()
-        return b.function
-
-    def _multiply_rows(
-        self, b: Builder, sums: list[Any], C: Any, A: Any, B: Any, stride: Any, stride_a: Any,
-        i: Any, n: Any, count: Any,
-    ) -> None:  # fmt: skip
-        """ROWS rows of C from row i on, n columns."""
-        with loop(b, 0, n, self.w.lanes) as j:
-            places = [C.of(self.scalar).at((i + r) * stride + j) for r in range(ROWS)]
-            for total, place in zip(sums, places, strict=True):
-                total.set(self._load(b, place))
-            with loop(b, 0, count) as k:
-                row = self._load(b, B.of(self.scalar).at(k * stride + j))
-                column = A.of(self.scalar).at(k * stride_a + i)
-                for r, total in enumerate(sums):
-                    factor = self._spread(b, column.of(self.scalar)[r])
-                    total.set(self._fma(b, factor, row, total.get()))
-            for total, place in zip(sums, places, strict=True):
-                self._store(b, total.get(), place)
-
-    def _define_solve(self) -> ir.Function:
-        """solve(rows, n, head, width): [M X] becomes [., M^-1 X], X starting at column head.
-
-        M is symmetric, n rows of `width` elements. Returns 1 if it is not positive.
-        """
-        b = self.w.internal("solve_rows", [PTR, I64, I64, I64], I32)
-        M, n, head, width = b.arguments
-        entries = M.of(self.scalar)
-
-        def subtract(i: Any, j: Any, factor: Any, start: Any) -> None:
-            """Row i less factor times row j."""
-            share_of_j = self._spread(b, b.fneg(factor))
-            with loop(b, start, width, self.w.lanes) as c:
-                place = entries.at(i * width + c)
-                row = self._load(b, entries.at(j * width + c))
-                self._store(b, self._fma(b, share_of_j, row, self._load(b, place)), place)
-
-        with loop(b, 0, n) as j:
-            pivot = entries[j * width + j]
-            with b.if_then(b.fcmp_unordered("<=", pivot, self.number(0.0))):
-                b.ret(I32(1))
-            inverse = b.fdiv(self.number(1.0), pivot)
-            with loop(b, j + 1, n) as i:
-                subtract(i, j, b.fmul(entries[i * width + j], inverse), j - j % self.w.lanes)
-        with loop(b, 0, n) as back:
-            j = n - back - 1
-            inverse = self._spread(b, b.fdiv(self.number(1.0), entries[j * width + j]))
-            with loop(b, head, width, self.w.lanes) as c:
-                place = entries.at(j * width + c)
-                self._store(b, b.fmul(inverse, self._load(b, place)), place)
-            with loop(b, 0, j) as i:
-                subtract(i, j, entries[i * width + j], head)
-        b.ret(I32(0))
-        return b.function
-
-    # the recursion
 
     def _define_problem(self) -> ir.Function:
         """problem(plan, room, p): the whole recursion of problem p; room is zeros."""
@@ -225,12 +61,12 @@ class Riccati:
         b = w.internal("run_riccati", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
         plan, *_, begin, end, _n = b.arguments
         room = _Room(b, plan)
-        with Driver.memory(_Memory(w), b, room.total) as memory:  # type: ignore[arg-type]
+        with memory(w, b, room.total) as start:
             zeros = ir.Constant(self.vector, None)
             with loop(b, 0, room.total, w.lanes) as i:
-                self._store(b, zeros, memory.of(self.scalar).at(i))
+                self.store(b, zeros, start.of(self.scalar).at(i))
             with loop(b, begin, end) as p:
-                b.call(self.one, [plan, memory, p])
+                b.call(self.one, [plan, start, p])
         run = b.function
         b = w.public("riccati", [PTR, I64], I32)
         plan, problems = b.arguments
@@ -239,13 +75,6 @@ class Riccati:
         with b.if_then(shared >= I32(0)):
             b.ret(shared)
         b.ret(b.call(run, [*job, integer(0), problems, problems]))
-
-
-class _Memory:
-    """What `Driver.memory` asks of a driver."""
-
-    def __init__(self, w: Writer) -> None:
-        self.w = w
 
 
 class _Room:
@@ -369,7 +198,7 @@ class _Problem:
         self.copy_rows(given, r.nz, m["H"], r.z, r.nz, r.nz)
         b.call(self.of.copy, [self.row_of(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
         with loop(b, 0, r.x * r.z, self.of.w.lanes) as i:
-            self.of._store(b, ir.Constant(self.of.vector, None), self.at("SW", i))
+            self.of.store(b, ir.Constant(self.of.vector, None), self.at("SW", i))
         b.call(self.of.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)])
         given = [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)]
         b.call(self.of.multiply, given)
@@ -389,7 +218,7 @@ class _Problem:
         sizes = entry_alloca(b, self.of.vector)
         sizes.set(ir.Constant(self.of.vector, [1.0] * self.of.w.lanes))
         with loop(b, 0, r.nu * r.u, self.of.w.lanes) as i:  # what fills the rows is zero
-            entries = self.of._load(b, self.at("M", i))
+            entries = self.of.load(b, self.at("M", i))
             for some in (entries, b.fneg(entries)):
                 sizes.set(b.select(b.fcmp_ordered(">", some, sizes.get()), some, sizes.get()))
         largest = entry_alloca(b, self.scalar)
@@ -499,13 +328,13 @@ class _Problem:
         """K, the value before the step, and what the step gains."""
         b, r, m = self.b, self.room, self.matrix
         w, zero = self.of.w, ir.Constant(self.of.vector, None)
-        factor = self.of._spread(b, b.fneg(self.added))
+        factor = self.of.spread(b, b.fneg(self.added))
         with loop(b, 0, r.nu) as i, loop(b, 0, r.x, w.lanes) as c:
-            K = b.fsub(zero, self.of._load(b, self.at("rows", i * r.width + r.u + c)))
-            across = self.of._load(b, self.at("H", (r.nx + i) * r.z + c))
-            self.of._store(b, K, self.at("K", i * r.x + c))
+            K = b.fsub(zero, self.of.load(b, self.at("rows", i * r.width + r.u + c)))
+            across = self.of.load(b, self.at("H", (r.nx + i) * r.z + c))
+            self.of.store(b, K, self.at("K", i * r.x + c))
             # (Q_uu + d) K = -Q_ux, so K^T Q_uu K + K^T Q_ux = -d K^T K
-            self.of._store(b, self.of._fma(b, factor, K, across), self.at("T", i * r.x + c))
+            self.of.store(b, self.of.fma(b, factor, K, across), self.at("T", i * r.x + c))
         control = self.at("H", r.nx * r.z + r.nx)
         b.call(self.of.copy, [self.at("g", r.nx), m["r"], r.nu])
         b.call(self.of.add_rows, [m["r"], m["k"], control, r.z, r.nu, r.u])

@@ -24,7 +24,7 @@ from llvmlite import ir
 
 from kinetree.native.ir import I32, I64, PTR, Writer, entry_alloca, integer, loop
 from kinetree.native.layout import Field, Plan, RecordPlan
-from kinetree.native.loop import Driver, operand_at
+from kinetree.native.loop import Driver, memory, operand_at
 from kinetree.native.thread_pool import share
 
 
@@ -119,7 +119,7 @@ class TimeLoop:
         pointers = b.alloca(PTR, inputs + 1)
         cursor, place = entry_alloca(b, PTR), entry_alloca(b, I64)
         total = scratch_size + elements + results + largest
-        with self.driver.memory(b, total * w.lanes) as scratch:
+        with memory(w, b, total * w.lanes) as scratch:
             cursor.set(scratch.of(scalar).at(scratch_size * w.lanes))
             with loop(b, 0, inputs) as k:
                 tile = cursor.get()
@@ -198,7 +198,7 @@ class OneSystem:
         )
         pointers = b.alloca(PTR, operands)
         cursor, changing = entry_alloca(b, PTR), entry_alloca(b, I64)
-        with self.driver.memory(b, room + elements) as scratch:
+        with memory(w, b, room + elements) as scratch:
             # scratch, then every operand: the states first, the results last
             start = scratch.of(scalar).at(room)
             cursor.set(start)
