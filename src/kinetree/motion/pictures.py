@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
+from kinetree.simulate.files import new_figure, save_figure
 
 if TYPE_CHECKING:
     from kinetree.motion.motion import Motion
@@ -16,20 +17,8 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
-def _figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
-        ) from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
 def _saved(figure: Any, path: str | Path | None) -> Any:
     if path is not None:
-        from kinetree.simulate.files import save_figure  # rarely needed
-
         save_figure(figure, path)
     return figure
 
@@ -41,7 +30,7 @@ def plot_motion(motion: Motion, path: str | Path | None = None) -> Any:
         motion: what is drawn.
         path: where to save it; not saved if None.
     """
-    figure = _figure(7.0, 7.0)
+    figure = new_figure(7.0, 7.0)
     panels = figure.subplots(3, 1, sharex=True)
     for panel, name in zip(panels, ("q", "v", "tau"), strict=True):
         panel.plot(motion.times, getattr(motion, name), linewidth=1.0)
@@ -60,7 +49,7 @@ def plot_transition(found: Transition, path: str | Path | None = None) -> Any:
     """
     first = (0,) * found.value.ndim
     motion = found.motion(index=first)
-    figure = _figure(8.0, 3.5)
+    figure = new_figure(8.0, 3.5)
     forces, costs = figure.subplots(1, 2)
     lines = forces.plot(motion.times, motion.tau, linewidth=1.0)
     largest = float(np.abs(motion.tau).max())
@@ -124,7 +113,7 @@ def stick_figures(
     times = np.linspace(motion.times[0], motion.times[-1], count)
     lines = segments(motion.robot, motion.at(times).q)[..., seen]
     step = 1.1 * float(np.ptp(lines[..., 0]))
-    figure = _figure(1.2 * count, 3.0)
+    figure = new_figure(1.2 * count, 3.0)
     panel = figure.subplots()
     for k, (t, drawn) in enumerate(zip(times, lines, strict=True)):
         for line in drawn:

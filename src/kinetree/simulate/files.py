@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingFileError
+from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError
 from kinetree.typing import Array
 
 
@@ -27,6 +27,21 @@ def read_npz(path: str | Path) -> dict[str, Array]:
         raise KinetreeError(
             f"{path} is not an NPZ file of numbers; numpy.savez writes such files"
         ) from None
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of Matplotlib, which no window shows.
+
+    Arguments:
+        width, height: in inches.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError(
+            "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Any, path: str | Path) -> None:

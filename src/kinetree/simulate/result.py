@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError, unknown
-from kinetree.simulate.files import read_npz, save_figure
+from kinetree.simulate.files import new_figure, read_npz, save_figure
 from kinetree.typing import Array
 
 FORMATS = (".npz", ".parquet")
@@ -130,21 +130,6 @@ class Simulation(Mapping[str, Array]):
         if path is not None:
             save_figure(figure, path)
         return figure
-
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure of Matplotlib, which no window shows.
-
-    Arguments:
-        width, height: in inches.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
-        ) from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _checked(path: Path) -> Path:
