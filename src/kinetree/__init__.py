@@ -6,12 +6,12 @@ robot = kt.load("panda.urdf")
 tau = robot.inverse_dynamics(q, v, a)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinetree import errors, joints, robots, scalar
 from kinetree.algorithms.steps import Enforcement
 from kinetree.assembly import Assembly
+from kinetree.lazy import lazy_names
 from kinetree.load import load
 from kinetree.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model import Drive, Limits, Model
@@ -80,12 +80,7 @@ LAZY = {
 """Names that are imported on first access, because they need much else, and where they are."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in LAZY:
-        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
-    if not LAZY[name]:
-        return import_module(f"kinetree.{name}")
-    return getattr(import_module(LAZY[name]), name)
+__getattr__ = lazy_names("kinetree", LAZY)
 
 
 def __dir__() -> list[str]:

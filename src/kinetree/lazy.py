@@ -1,8 +1,9 @@
-"""Attributes that are computed on first access."""
+"""Attributes that are computed, and names that are imported, on first access."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -32,3 +33,20 @@ class cached_property(Generic[T]):
             return self
         value = instance.__dict__[self.name] = self.function(instance)
         return value
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The function `__getattr__` of a package whose parts are imported on first access.
+
+    Arguments:
+        homes: for each name the module that has it; none if it is a module of the package itself.
+    """
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if not homes[name]:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(homes[name]), name)
+
+    return find

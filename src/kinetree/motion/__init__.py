@@ -14,7 +14,9 @@ pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kinetree.lazy import lazy_names
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
@@ -25,20 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ControlProblem", "Hold", "Motion", "Transition", "quadratic_cost", "reach_cost"]
 
-_HOMES = {
-    "ControlProblem": "control_problem",
-    "Hold": "transition_settings",
-    "Motion": "motion",
-    "Transition": "result",
-    "quadratic_cost": "costs",
-    "reach_cost": "costs",
+HOMES = {
+    "ControlProblem": "kinetree.motion.control_problem",
+    "Hold": "kinetree.motion.transition_settings",
+    "Motion": "kinetree.motion.motion",
+    "Transition": "kinetree.motion.result",
+    "quadratic_cost": "kinetree.motion.costs",
+    "reach_cost": "kinetree.motion.costs",
 }
+"""Where each name is: a robot's first call needs none of them."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import each part on first access: a robot's first call needs none of them."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kinetree.motion' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"kinetree.motion.{_HOMES[name]}"), name)
+__getattr__ = lazy_names("kinetree.motion", HOMES)

@@ -91,7 +91,7 @@ class TimeLoop:
         if array_module(arguments[0]) is not np:
             if backwards:
                 raise KinetreeError(f"{self.kernel.name}: on a GPU time runs forwards only")
-            return self._on_gpu(arguments, systems, steps, every, record, kind)
+            return self._on_gpu(arguments, systems, steps, every, record, out or {}, kind)
         arrays = [self._array(k, x, systems, steps, kind) for k, x in enumerate(arguments)]
         now = [x.copy() for x in arrays[: self.states]]
         times = -(-steps // every)
@@ -134,9 +134,10 @@ class TimeLoop:
         steps: int,
         every: int,
         record: Sequence[str],
+        out: Mapping[str, Any],
         kind: np.dtype[Any],
     ) -> Rolled:
-        """The loop as one launch."""
+        """The loop as one launch, whose records are new arrays and then copied."""
         from kinetree.runtime.gpu_loop import GpuTimeLoop
 
         cp = array_module(arguments[0])
@@ -157,6 +158,9 @@ class TimeLoop:
         records = {name: self._new(name, systems, times, kind, cp) for name in record}
         loop = self.kernel.foreign[key]
         now = loop(arrays, shared, systems, steps, every, records)
+        for name in records.keys() & out.keys():
+            out[name][...] = records[name]
+            records[name] = out[name]
         return Rolled(self._final(now, systems), records)
 
     def _array(self, k: int, x: np.ndarray, systems: int, steps: int, kind: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import KinetreeError, SimulationWarning
+from kinetree.runtime.foreign import on_host
 from kinetree.runtime.time_loop import TimeLoop
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
@@ -104,14 +105,11 @@ class Rollout:
             arguments = [*states, *start.constants(self.dt), *start.series(first, count)]
             forward = self._time_loop(forward_loop, self.series, self._watched)
             rolled = forward(arguments, n, count, self.every, tuple(inside), inside)
-            for name, array in inside.items():
-                if rolled.records[name] is not array:
-                    array[...] = rolled.records[name]
             states = list(rolled.final.values())
             if progress is not None:
                 progress((first + count) / self.steps)
         self._observe(start, states, self.steps, arrays)
-        last = states[-1].get() if hasattr(states[-1], "get") else states[-1]
+        last = on_host(states[-1])
         ended = np.where(last < 0.0, np.nan, last)
         grid = np.arange(0, self.steps + 1, self.every) * self.dt
         for i in np.flatnonzero(~np.isnan(ended)):

@@ -45,6 +45,12 @@ def array_module(array: Any) -> Any:
     return import_module(name)
 
 
+def on_host(array: Any) -> Any:
+    """The same numbers in an array of NumPy."""
+    module = array_module(array)
+    return module.asnumpy(array) if module.__name__ == "cupy" else array
+
+
 def foreign_module(name: str) -> Any:
     """A file of this folder; MissingExtraError if its package is not installed."""
     return import_module(f"{__name__}.{name}")
