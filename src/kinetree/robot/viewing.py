@@ -35,6 +35,6 @@ class Viewed(Core):
         Returns:
             The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
         """
-        from kinetree.view import show
+        from kinetree.view import Viewer
 
-        return show(self, trajectory, folder, host, port)  # type: ignore[arg-type]
+        return Viewer(self, trajectory, folder, host, port)  # type: ignore[arg-type]

@@ -6,6 +6,6 @@ that are played, pull.py the mouse that pulls a link, recording.py screenshots a
 is the page with its controls.
 """
 
-from kinetree.view.viewer import Viewer, show
+from kinetree.view.viewer import Viewer
 
-__all__ = ["Viewer", "show"]
+__all__ = ["Viewer"]

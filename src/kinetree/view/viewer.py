@@ -22,7 +22,7 @@ from kinetree.view.recording import checked_ending, encoded, png, rendered
 from kinetree.view.scene import LAYERS, Scene
 from kinetree.view.trajectory import Trajectory, load_trajectory
 
-__all__ = ["Viewer", "load_trajectory", "show"]
+__all__ = ["Viewer", "load_trajectory"]
 
 FRAME = 1 / 40
 """Between two pictures, s."""
@@ -405,29 +405,6 @@ class Viewer:
     def _show_link(self) -> None:
         if self._selected is not None:
             self._link.content = of_link(self.robot, self._selected, self.q, self.v)
-
-
-def show(
-    robot: Robot,
-    trajectory: Mapping[str, ArrayLike] | None = None,
-    folder: str | Path | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-) -> Viewer:
-    """Show a robot in the browser.
-
-    Arguments:
-        robot: what is shown.
-        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times (T,)
-            or 100 a second.
-        folder: where meshes are looked for; by default in the folder of the robot file.
-        host: the address to listen on; by default this computer only.
-        port: the first free one from here on.
-
-    Returns:
-        The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
-    """
-    return Viewer(robot, trajectory, folder, host, port)
 
 
 def _round_length(length: float) -> float:
