@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kinetree.errors import TableError
-
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compressions whose decompressors give no more bytes than they are asked for."""
 ENCRYPTED = 0x1
@@ -35,10 +33,10 @@ def opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator
         member: one of `archive.infolist()`.
     """
     if member.flag_bits & ENCRYPTED:
-        raise TableError(f"{archive.filename}: {member.filename!r} is encrypted")
+        raise zipfile.BadZipFile(f"{member.filename!r} is encrypted")
     if member.compress_type not in METHODS:
-        raise TableError(
-            f"{archive.filename}: {member.filename!r} is compressed by a method other than deflate"
+        raise zipfile.BadZipFile(
+            f"{member.filename!r} is compressed by a method other than deflate"
         )
     with archive.open(member) as file:
         yield file
