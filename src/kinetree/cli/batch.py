@@ -103,11 +103,16 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
     with kept_pieces(job.output, identity) as pieces:
         _check_output(job)  # another process may have just written it
         started, resumed = time.perf_counter(), min(len(pieces.paths) * size, rows)
+        done = resumed
         with _progress(console, rows, resumed) as advance:
             for arrays in _computed(kernel, table, arguments, results, read, kept, size, resumed):
                 with pieces.next() as path:
                     write_piece(path, [*kept, *results], arrays)
-                advance(len(next(iter(arrays.values()))))
+                count = len(next(iter(arrays.values())))
+                advance(count)
+                done += count
+        if done != rows:
+            raise KinetreeError(f"{job.states} was changed meanwhile: run the command again")
         counts = [min(size, rows - k * size) for k in range(len(pieces.paths))]
         with pieces.whole() as path:
             join(path, [*kept, *results], pieces.paths, counts)

@@ -87,8 +87,9 @@ class CsvFile:
         try:
             with self.path.open(encoding="utf-8-sig") as file:
                 for number, line in enumerate(file, 1):
-                    if not line.isspace() and not line.lstrip().startswith("#"):
-                        yield number, line
+                    text = line.lstrip()
+                    if text and text[0] != "#":
+                        yield number, text
         except UnicodeDecodeError as e:
             raise TableError(
                 f"{self.path} is not text in UTF-8: it has the byte {e.object[e.start]:#04x} "

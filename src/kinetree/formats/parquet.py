@@ -51,8 +51,13 @@ class ParquetFile:
             batches = self._file.iter_batches(
                 batch_size=min(rows, max(self.rows, 1)), row_groups=groups, columns=list(names)
             )
+            count = first
             for piece in _regrouped(batches, rows, skip):
+                count += len(piece)
                 yield {name: self._column(piece, name, checked) for name in names}
+
+        if count != self.rows:
+            raise TableError(f"{self.path} is damaged: it has {count} rows, not {self.rows}")
 
     def _groups(self, first: int) -> tuple[int, list[int]]:
         """The row groups from a row on, and how many rows of the first of them to skip."""
