@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.cli.batch import Job, run_job
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, SimulationWarning
 from kinetree.identify import Log, Stream, read
 from kinetree.motion import Motion
 from kinetree.runtime import cache
@@ -28,8 +28,7 @@ ROBOT = kt.robots.double_pendulum()
 COUNT = 12
 NAMES = ROBOT.coordinate_names
 TIMES = np.arange(COUNT) * 0.01
-RNG = np.random.default_rng(0)
-Q, V, TAU = RNG.standard_normal((3, COUNT, 2)) * 0.01
+Q, V, TAU = np.random.default_rng(0).standard_normal((3, COUNT, 2)) * 0.01
 COLUMNS = {"time": TIMES} | {
     f"{kind}.{name}": array[:, k]
     for kind, array in (("q", Q), ("tau", TAU))
@@ -111,6 +110,7 @@ def result_of(door, *arguments):
     """What a door gives, or None if it refuses with a sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", SimulationWarning)
         try:
             return door(*arguments)
         except KinetreeError:
@@ -298,7 +298,7 @@ def test_damaged_bags_are_read_or_refused(folder, edits, name):
 @given(EDITS, st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
 @pytest.mark.usefixtures("own_cache")
 def test_a_damaged_export_is_imported_right_or_refused(folder, edits, method):
-    entries = {cache.key(str(k)): RNG.bytes(50) * 4 for k in range(3)}
+    entries = {cache.key(str(k)): bytes(range(k, 200)) for k in range(3)}
     whole = zipped({name: cache._head(name, data) + data for name, data in entries.items()}, method)
     file = folder / "kernels.zip"
     file.write_bytes(damage(whole, edits))
