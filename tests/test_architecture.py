@@ -19,6 +19,7 @@ ROOT = Path(kinetree.__file__).parent
 ALLOWED = {
     "errors": set(),
     "lazy": set(),
+    "formats": {"errors"},
     "structure": set(),
     "scalar": {"errors", "structure"},
     "dual": {"scalar"},
@@ -29,7 +30,7 @@ ALLOWED = {
     "graph": {"errors", "lazy", "scalar", "structure"},
     "emit": {"errors", "graph"},
     "native": {"errors", "graph", "emit"},
-    "runtime": {"errors", "lazy", "scalar", "graph", "emit", "native"},
+    "runtime": {"errors", "formats", "lazy", "scalar", "graph", "emit", "native"},
     "citations": set(),
     "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
     "loads": {"errors", "spatial", "model", "algorithms"},
@@ -55,6 +56,7 @@ ALLOWED = {
     "parametric": {"errors", "loads", "model", "kernels", "runtime", "typing"},
     "motion": {
         "errors",
+        "formats",
         "lazy",
         "scalar",
         "spatial",
@@ -68,6 +70,7 @@ ALLOWED = {
     },
     "simulate": {
         "errors",
+        "formats",
         "graph",
         "lazy",
         "scalar",
@@ -100,7 +103,17 @@ ALLOWED = {
         "view",
         "runtime",
     },
-    "identify": {"errors", "lazy", "spatial", "model", "typing", "motion", "robot", "simulate"},
+    "identify": {
+        "errors",
+        "formats",
+        "lazy",
+        "spatial",
+        "model",
+        "typing",
+        "motion",
+        "robot",
+        "simulate",
+    },
     "control": {
         "errors",
         "lazy",
@@ -127,7 +140,7 @@ ALLOWED = {
         "typing",
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
-    "view": {"errors", "model", "spatial", "robot", "simulate", "typing"},
+    "view": {"errors", "formats", "model", "spatial", "robot", "simulate", "typing"},
     "plot": {"errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }

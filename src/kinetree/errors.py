@@ -42,6 +42,10 @@ class LogError(KinetreeError, ValueError):
     """A log of measurements cannot be used: what is wrong, where, and what would be valid."""
 
 
+class TableError(KinetreeError, ValueError):
+    """A file of numbers cannot be read: what is wrong, where, and what would be valid."""
+
+
 class SingularModelError(ModelError):
     """A joint moves no inertia: its acceleration is not determined by forces."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model.model import WORLD
 from kinetree.robot import Robot
-from kinetree.simulate.files import new_figure
+from kinetree.simulate.figures import new_figure
 from kinetree.typing import Array, ArrayLike
 
 __all__ = ["energy", "sparsity", "torque_map", "trajectory", "tree"]

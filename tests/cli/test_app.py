@@ -145,7 +145,7 @@ def test_it_runs_as_a_module():
         (("identify", "arm", "text.npz"), "text.npz is not an NPZ file of numbers"),
         (("show", "arm", "--trajectory", "text.npz"), "text.npz is not an NPZ file of numbers"),
         (("run", "mass_matrix", "arm", "text.npz", "-o", "a.npz"), "text.npz is not an NPZ file"),
-        (("cache", "import", "no.zip"), "no.zip: no such file"),
+        (("cache", "import", "no.zip"), "no.zip: there is no such file"),
     ],
 )
 def test_what_a_user_gets_wrong_is_a_sentence(arguments, message, tmp_path, monkeypatch):

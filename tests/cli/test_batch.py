@@ -85,12 +85,13 @@ def test_results_are_those_of_the_api_in_every_format(tmp_path, states, first, k
 def test_a_job_that_was_stopped_goes_on(tmp_path, states, kind, monkeypatch):
     path, out = write(tmp_path / f"in{kind}", states), tmp_path / f"out{kind}"
     arguments = ["run", "mass_matrix", "arm", str(path), "-o", str(out)]
-    kept = batch.write_piece
+    kept, written = batch.write_piece, []
 
-    def stops(name, *rest):
-        if "000003" in name.name:
+    def stops(*piece):
+        written.append(piece)
+        if len(written) == 4:
             raise KeyboardInterrupt
-        kept(name, *rest)
+        kept(*piece)
 
     monkeypatch.setattr(batch, "write_piece", stops)
     result = invoke(*arguments)
@@ -212,3 +213,65 @@ def test_a_simulation_can_be_the_input(tmp_path):
     assert result.exit_code == 0, result.output
     (energy,) = (x for name, x in read(out).items() if not name.endswith("_columns"))
     assert (energy == ROBOT.kinetic_energy(motion.q, motion.v)).all()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".npz", ".parquet"])
+@pytest.mark.usefixtures("small_pieces")
+def test_comments_in_a_table_change_no_number(tmp_path, states, kind):
+    path, out = write(tmp_path / "in.csv", states), tmp_path / f"out{kind}"
+    lines = path.read_text().splitlines()
+    remarks = ["# by hand", *lines[:4], "# the sensor, was exchanged", *lines[4:], "#"]
+    path.write_text("\n".join(remarks))
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(out), "--keep", "time")
+    assert result.exit_code == 0, result.output
+    found = read(out)
+    entries = found["M"][:, 1, 2] if kind == ".npz" else found["M.joint2.joint3"]
+    assert (entries == ROBOT.mass_matrix(states["q"])[:, 1, 2]).all()
+    assert (found["time"] == np.arange(COUNT) * 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "keep", "name"),
+    [
+        (".csv", "tau.joint1", "tau.joint1"),
+        (".parquet", "tau.joint1", "tau.joint1"),
+        (".npz", "tau", "tau"),
+        (".npz", "tau_columns", "tau_columns"),
+        (".csv", "time,time", "time"),
+    ],
+)
+def test_a_kept_column_cannot_have_the_name_of_a_result(tmp_path, states, kind, keep, name):
+    table = {**columns(states), "tau": np.zeros(COUNT), "tau_columns": np.zeros(COUNT)}
+    table["tau.joint1"] = np.zeros(COUNT)
+    path, out = tmp_path / "in.csv", tmp_path / f"out{kind}"
+    numbers = np.stack(list(table.values()), axis=1)
+    np.savetxt(path, numbers, "%.17g", ",", header=",".join(table), comments="")
+    arguments = ["run", "inverse_dynamics", "arm", str(path), "-o", str(out), "--zero", "a"]
+    result = invoke(*arguments, "--keep", keep)
+    assert result.exit_code == 1
+    assert f"the output has {name!r} already" in result.output
+    assert not out.exists()
+
+
+def test_a_column_of_an_argument_can_be_kept(tmp_path, states):
+    path, out = write(tmp_path / "in.csv", states), tmp_path / "out.csv"
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(out), "--keep", "q.joint2")
+    assert result.exit_code == 0, result.output
+    assert (read(out)["q.joint2"] == states["q"][:, 1]).all()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_a_column_that_is_there_twice_is_refused(tmp_path, states, kind):
+    path = tmp_path / f"in{kind}"
+    names, values = zip(*columns(states).items(), strict=True)
+    names, values = [*names, "q.joint1"], [*values, np.zeros(COUNT)]
+    if kind == ".csv":
+        header = ",".join(names)
+        np.savetxt(path, np.stack(values, axis=1), "%.17g", ",", header=header, comments="")
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.Table.from_arrays([pyarrow.array(x) for x in values], names)
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(tmp_path / "out.csv"))
+    assert result.exit_code == 1
+    assert "are both named 'q.joint1'" in result.output

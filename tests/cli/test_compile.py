@@ -90,3 +90,51 @@ def test_a_damaged_file_is_refused_whole(folder):
     file.write_bytes(b"no archive")
     with pytest.raises(CacheError, match="is not a cache that was exported"):
         cache.import_from(file)
+
+
+def exported(path, entries, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, cache._head(name, content) + content)
+    return path
+
+
+def test_an_import_larger_than_the_cache_is_refused_before_it_is_unpacked(folder, monkeypatch):
+    file = exported(folder / "kernels.zip", {cache.key("x"): bytes(50_000_000)})
+    assert file.stat().st_size < 100_000
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "1 MB")
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    done = RUN.invoke(app, ["cache", "import", str(file)])
+    assert done.exit_code == 1
+    assert "has 50 MB of entries, but the cache holds 1 MB; KINETREE_CACHE_SIZE" in done.output
+
+
+def test_a_size_that_an_archive_pretends_is_not_believed(folder):
+    file = exported(folder / "kernels.zip", {cache.key("x"): bytes(5_000_000)})
+    data = bytearray(file.read_bytes())
+    at = data.index(b"PK\x01\x02") + 24  # uncompressed size, in the central directory
+    data[at : at + 4] = (1000).to_bytes(4, "little")
+    file.write_bytes(data)
+    with pytest.raises(CacheError, match="damaged"):
+        cache.import_from(file)
+    assert not cache.entries()
+
+
+def test_encrypted_and_odd_archives_are_refused(folder):
+    file = exported(folder / "kernels.zip", {cache.key("x"): b"code"})
+    data = bytearray(file.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    file.write_bytes(data)
+    with pytest.raises(CacheError, match="is encrypted"):
+        cache.import_from(file)
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        exported(file, {cache.key("x"): b"code"}, method)
+        with pytest.raises(CacheError, match="a method other than deflate"):
+            cache.import_from(file)
+    assert not cache.entries()
+
+
+def test_the_command_says_how_large_the_cache_may_become(folder, monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "30 MB")
+    assert "0 entries, 0.0 MB of at most 30 MB" in RUN.invoke(app, ["cache"]).output
+    assert '"limit": 30000000' in RUN.invoke(app, ["cache", "--json"]).output

@@ -108,5 +108,5 @@ def test_messages_of_other_joints_are_left_out_and_said(log, tmp_path):
 
 def test_a_file_that_is_no_bag_is_refused(tmp_path):
     (tmp_path / "log.mcap").write_bytes(b"not a bag")
-    with pytest.raises(LogError, match=r"log\.mcap: it cannot be read as a ROS bag"):
+    with pytest.raises(LogError, match=r"log\.mcap is not a ROS bag"):
         read(tmp_path / "log.mcap", ARM)

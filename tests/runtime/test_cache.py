@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -201,3 +202,63 @@ def test_another_robot_is_another_program(folder):
     one, two = kt.robots.chain(7, seed=1), kt.robots.chain(7, seed=2)
     assert not np.allclose(one.mass_matrix(q), two.mass_matrix(q))
     assert one.kernel("mass_matrix").interface.digest != two.kernel("mass_matrix").interface.digest
+
+
+def used_ago(folder, name, hours):
+    then = time.time() - 3600.0 * hours
+    os.utime(folder / name, (then, then))
+
+
+def filled(folder, monkeypatch, count, size=1000):
+    """A cache with entries, the first of which was used longest ago."""
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "1 TB")
+    names = [cache.key(str(k)) for k in range(count)]
+    for k, name in enumerate(names):
+        cache.save(name, bytes(size))
+        used_ago(folder, name, count - k)
+    return names
+
+
+def test_a_full_cache_loses_what_was_used_longest_ago(folder, monkeypatch):
+    names = filled(folder, monkeypatch, 20)
+    assert cache.load(names[0]) is not None  # is used
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "15.5 kB")
+    cache._written.clear()  # as in another process
+    new = cache.key("new")
+    cache.save(new, bytes(1000))
+    left = set(cache.entries())
+    assert {new, names[0], names[-1]} <= left
+    assert not left & set(names[1:6])
+    assert cache.usage()[1] <= 15_500
+
+
+def test_the_cache_stays_small_while_one_process_writes(folder, monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "100 KB")
+    for k in range(400):
+        cache.save(cache.key(str(k)), bytes(2000))
+    assert 60_000 < cache.usage()[1] < 110_000
+    assert cache.load(cache.key("399")) is not None
+    cache.save("large", bytes(200_000))
+    assert cache.load("large") is None
+
+
+def test_files_that_a_killed_process_left_are_deleted(folder, monkeypatch):
+    filled(folder, monkeypatch, 1)
+    for name, hours in (("new-old", 25.0), ("new-recent", 1.0)):
+        (folder / name).write_bytes(b"half")
+        used_ago(folder, name, hours)
+    (folder / "thesis.tex").write_text("precious")
+    used_ago(folder, "thesis.tex", 1e4)
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "0 MB")
+    cache._delete_oldest(folder)
+    assert {path.name for path in folder.iterdir()} == {"new-recent", "thesis.tex"}
+
+
+def test_a_size_that_is_none_is_a_warning(monkeypatch):
+    cache._warn_of_size.cache_clear()
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "much")
+    with pytest.warns(CacheWarning, match="KINETREE_CACHE_SIZE='much': a size such as '500 MB'"):
+        assert cache.limit() == cache.SIZE
+    for text, size in (("", cache.SIZE), ("500 MB", 500_000_000), ("1.5gb", 1_500_000_000)):
+        monkeypatch.setenv("KINETREE_CACHE_SIZE", text)
+        assert cache.limit() == size

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import DtypeError, MissingExtraError
+from kinetree.errors import DtypeError, MissingExtraError, ShapeError
 from kinetree.runtime import foreign
+from tests.tolerances import EXACT, relative_error
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,62 @@ def test_normalizing_symbols_checks_no_numbers():
     robot = kt.robots.quadruped()
     q = sympy.Matrix(sympy.symbols(f"q:{robot.nq}"))
     assert robot.normalize(q).shape == (robot.nq, 1)
+
+
+def beside(package):
+    """A configuration of the arm as a package's own array."""
+    q = np.full(7, 0.1)
+    if package == "dask":
+        return pytest.importorskip("dask.array").from_array(q)
+    if package == "torch":
+        return pytest.importorskip("torch").from_numpy(q)
+    if package == "casadi":
+        return pytest.importorskip("casadi").DM(q)
+    if package == "jax":
+        return pytest.importorskip("jax.numpy").asarray(q)
+    return pytest.importorskip("sympy").Matrix(q)
+
+
+@pytest.mark.parametrize("package", ["dask", "torch", "casadi", "jax", "sympy"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.ma.masked_array(np.zeros(7), [True] + [False] * 6),
+        np.array(["0.5"] * 7),
+        ["0.5"] * 7,
+        "0.5",
+        np.zeros(7, complex),
+        [1j] * 7,
+        np.array([0.1] * 7, object),
+        np.zeros(7, "datetime64[s]"),
+    ],
+    ids=["masked", "text", "texts", "word", "complex", "complexes", "objects", "dates"],
+)
+def test_what_numpy_is_refused_every_package_is_refused(package, wrong):
+    if package == "sympy" and np.asarray(wrong).dtype.kind == "O":
+        pytest.skip("NumPy's arrays of objects are how expressions are kept in arrays")
+    q, zero = beside(package), np.zeros(7)
+    robot = kt.robots.arm()
+    with pytest.raises((DtypeError, ShapeError), match="inverse_dynamics: v"):
+        robot.inverse_dynamics(np.full(7, 0.1), wrong, zero)
+    with pytest.raises((DtypeError, ShapeError), match="inverse_dynamics: v"):
+        robot.inverse_dynamics(q, wrong, zero)
+
+
+def test_masked_and_complex_arrays_of_dask_are_refused():
+    da = pytest.importorskip("dask.array")
+    robot = kt.robots.arm()
+    for wrong in (np.ma.masked_array(np.zeros(7), [True] + [False] * 6), np.zeros(7, complex)):
+        with pytest.raises(DtypeError, match="mass_matrix: q"):
+            robot.mass_matrix(da.from_array(wrong, asarray=False))
+
+
+@pytest.mark.parametrize("package", ["dask", "torch", "casadi", "jax"])
+def test_lists_and_integers_beside_a_packages_arrays_are_float64(package):
+    robot = kt.robots.arm()
+    if package == "jax":
+        pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    v, a = [0.1] * 7, np.arange(7)
+    expected = robot.inverse_dynamics(np.full(7, 0.1), v, a)
+    found = robot.inverse_dynamics(beside(package), v, a)
+    assert relative_error(np.asarray(found).ravel(), expected) < EXACT

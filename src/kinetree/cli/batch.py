@@ -1,8 +1,7 @@
 """`kinetree run`: a quantity at every state of a file, as a job that can be stopped and resumed.
 
-Results are kept piece by piece in a folder beside the output, `OUT.part`. A piece is written under
-another name and then renamed, and so is the output: no file is ever incomplete under its own name.
-The same command again goes on after the last complete piece.
+Results are kept piece by piece in a folder beside the output, `OUT.part` (pieces.py). The same
+command again goes on after the last complete piece.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,8 +21,17 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from kinetree.cli.columns import Operand, operands
 from kinetree.cli.options import check_settings
-from kinetree.cli.partial import partial_name
-from kinetree.cli.tables import Arrays, Npz, Table, checked_suffix, join, open_table, write_piece
+from kinetree.cli.pieces import kept_pieces
+from kinetree.cli.tables import (
+    Arrays,
+    Npz,
+    Table,
+    checked_suffix,
+    join,
+    open_table,
+    output_names,
+    write_piece,
+)
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC
 from kinetree.robot import Robot
@@ -55,11 +61,6 @@ class Job(NamedTuple):
     zero: Sequence[str]
     keep: Sequence[str]
     overwrite: bool
-
-    @property
-    def folder(self) -> Path:
-        """Where pieces are kept until the output is complete."""
-        return self.output.with_name(f"{self.output.name}.part")
 
 
 class Done(NamedTuple):
@@ -91,23 +92,31 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
     arguments, results = operands(robot, kernel)
     _check_zero(job, arguments)
     kept = [Operand(name, (), (name,)) for name in job.keep]
+    _check_kept(job, kept, results)
     read = [x for x in arguments if x.name not in job.zero]
     table = open_table(job.states)
     rows = table.count([*read, *kept]) if isinstance(table, Npz) else table.rows
     if not rows:
         raise KinetreeError(f"{job.states} has no states")
     size = _piece_rows([*arguments, *results, *kept])
-    pieces = _resumed(job, _identity(robot, job, kernel, size))
-    started, resumed = time.perf_counter(), min(len(pieces) * size, rows)
-    with _progress(console, rows, resumed) as advance:
-        for arrays in _computed(kernel, table, arguments, read, kept, size, resumed):
-            pieces.append(_keep(job, len(pieces), [*kept, *results], arrays))
-            advance(len(next(iter(arrays.values()))))
-    counts = [min(size, rows - k * size) for k in range(len(pieces))]
-    temporary = partial_name(job.output)
-    join(temporary, [*kept, *results], pieces, counts)
-    os.replace(temporary, job.output)
-    shutil.rmtree(job.folder)
+    identity = _identity(robot, job, kernel, size)
+    with kept_pieces(job.output, identity) as pieces:
+        _check_output(job)  # another process may have just written it
+        started, resumed = time.perf_counter(), min(len(pieces.paths) * size, rows)
+        done = resumed
+        with _progress(console, rows, resumed) as advance:
+            for arrays in _computed(kernel, table, arguments, results, read, kept, size, resumed):
+                with pieces.next() as path:
+                    write_piece(path, [*kept, *results], arrays)
+                count = len(next(iter(arrays.values())))
+                advance(count)
+                done += count
+        if done != rows:
+            raise KinetreeError(f"{job.states} was changed meanwhile: run the command again")
+        counts = [min(size, rows - k * size) for k in range(len(pieces.paths))]
+        with pieces.whole() as path:
+            join(path, [*kept, *results], pieces.paths, counts)
+            _check_output(job)
     columns = [name for x in (*kept, *results) for name in x.columns]
     return Done(str(job.output), rows, resumed, time.perf_counter() - started, columns)
 
@@ -116,12 +125,30 @@ def _check(job: Job) -> None:
     if job.quantity not in PUBLIC:
         raise unknown("quantity", job.quantity, PUBLIC, "kinetree run")
     checked_suffix(job.output)
-    if job.output.exists() and not job.overwrite:
-        raise KinetreeError(f"{job.output} exists already: --overwrite replaces it")
+    _check_output(job)
     if job.output.exists() and job.states.exists() and job.output.samefile(job.states):
         raise KinetreeError(f"{job.output}: the output must be another file than the states")
     if not job.output.absolute().parent.is_dir():
         raise KinetreeError(f"{job.output}: there is no folder {job.output.parent}")
+
+
+def _check_output(job: Job) -> None:
+    if job.output.exists() and not job.overwrite:
+        raise KinetreeError(f"{job.output} exists already: --overwrite replaces it")
+
+
+def _check_kept(job: Job, kept: Sequence[Operand], results: Sequence[Operand]) -> None:
+    """Refuse a column that is kept under the name of another one of the output."""
+    taken: set[str] = set()
+    for x in (*results, *kept):
+        names = output_names(job.output, x)
+        for name in names:
+            if name in taken:
+                raise KinetreeError(
+                    f"--keep {x.name}: the output has {name!r} already; each of its columns needs "
+                    "a name of its own"
+                )
+        taken.update(names)
 
 
 def _check_zero(job: Job, arguments: Sequence[Operand]) -> None:
@@ -150,48 +177,23 @@ def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _resumed(job: Job, identity: str) -> list[Path]:
-    """The complete pieces of an earlier run of the same job, in order."""
-    label = job.folder / "job"
-    if not (label.is_file() and label.read_text() == identity):
-        if job.folder.exists():
-            shutil.rmtree(job.folder)
-        job.folder.mkdir()
-        label.write_text(identity)
-    found: list[Path] = []
-    while (piece := _piece_name(job, len(found))).exists():
-        found.append(piece)
-    return found
-
-
-def _piece_name(job: Job, k: int) -> Path:
-    return job.folder / f"{k:06}{job.output.suffix.lower()}"
-
-
-def _keep(job: Job, k: int, results: Sequence[Operand], arrays: Arrays) -> Path:
-    """Write a piece, complete or not at all."""
-    path = _piece_name(job, k)
-    write_piece(partial_name(path), results, arrays)
-    os.replace(partial_name(path), path)
-    return path
-
-
 def _computed(
     kernel: Kernel,
     table: Table,
     arguments: Sequence[Operand],
+    results: Sequence[Operand],
     read: Sequence[Operand],
     kept: Sequence[Operand],
     rows: int,
     first: int,
 ) -> Iterator[Arrays]:
     """The results at the states of a table, and the columns that are kept, piece after piece."""
-    names = [name for name, _ in kernel.interface.outputs]
-    for found in table.pieces([*read, *kept], rows, first):
-        values = [found.get(x.name, np.zeros(x.shape)) for x in arguments]
+    wanted = list(dict.fromkeys([*read, *kept]))
+    for found in table.pieces(wanted, rows, first):
+        values = [found.get(x, np.zeros(x.shape)) for x in arguments]
         out = kernel(*values)
         outs = out if isinstance(out, tuple) else (out,)
-        yield {x.name: found[x.name] for x in kept} | dict(zip(names, outs, strict=True))
+        yield {x: found[x] for x in kept} | dict(zip(results, outs, strict=True))
 
 
 @contextmanager

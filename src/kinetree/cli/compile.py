@@ -62,7 +62,7 @@ def cache_summary(action: str, file: Path | None) -> dict[str, Any]:
     if action == "clear":
         return {**done, "entries": cache.clear()}
     count, size = cache.usage()
-    return {**done, "entries": count, "bytes": size}
+    return {**done, "entries": count, "bytes": size, "limit": cache.limit()}
 
 
 def cache_report(action: str, file: Path | None, console: Console) -> None:
@@ -78,4 +78,7 @@ def cache_report(action: str, file: Path | None, console: Console) -> None:
     elif where is None:
         console.print("no cache: KINETREE_CACHE is empty, or its folder is not usable")
     else:
-        console.print(f"{where}: {count} entries, {done['bytes'] / 1e6:.1f} MB", soft_wrap=True)
+        size, limit = done["bytes"] / 1e6, done["limit"] / 1e6
+        console.print(
+            f"{where}: {count} entries, {size:.1f} MB of at most {limit:,.0f} MB", soft_wrap=True
+        )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from kinetree.cli.partial import partial_name
 from kinetree.errors import KinetreeError
+from kinetree.formats.atomic import complete
 from kinetree.robot import Robot
 
 ENDINGS = (".urdf", ".xml", ".mjcf")
@@ -25,9 +24,5 @@ def convert_to(robot: Robot, output: Path, overwrite: bool) -> None:
         raise KinetreeError(f"{output}: a name that ends with .urdf, or .xml for MJCF, is expected")
     if not output.absolute().parent.is_dir():
         raise KinetreeError(f"{output}: there is no folder {output.parent}")
-    temporary = partial_name(output)
-    try:
+    with complete(output) as temporary:
         robot.save(temporary)
-        os.replace(temporary, output)
-    finally:
-        temporary.unlink(missing_ok=True)

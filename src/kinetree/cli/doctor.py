@@ -137,7 +137,8 @@ def _cache() -> dict[str, Any]:
         return {**found, "used": False, "why": why}
     why = "KINETREE_CACHE names it" if named else "the default; KINETREE_CACHE names another"
     count, size = cache.usage()
-    return {**found, "used": True, "why": why, "entries": count, "size": f"{size / 1e6:.1f} MB"}
+    sizes = {"size": f"{size / 1e6:.1f} MB", "limit": f"{cache.limit() / 1e6:,.0f} MB"}
+    return {**found, "used": True, "why": why, "entries": count, **sizes}
 
 
 def _gpus() -> list[str]:

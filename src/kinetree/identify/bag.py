@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import LogError
+from kinetree.formats.parsing import parsing
 from kinetree.identify.extras import package
 from kinetree.typing import Array
 
@@ -51,15 +52,15 @@ def bag_pieces(path: Path, rows: int | None, topic: str = "") -> Iterator[dict[s
     types = package("rosbags.typesys", "ros")
     # old bags have no definitions of their messages
     known = types.get_typestore(types.Stores.LATEST)
-    try:
-        with any_reader([path], default_typestore=known) as reader:
-            samples = _samples(reader, path, topic)
-            first: int | None = None
-            while piece := list(islice(samples, rows)):
-                first = piece[0].time if first is None else first
-                yield _columns(piece, first)
-    except package("rosbags.highlevel", "ros").AnyReaderError as e:
-        raise LogError(f"{path.name}: it cannot be read as a ROS bag: {e}") from None
+    with (
+        parsing(path, "a ROS bag", LogError),
+        any_reader([path], default_typestore=known) as reader,
+    ):
+        samples = _samples(reader, path, topic)
+        first: int | None = None
+        while piece := list(islice(samples, rows)):
+            first = piece[0].time if first is None else first
+            yield _columns(piece, first)
 
 
 def _samples(reader: Any, path: Path, topic: str) -> Iterator[Sample]:
@@ -71,7 +72,10 @@ def _samples(reader: Any, path: Path, topic: str) -> Iterator[Sample]:
         stamp = message.header.stamp
         numbers = {kind: getattr(message, field) for kind, field in FIELDS.items()}
         time = stamp.sec * 1_000_000_000 + stamp.nanosec
-        yield Sample(time or received, tuple(message.name), numbers)
+        names = tuple(message.name)
+        if len(set(names)) < len(names):
+            raise LogError(f"{path.name}: a message of {chosen} names a joint twice: {names}")
+        yield Sample(time or received, names, numbers)
 
 
 def _topic(reader: Any, path: Path, topic: str) -> str:

@@ -11,7 +11,7 @@ from kinetree.errors import KinetreeError
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
-from kinetree.simulate.files import save_figure
+from kinetree.simulate.figures import save_figure
 
 
 def plot(found: Identified, path: str | Path | None = None, log: Log | None = None) -> Any:

@@ -9,19 +9,20 @@ messages.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import LogError, MissingFileError
+from kinetree.errors import LogError, MissingFileError, TableError
+from kinetree.formats.csv_file import CsvFile
+from kinetree.formats.npz import NUMBERS, read_npz
+from kinetree.formats.parquet import ParquetFile
 from kinetree.identify.bag import FILES, bag_pieces, is_bag
-from kinetree.identify.extras import package
 from kinetree.identify.log import Log
-from kinetree.simulate.files import read_npz
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -56,10 +57,7 @@ def read(
         topic: of a bag that has several of the type sensor_msgs/JointState.
     """
     path = _checked(path)
-    if is_bag(path):
-        table = next(bag_pieces(path, None, topic), {})
-    else:
-        table = {".csv": _csv, ".parquet": _parquet, ".npz": read_npz}[path.suffix](path)
+    table = next(_tables(path, None, topic), {})
     return log_of_columns(robot, table, path.name, columns).without_gaps()
 
 
@@ -82,9 +80,12 @@ def log_of_columns(
         if name not in table:
             raise LogError(f"{source} has no column {name!r} (for {meaning}); {_there(table)}")
         renamed[meaning] = table[name]
-    time = next((renamed[name] for name in TIME if name in renamed), None)
-    if time is None:
+    word = next((name for name in TIME if name in renamed), None)
+    if word is None:
         raise LogError(f"{source} has no column 'time'; {_there(table)}")
+    time = _numbers(renamed, word, source)
+    if time.ndim != 1:
+        raise LogError(f"{source}: {word} has shape {time.shape}; one number a sample is expected")
     found = {kind: _array(robot, renamed, kind, source, len(time)) for kind in WORDS}
     remarks: tuple[str, ...] = ()
     tau = found.pop("tau")
@@ -95,9 +96,7 @@ def log_of_columns(
     if free and np.isnan(tau[:, free]).all():
         tau[:, free] = 0.0
         remarks = ("the floating base has no drive: the forces on it are taken as zero",)
-    return Log(
-        robot, np.asarray(time, float), q, tau, found["v"], found["a"], None, remarks, source
-    )
+    return Log(robot, time, q, tau, found["v"], found["a"], None, remarks, source)
 
 
 @dataclass(frozen=True)
@@ -118,15 +117,10 @@ class Stream:
 
     def __iter__(self) -> Iterator[Log]:
         path = _checked(self.path)
-        for table in self._pieces(path):
-            yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
-
-    def _pieces(self, path: Path) -> Iterator[dict[str, Array]]:
-        if is_bag(path):
-            return bag_pieces(path, self.rows, self.topic)
         if path.suffix == ".npz":
             raise LogError(f"{path.name}: an NPZ file is read whole; .csv and .parquet in pieces")
-        return (_parquet_pieces if path.suffix == ".parquet" else _csv_pieces)(path, self.rows)
+        for table in _tables(path, self.rows, self.topic):
+            yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
 
 
 def _array(
@@ -134,11 +128,10 @@ def _array(
 ) -> Array | None:
     """All columns of a kind as one array; None if there is none of an optional kind."""
     names = robot.coordinate_names if kind == "q" else robot.velocity_names
-    whole = table.get(kind)
-    if whole is not None and np.ndim(whole) == 2:
-        return np.array(whole, float)
-    if whole is not None and len(names) == 1:
-        return np.array(whole, float).reshape(-1, 1)
+    if kind in table and np.ndim(table[kind]) == 2:
+        return _numbers(table, kind, source).copy()
+    if kind in table and len(names) == 1:
+        return _numbers(table, kind, source).reshape(-1, 1).copy()
     found = [_column(table, kind, name, k) for k, name in enumerate(names)]
     missing = [k for k, column in enumerate(found) if column is None]
     if len(missing) == len(found) and kind in ("v", "a"):
@@ -152,18 +145,36 @@ def _array(
             f"{source} has no column for the {what} of joint {name!r}: {kind}_{name} or "
             f"{kind}_{missing[0]} is expected; {_there(table)}"
         )
-    empty = np.full(count, np.nan)
-    return np.stack([empty if x is None else np.asarray(x, float) for x in found], axis=1)
+    values = np.full((count, len(found)), np.nan)
+    for k, label in enumerate(found):
+        if label is not None:
+            column = _numbers(table, label, source)
+            if column.shape != (count,):
+                raise LogError(
+                    f"{source}: {label} has shape {column.shape}; {(count,)} is expected, a number "
+                    "for each time"
+                )
+            values[:, k] = column
+    return values
 
 
-def _column(table: Mapping[str, Array], kind: str, name: str, k: int) -> Array | None:
+def _numbers(table: Mapping[str, Array], label: str, source: str) -> Array:
+    """A column or an array as float64."""
+    array = np.asarray(table[label])
+    if array.dtype.kind not in NUMBERS:
+        raise LogError(f"{source}: {label} is of type {array.dtype}; numbers are expected")
+    return array.astype(np.float64, copy=False)
+
+
+def _column(table: Mapping[str, Array], kind: str, name: str, k: int) -> str | None:
+    """The label of the column of a joint."""
     for word in WORDS[kind]:
         for label in (f"{word}_{name}", f"{word}.{name}", f"{name}.{word}", f"{name}_{word}"):
             if label in table:
-                return table[label]
+                return label
         for label in (f"{word}_{k}", f"{word}[{k}]", f"{word}{k}"):
             if label in table:
-                return table[label]
+                return label
     return None
 
 
@@ -202,47 +213,34 @@ def _checked(path: str | Path) -> Path:
 # formats
 
 
-def _csv(path: Path) -> dict[str, Array]:
-    return next(_csv_pieces(path, None), {})
+def _tables(path: Path, rows: int | None, topic: str) -> Iterator[dict[str, Array]]:
+    """The columns of a file, some samples at a time.
 
-
-def _csv_pieces(path: Path, rows: int | None) -> Iterator[dict[str, Array]]:
-    with path.open(newline="") as file:
-        header = next(csv.reader([file.readline()]), [])
-        names = [name.strip().lstrip("\ufeff") for name in header]
-        while True:
-            lines = (
-                [line for _, line in zip(range(rows), file, strict=False)] if rows else list(file)
-            )
-            if not lines:
-                return
-            yield dict(zip(names, _numbers(lines, len(names), path).T, strict=True))
-
-
-def _numbers(lines: Sequence[str], count: int, path: Path) -> Array:
-    """The numbers of some lines; empty fields are NaN."""
+    Arguments:
+        path: of the file.
+        rows: samples of a piece; None for all in one.
+        topic: of a ROS bag.
+    """
     try:
-        return np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, count)
-    except ValueError:
-        pass
-    rows = []
-    for k, line in enumerate(lines, 2):
-        fields = next(csv.reader([line]), [])
-        try:
-            rows.append([float(x) if x.strip() else np.nan for x in fields])
-        except ValueError as e:
-            raise LogError(f"{path.name}:{k}: {e}; numbers are expected") from None
-        if len(rows[-1]) != count:
-            raise LogError(f"{path.name}:{k}: {len(fields)} fields; the header has {count}")
-    return np.array(rows)
+        if is_bag(path):
+            yield from bag_pieces(path, rows, topic)
+        elif path.suffix == ".npz":
+            yield read_npz(path)
+        else:
+            yield from (_parquet if path.suffix == ".parquet" else _csv)(path, rows)
+    except TableError as e:
+        raise LogError(str(e)) from None
 
 
-def _parquet(path: Path) -> dict[str, Array]:
-    table = package("pyarrow.parquet", "parquet").read_table(path)
-    return {name: table[name].to_numpy() for name in table.column_names}
+def _csv(path: Path, rows: int | None) -> Iterator[dict[str, Array]]:
+    file = CsvFile(path)
+    columns = [k for k, name in enumerate(file.header) if name]
+    lines = file.lines()
+    while piece := list(islice(lines, rows)):
+        numbers = file.numbers(piece, columns, gaps=True)
+        yield {file.header[k]: column for k, column in zip(columns, numbers.T, strict=True)}
 
 
-def _parquet_pieces(path: Path, rows: int) -> Iterator[dict[str, Array]]:
-    for batch in package("pyarrow.parquet", "parquet").ParquetFile(path).iter_batches(rows):
-        names = batch.schema.names
-        yield {name: batch.column(k).to_numpy() for k, name in enumerate(names)}
+def _parquet(path: Path, rows: int | None) -> Iterator[dict[str, Array]]:
+    file = ParquetFile(path)
+    return file.pieces(file.header, rows or max(file.rows, 1), checked=False)

@@ -111,14 +111,9 @@ class Motion:
             robot: what moves.
             path: of the file; `Motion.save` and `Simulation.save` write such files.
         """
-        from kinetree.simulate.files import read_npz  # rarely needed
+        from kinetree.formats.npz import read_npz  # rarely needed
 
-        arrays = read_npz(path)
-        for name in ("times", "q"):
-            if name not in arrays:
-                raise KinetreeError(f"{path}: there is no array {name!r}, only {list(arrays)}")
-        known = {name: arrays[name] for name in ("times", "q", "v", "a") if name in arrays}
-        return Motion(robot, **known)
+        return Motion(robot, **read_npz(path, ("times", "q"), ("v", "a")))
 
     def save(self, path: str | Path) -> None:
         """Write times, q, v and a to an NPZ file.

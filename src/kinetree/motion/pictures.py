@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
-from kinetree.simulate.files import new_figure, save_figure
+from kinetree.simulate.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
     from kinetree.motion.motion import Motion

@@ -1,5 +1,7 @@
 """Which arrays a kernel takes and what it gives back: one rule for every method.
 
+Arrays of other packages (foreign/) follow the same rule, and so does what is given beside them.
+
 - A NumPy array of float64 or float32 is taken as it is, in any layout.
 - Whatever NumPy makes an array of becomes one first: lists, numbers, integers, other byte orders,
   memory maps, pandas' frames (their columns in order; labels mean nothing here).
@@ -69,26 +71,50 @@ def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.n
     if len(given) != len(inputs):
         names = ", ".join(name for name, _ in inputs)
         raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
-    return [_plain(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
+    return [plain_array(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
 
 
-def _plain(what: str, given: Any) -> np.ndarray:
+def plain_array(what: str, given: Any) -> np.ndarray:
+    """One argument as a plain array of float64 or float32.
+
+    Arguments:
+        what: its name, for messages.
+        given: what the caller gave.
+    """
     if kind_of_plain([given]):
         return given
-    _refuse_masked(what, given)
+    refuse_masked(what, given)
     try:
         array = np.asarray(given)
     except ValueError as e:
         raise ShapeError(f"{what} is ragged, its rows differ in length: {e}") from None
-    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+    except TypeError as e:  # an array elsewhere than in this process's memory
         raise DtypeError(
-            f"{what} has dtype {array.dtype}; float64 is expected (or float32, or integers)"
-        )
+            f"{what} is a {type(given).__name__}, and no array of NumPy: {e}"
+        ) from None
+    check_dtype(what, array.dtype)
     kind = DTYPES["float" if array.dtype.str[1:] == "f4" else "double"]
     return array.astype(kind, copy=False).view(kind)  # the very dtype object
 
 
-def _refuse_masked(what: str, given: Any) -> None:
+def check_dtype(what: str, dtype: np.dtype[Any]) -> None:
+    """Refuse numbers that are neither real nor at most of double precision, and what is no number.
+
+    Arguments:
+        what: the argument's name, for messages.
+        dtype: its own.
+    """
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise DtypeError(f"{what} has dtype {dtype}; float64 is expected (or float32, or integers)")
+
+
+def refuse_masked(what: str, given: Any) -> None:
+    """Refuse a masked array.
+
+    Arguments:
+        what: the argument's name, for messages.
+        given: what the caller gave.
+    """
     ma = sys.modules.get("numpy.ma")  # which NumPy imports only when somebody needs it
     if ma is not None and isinstance(given, ma.MaskedArray):
         raise DtypeError(f"{what} is a masked array; a plain one is expected, as by .filled(value)")
@@ -131,7 +157,7 @@ def plain_results(
 def _result(what: str, array: Any, shape: tuple[int, ...]) -> np.ndarray:
     if not isinstance(array, np.ndarray):
         raise DtypeError(f"{what} is a {type(array).__name__}; an array is expected")
-    _refuse_masked(what, array)
+    refuse_masked(what, array)
     if array.shape != shape:
         raise ShapeError(f"{what} has shape {array.shape}; {shape} is expected")
     if array.dtype.kind != "f":

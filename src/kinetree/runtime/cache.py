@@ -5,6 +5,9 @@ temporary name and moved into place, so a reader sees all of it or nothing. It c
 name and its content, so a damaged or exchanged one is found out and made again. A folder or an
 entry that another user owns or may write to is not used. The cache may be deleted at any time.
 
+Entries together take at most KINETREE_CACHE_SIZE, such as "500 MB"; beyond it those that were used
+longest ago are deleted. The time of a file's last change says when it was used, to the hour.
+
 KINETREE_CACHE names another folder; an empty KINETREE_CACHE turns the cache off.
 """
 
@@ -16,9 +19,10 @@ import os
 import re
 import sys
 import tempfile
+import time
 import warnings
 import zipfile
-import zlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +32,18 @@ from kinetree.errors import CacheError, CacheWarning
 MAGIC = b"kinetree\x02"
 OTHERS_WRITE = 0o022
 _NAME = re.compile(r"[0-9a-f]{64}\Z")
+_NEW = re.compile(r"new-")
+"""Names of entries that are being written."""
+SIZE = 2_000_000_000
+"""Bytes that entries may take together, unless KINETREE_CACHE_SIZE says otherwise."""
+UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+SPARED = 0.9
+"""The share of the limit that is left when entries are deleted, so that it is not done often."""
+UNSEEN = 16
+"""A process looks again how large the cache is after writing this part of the limit."""
+HOUR, DAY = 3600.0, 86400.0
+_written: dict[Path, int] = {}
+"""Bytes that this process wrote to a folder since it last looked how large it is."""
 
 
 def folder() -> Path | None:
@@ -63,6 +79,28 @@ def _reason_for_distrust(status: os.stat_result) -> str:
     if status.st_mode & OTHERS_WRITE:
         return "others may write to it; 'chmod go-w' on it makes it private"
     return ""
+
+
+def limit() -> int:
+    """How many bytes entries may take together."""
+    named = os.environ.get("KINETREE_CACHE_SIZE", "").strip()
+    found = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]B)", named.upper())
+    if found is None:
+        if named:
+            _warn_of_size(named)
+        return SIZE
+    return int(min(float(found[1]) * UNITS[found[2]], 2.0**62))
+
+
+@cache
+def _warn_of_size(named: str) -> None:
+    """Say that the limit is not understood, once a process."""
+    warnings.warn(
+        f"KINETREE_CACHE_SIZE={named!r}: a size such as '500 MB' or '2 GB' is expected; "
+        f"{SIZE / 1e9:g} GB is used",
+        CacheWarning,
+        stacklevel=2,
+    )
 
 
 @cache
@@ -106,9 +144,13 @@ def load(name: str) -> bytes | None:
         return None
     try:
         with (where / name).open("rb") as file:
-            if _reason_for_distrust(os.fstat(file.fileno())):
+            status = os.fstat(file.fileno())
+            if _reason_for_distrust(status):
                 return None
             data = file.read()
+            if time.time() - status.st_mtime > HOUR:
+                with contextlib.suppress(OSError):  # it may be on a disk that is read only
+                    os.utime(where / name)
     except OSError:
         return None
     head, content = data[: len(MAGIC) + 32], data[len(MAGIC) + 32 :]
@@ -118,17 +160,47 @@ def load(name: str) -> bytes | None:
 def save(name: str, content: bytes) -> None:
     """Keep an entry; a cache that cannot be written to is no error."""
     where = folder()
-    if where is None:
+    data = _head(name, content) + content
+    if where is None or len(data) > limit():
         return
     with contextlib.suppress(OSError):
-        handle, temporary = tempfile.mkstemp(dir=where, prefix="new-")
+        handle, temporary = tempfile.mkstemp(dir=where, prefix=_NEW.pattern)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_head(name, content) + content)
+                file.write(data)
             os.replace(temporary, where / name)
         except BaseException:
             os.unlink(temporary)
             raise
+        if where not in _written or _written[where] > limit() // UNSEEN:
+            _written[where] = 0
+            _delete_oldest(where)
+        _written[where] += len(data)
+
+
+def _delete_oldest(where: Path) -> None:
+    """Delete entries that were used longest ago, if all together are larger than the limit."""
+    for path, status in _files(where, _NEW):
+        if time.time() - status.st_mtime > DAY:  # of a process that was killed
+            path.unlink(missing_ok=True)
+    found = sorted(_files(where), key=lambda file: file[1].st_mtime)
+    total = sum(status.st_size for _, status in found)
+    if total <= limit():
+        return
+    for path, status in found:
+        if total <= SPARED * limit():
+            return
+        path.unlink(missing_ok=True)
+        total -= status.st_size
+
+
+def _files(where: Path, name: re.Pattern[str] = _NAME) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of a folder whose names match: entries, unless told otherwise."""
+    with os.scandir(where) as files:
+        for file in files:
+            if name.match(file.name):
+                with contextlib.suppress(FileNotFoundError):  # another process deletes, too
+                    yield Path(file.path), file.stat()
 
 
 def _head(name: str, content: bytes) -> bytes:
@@ -141,8 +213,7 @@ def usage() -> tuple[int, int]:
     where = folder()
     if where is None:
         return 0, 0
-    with os.scandir(where) as files:
-        sizes = [file.stat().st_size for file in files if _NAME.match(file.name)]
+    sizes = [status.st_size for _, status in _files(where)]
     return len(sizes), sum(sizes)
 
 
@@ -164,8 +235,10 @@ def clear() -> int:
 
 def export_to(file: Path) -> int:
     """Write all entries to one file, a ZIP archive; how many there are."""
+    from kinetree.formats.atomic import complete  # rarely needed
+
     content = entries()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with complete(file) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
             archive.writestr(name, _head(name, data) + data)
     return len(content)
@@ -175,19 +248,37 @@ def import_from(file: Path) -> int:
     """Take over the entries of a file that `export_to` wrote; how many there are.
 
     Raises:
-        CacheError: where the file is none, or an entry of it is damaged.
+        CacheError: where the file is none, an entry of it is damaged, or they are more than the
+            cache may hold.
     """
-    try:
-        with zipfile.ZipFile(file) as archive:
-            found = {name: archive.read(name) for name in archive.namelist()}
-    except (zipfile.BadZipFile, zlib.error):
-        raise CacheError(f"{file} is not a cache that was exported, or it is damaged") from None
-    for name, data in found.items():
-        content = data[len(MAGIC) + 32 :]
-        if not _NAME.match(name) or data[: len(MAGIC) + 32] != _head(name, content):
-            raise CacheError(f"{file}: entry {name!r} is damaged; nothing was imported")
+    from kinetree.formats.parsing import existing_file  # rarely needed
+
     if folder() is None:
         raise CacheError("there is no cache to import into: KINETREE_CACHE is empty or not usable")
-    for name, data in found.items():
-        save(name, data[len(MAGIC) + 32 :])
-    return len(found)
+    existing_file(file)
+    count = sum(1 for _ in _imported(file))  # before the first is kept
+    for name, content in _imported(file):
+        save(name, content)
+    return count
+
+
+def _imported(file: Path) -> Iterator[tuple[str, bytes]]:
+    """The entries of an exported file, each checked."""
+    from kinetree.formats.parsing import parsing
+    from kinetree.formats.zip_file import opened_member, opened_zip, read_exactly
+
+    with parsing(file, "a cache that was exported", CacheError), opened_zip(file) as archive:
+        members = archive.infolist()
+        size = sum(member.file_size for member in members)
+        if size > limit():
+            raise CacheError(
+                f"{file} has {size / 1e6:,.0f} MB of entries, but the cache holds "
+                f"{limit() / 1e6:,.0f} MB; KINETREE_CACHE_SIZE says how much"
+            )
+        for member in members:
+            with opened_member(archive, member) as entry:
+                data = read_exactly(entry, member.file_size)
+            name, content = member.filename, data[len(MAGIC) + 32 :]
+            if not _NAME.match(name) or data[: len(MAGIC) + 32] != _head(name, content):
+                raise CacheError(f"{file}: entry {name!r} is damaged; nothing was imported")
+            yield name, content

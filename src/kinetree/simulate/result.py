@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError, unknown
-from kinetree.simulate.files import new_figure, read_npz, save_figure
+from kinetree.errors import KinetreeError, TableError, unknown
+from kinetree.formats.atomic import complete
+from kinetree.formats.npz import read_npz
+from kinetree.formats.parquet import ParquetFile, parquet
+from kinetree.formats.parsing import parsing
+from kinetree.simulate.figures import new_figure, save_figure
 from kinetree.typing import Array
 
 FORMATS = (".npz", ".parquet")
+STATES = ("times", "q", "v", "tau")
+"""Arrays that every simulation has."""
 
 
 class Simulation(Mapping[str, Array]):
@@ -69,9 +76,12 @@ class Simulation(Mapping[str, Array]):
         path = _checked(Path(path))
         if path.suffix == ".npz":
             arrays: dict[str, Any] = {"diverged": self.diverged, **self._arrays}
-            np.savez_compressed(path, **arrays)
+            with complete(path) as temporary:
+                np.savez_compressed(temporary, **arrays)
             return
-        _parquet().write_table(self._table(), path)
+        table = self._table()
+        with complete(path) as temporary:
+            parquet().write_table(table, temporary)
 
     @staticmethod
     def load(path: str | Path) -> Simulation:
@@ -81,15 +91,20 @@ class Simulation(Mapping[str, Array]):
             path: the file, .npz or .parquet.
         """
         path = _checked(Path(path))
-        if not path.exists():
-            raise MissingFileError(f"{path}: there is no such file")
-        arrays = read_npz(path) if path.suffix == ".npz" else _from_parquet(path)
+        if path.suffix == ".npz":
+            arrays = read_npz(path, (*STATES, "diverged"))
+        else:
+            arrays = _from_parquet(path)
         diverged = arrays.pop("diverged")
-        return Simulation(arrays.pop("times"), arrays, diverged)
+        times = arrays.pop("times")
+        _check_shapes(path, times, arrays, diverged)
+        return Simulation(times, arrays, diverged)
 
     def _table(self) -> Any:
         """One row a time and environment, one column a number."""
-        pyarrow = _arrow()
+        parquet()
+        import pyarrow
+
         batch, count = self.q.shape[:-2], len(self.times)
         environments = int(np.prod(batch, dtype=int))
         columns = {
@@ -138,38 +153,36 @@ def _checked(path: Path) -> Path:
     return path
 
 
+def _check_shapes(path: Path, times: Array, arrays: Mapping[str, Array], diverged: Array) -> None:
+    """Refuse arrays that are not those of one simulation."""
+    expected = (*diverged.shape, *times.shape)
+    for name, array in arrays.items():
+        least = len(expected) + (name in STATES)
+        if times.ndim != 1 or array.shape[: len(expected)] != expected or array.ndim < least:
+            raise TableError(
+                f"{path}: {name} has shape {array.shape}; {expected} is expected first, the shape "
+                "of diverged and times"
+            )
+
+
 def _from_parquet(path: Path) -> dict[str, Array]:
-    table = _parquet().read_table(path)
-    about = json.loads(table.schema.metadata[b"kinetree"])
-    batch = tuple(about["batch"])
-    environments = int(np.prod(batch, dtype=int))
-    count = table.num_rows // environments
-    arrays = {"times": table["time"].to_numpy()[:count]}
-    for name, shape in about["shapes"].items():
-        flat = np.stack([table[label].to_numpy() for label in _labels(name, shape)], axis=-1)
-        arrays[name] = flat.reshape(*batch, count, *shape)
-    arrays["diverged"] = np.array(about["diverged"], float).reshape(batch)
-    return arrays
+    file = ParquetFile(path)
+    with parsing(path, "a simulation"):
+        about = json.loads(file.metadata[b"kinetree"])
+        batch = tuple(map(operator.index, about["batch"]))
+        shapes = {str(name): tuple(map(operator.index, x)) for name, x in about["shapes"].items()}
+        diverged = np.array(about["diverged"], float).reshape(batch)
+        labels = {name: _labels(name, shape) for name, shape in shapes.items()}
+        names = ["time", *(label for found in labels.values() for label in found)]
+        (table,) = file.pieces(names, max(file.rows, 1))
+        count = file.rows // math.prod(batch)
+        arrays = {"times": table["time"][:count], "diverged": diverged}
+        for name, shape in shapes.items():
+            flat = np.stack([table[label] for label in labels[name]], axis=-1)
+            arrays[name] = flat.reshape(*batch, count, *shape)
+        return {**{name: arrays[name] for name in STATES}, **arrays}
 
 
 def _labels(name: str, shape: Sequence[int]) -> list[str]:
     """The columns of an array in a table."""
     return [f"{name}_{k}" for k in range(math.prod(shape))] if shape else [name]
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError(
-            "Parquet files need pyarrow, which is not installed: run pip install "
-            "'kinetree[parquet]', or save as .npz"
-        ) from None
-    return pyarrow
-
-
-def _parquet() -> Any:
-    _arrow()
-    import pyarrow.parquet
-
-    return pyarrow.parquet

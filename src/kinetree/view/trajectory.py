@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.formats.npz import read_npz
 from kinetree.robot import Robot
-from kinetree.simulate.files import read_npz
 from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
 
@@ -93,7 +93,4 @@ def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
     """
     if file.suffix != ".npz":
         return Simulation.load(file)
-    arrays = read_npz(file)
-    if "q" not in arrays:
-        raise KinetreeError(f"{file}: array 'q' is missing; it has {list(arrays)}")
-    return {name: x for name, x in arrays.items() if name in ("q", "v", "times")}
+    return read_npz(file, ("q",), ("v", "times"))

@@ -103,7 +103,8 @@ def cache(
 ) -> None:
     """Show the cache of machine code, or ship it: export it to a file, import it elsewhere.
 
-    What is imported is machine code: import only files of people you trust.
+    What is imported is machine code: import only files of people you trust. KINETREE_CACHE_SIZE,
+    such as "500 MB", is how large the cache may become; entries used longest ago are deleted.
 
     Example: kinetree cache export kernels.zip
     """

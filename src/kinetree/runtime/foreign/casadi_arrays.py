@@ -18,6 +18,7 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
 from kinetree.graph.program import Output, selected, size, trace, values
+from kinetree.runtime.arrays import plain_array
 from kinetree.runtime.foreign import check_count, needed, refuse_out
 from kinetree.scalar import register
 
@@ -51,11 +52,11 @@ for kind in (cs.SX, cs.MX):
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel: numbers (DM) for numbers, else expressions (SX or MX)."""
     refuse_out(kernel, out, "CasADi")
-    check(kernel, arrays)
+    given = _arguments(kernel, arrays)
     function = kernel.foreign.get("casadi")
     if function is None:
         function = kernel.foreign["casadi"] = sx_function(kernel)
-    results = function.call(list(arrays))
+    results = function.call(given)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -265,14 +266,19 @@ def _function_name(kernel: Kernel, name: str) -> str:
     return found
 
 
-def check(kernel: Kernel, arrays: Sequence[Any]) -> None:
-    """Refuse arguments of another number or size."""
+def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
+    """The arguments as CasADi's matrices, or as arrays of NumPy; of one state each."""
     check_count(kernel, arrays)
-    inputs = kernel.interface.inputs
-    for (name, shape), array in zip(inputs, arrays, strict=True):
-        given = cs.DM(array).shape if not hasattr(array, "shape") else tuple(array.shape)
-        if given not in (dimensions(shape), shape):
+    found = []
+    for (name, shape), array in zip(kernel.interface.inputs, arrays, strict=True):
+        given = array
+        if not isinstance(given, (cs.SX, cs.MX, cs.DM)):
+            given = plain_array(f"{kernel.name}: {name}", given)
+        if tuple(given.shape) not in (dimensions(shape), shape):
             rows, columns = dimensions(shape)
             raise ShapeError(
-                f"{kernel.name}: {name} is {given}; {rows} x {columns} is expected, one state"
+                f"{kernel.name}: {name} is {tuple(given.shape)}; {rows} x {columns} is expected, "
+                "one state"
             )
+        found.append(given)
+    return found

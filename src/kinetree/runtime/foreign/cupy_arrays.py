@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.errors import DtypeError
+from kinetree.runtime.arrays import check_dtype, plain_array
 from kinetree.runtime.foreign import check_count, needed
 from kinetree.runtime.gpu import GpuKernel
 from kinetree.runtime.kernel import Kernel
@@ -16,10 +16,12 @@ cupy = needed("cupy", "a kernel of arrays on a GPU")
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as CuPy arrays; float32 if all arguments are, else float64."""
     check_count(kernel, arrays)
-    given = [cupy.asarray(x) for x in arrays]
-    for x, (name, _) in zip(given, kernel.interface.inputs, strict=True):
-        if x.dtype.kind not in "fiu" or x.dtype.itemsize > 8:
-            raise DtypeError(f"{kernel.name}: {name} has dtype {x.dtype}; float64 or float32 fit")
+    given = []
+    for (name, _), x in zip(kernel.interface.inputs, arrays, strict=True):
+        what = f"{kernel.name}: {name}"
+        array = x if isinstance(x, cupy.ndarray) else cupy.asarray(plain_array(what, x))
+        check_dtype(what, array.dtype)
+        given.append(array)
     kind = "float" if all(x.dtype == cupy.float32 for x in given) else "double"
     key = ("cupy", kind, cupy.cuda.Device().id)
     if key not in kernel.foreign:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.runtime.arrays import DTYPES, batch_shape
+from kinetree.runtime.arrays import (
+    DTYPES,
+    batch_shape,
+    check_dtype,
+    plain_array,
+    refuse_masked,
+)
 from kinetree.runtime.foreign import check_count, needed, refuse_out
 
 if TYPE_CHECKING:
@@ -26,9 +32,11 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     refuse_out(kernel, out, "dask")
     check_count(kernel, arrays)
     inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
-    single = all(getattr(x, "dtype", None) == np.float32 for x in arrays)
+    operands = [
+        _checked(f"{kernel.name}: {name}", x) for (name, _), x in zip(inputs, arrays, strict=True)
+    ]
+    single = all(x.dtype == np.float32 for x in operands)
     dtype = DTYPES["float" if single else "double"]
-    operands = [x if isinstance(x, da.Array) else np.asarray(x, dtype) for x in arrays]
     if not any(np.isnan(n) for x in operands for n in x.shape):  # lengths that dask does not know
         batch_shape(kernel.name, inputs, operands)
     pairs = list(zip(operands, (shape for _, shape in inputs), strict=True))
@@ -47,6 +55,15 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
         _blockwise(partial(_item, k), batch, shape, [together, batch], dtype)
         for k, (_, shape) in enumerate(outputs)
     )
+
+
+def _checked(what: str, given: Any) -> Any:
+    """An argument whose chunks every worker will take."""
+    if not isinstance(given, da.Array):
+        return plain_array(what, given)
+    refuse_masked(what, given._meta)
+    check_dtype(what, given.dtype)
+    return given
 
 
 def _whole(x: Any, first: int) -> Any:

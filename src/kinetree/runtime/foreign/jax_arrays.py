@@ -24,7 +24,7 @@ import numpy as np
 from kinetree.emit.c import identifier
 from kinetree.errors import BackendWarning, DtypeError
 from kinetree.graph.program import size, values
-from kinetree.runtime.arrays import batch_shape
+from kinetree.runtime.arrays import batch_shape, plain_array, refuse_masked
 from kinetree.runtime.foreign import check_count, foreign_module, needed, refuse_out
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     """The arguments as JAX's arrays of one dtype."""
     check_count(kernel, arrays)
-    given = [jnp.asarray(x) for x in arrays]
+    named = zip(kernel.interface.inputs, arrays, strict=True)
+    given = [_array(f"{kernel.name}: {name}", x) for (name, _), x in named]
     for (name, _), x in zip(kernel.interface.inputs, given, strict=True):
         if x.dtype.name not in ("float64", "float32") and x.dtype.kind not in "iub":
             raise DtypeError(
@@ -73,6 +74,17 @@ def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     single = all(x.dtype.name == "float32" for x in given)
     dtype = jnp.float32 if single else jnp.result_type(float)
     return [x.astype(dtype) for x in given]
+
+
+def _array(what: str, given: Any) -> Any:
+    """An argument as JAX's array; lists may hold what JAX traces."""
+    if isinstance(given, np.ndarray):
+        return jnp.asarray(plain_array(what, given))
+    refuse_masked(what, given)
+    try:
+        return jnp.asarray(given)
+    except (TypeError, ValueError) as e:
+        raise DtypeError(f"{what}: {e}") from None
 
 
 def _flat(x: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from kinetree.errors import ShapeError
+import numpy as np
+
+from kinetree.errors import DtypeError, ShapeError
 from kinetree.graph.program import shaped, size, values
+from kinetree.runtime.arrays import refuse_masked
 from kinetree.runtime.foreign import check_count, needed, refuse_out
 
 if TYPE_CHECKING:
@@ -32,11 +36,23 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 
 
 def _elements(what: str, shape: tuple[int, ...], given: Any) -> list[Any]:
+    if not isinstance(given, (sympy.Basic, sympy.MatrixBase)):
+        _check_numbers(what, given)
     array = sympy.Array(given) if not isinstance(given, sympy.Expr) else sympy.Array([given])
     elements = list(sympy.flatten(array.tolist()))
     if len(elements) != size(shape):
         raise ShapeError(f"{what} has {len(elements)} elements; {size(shape)} are expected")
     return elements
+
+
+def _check_numbers(what: str, given: Any) -> None:
+    """Refuse what is neither an expression nor a real number: SymPy would evaluate text."""
+    refuse_masked(what, given)
+    for x in np.asarray(given, dtype=object).flat:
+        if not isinstance(x, (sympy.Basic, sympy.MatrixBase, Real, np.bool_)):
+            raise DtypeError(
+                f"{what} has an element {x!r}; expressions and real numbers are expected"
+            )
 
 
 def matrix(entries: Any) -> Any:

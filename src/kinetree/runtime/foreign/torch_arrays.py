@@ -17,7 +17,7 @@ from typing import Any
 
 from kinetree.emit.c import identifier
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
-from kinetree.runtime.arrays import Shapes
+from kinetree.runtime.arrays import Shapes, plain_array
 from kinetree.runtime.foreign import check_count, foreign_module, needed
 from kinetree.runtime.kernel import Kernel
 
@@ -192,13 +192,19 @@ def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     inputs = kernel.interface.inputs
     device = next(x.device for x in arrays if isinstance(x, torch.Tensor))
     tensors = [
-        x if isinstance(x, torch.Tensor) else torch.as_tensor(x, device=device) for x in arrays
+        x if isinstance(x, torch.Tensor) else _tensor(f"{kernel.name}: {name}", x, device)
+        for (name, _), x in zip(inputs, arrays, strict=True)
     ]
     for (name, _), t in zip(inputs, tensors, strict=True):
         _check(f"{kernel.name}: {name}", t, device)
     single = all(t.dtype == torch.float32 for t in tensors)
     dtype = torch.float32 if single else torch.float64
     return [t if t.dtype == dtype else t.to(dtype) for t in tensors]
+
+
+def _tensor(what: str, given: Any, device: Any) -> Any:
+    """What is no tensor as one, by the rule for NumPy's arrays."""
+    return torch.as_tensor(plain_array(what, given), device=device)
 
 
 def _check(what: str, t: Any, device: Any) -> None:

@@ -1,32 +1,11 @@
-"""Files of arrays and of pictures; what is wrong with them is a sentence."""
+"""Pictures: figures of Matplotlib, and the files they are saved to."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from kinetree.errors import KinetreeError, MissingExtraError, MissingFileError
-from kinetree.typing import Array
-
-
-def read_npz(path: str | Path) -> dict[str, Array]:
-    """The arrays of an NPZ file, by name.
-
-    Arguments:
-        path: of the file.
-    """
-    if not Path(path).exists():
-        raise MissingFileError(f"{path}: there is no such file")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise KinetreeError(
-            f"{path} is not an NPZ file of numbers; numpy.savez writes such files"
-        ) from None
+from kinetree.errors import KinetreeError, MissingExtraError
 
 
 def new_figure(width: float, height: float) -> Any:
