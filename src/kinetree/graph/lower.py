@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from kinetree.errors import DtypeError
 from kinetree.graph.fuse import fuse
+from kinetree.graph.garbage import without_searches
 from kinetree.graph.inline import inline
 from kinetree.graph.narrow import narrow
 from kinetree.graph.program import Input, Output, Program
@@ -181,6 +182,7 @@ class Lowered:
         return tuple(map(tuple, found))
 
 
+@without_searches()
 def lower(program: Program, style: Style) -> Lowered:
     """The passes, one after the other."""
     program = verify(program) if style.functions else inline(verify(program))

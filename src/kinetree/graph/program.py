@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kinetree.errors import TraceError
 from kinetree.graph.expression import Expression, Function, TooLongError, Trace
+from kinetree.graph.garbage import without_searches
 from kinetree.lazy import cached_property
 from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
 
@@ -105,6 +106,7 @@ def size(shape: Iterable[int]) -> int:
     return math.prod(shape)
 
 
+@without_searches()
 def trace(
     name: str,
     function: Callable[..., Mapping[str, Any]],
@@ -124,15 +126,15 @@ def trace(
     Returns:
         The program, without the nodes that no result needs.
     """
+    shapes = {key: tuple(shape) for key, shape in inputs.items()}
     try:
-        t = Trace(min(limit, LONG), inner=True)
-        results = _traced(t, function, inputs)
+        with Trace(min(limit, LONG), inner=True) as t:
+            return _program(name, t, shapes, _traced(t, function, shapes))
     except TooLongError:
         if limit <= LONG:
             raise
-        t = Trace(limit)
-        results = _traced(t, function, inputs)
-    return _program(name, t, {key: tuple(shape) for key, shape in inputs.items()}, results)
+    with Trace(limit) as t:
+        return _program(name, t, shapes, _traced(t, function, shapes))
 
 
 def _traced(
