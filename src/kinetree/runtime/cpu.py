@@ -82,7 +82,9 @@ class MachineCode:
     def _one(self) -> Prepared:
         """The body for one state, in memory."""
         with COMPILING:
-            return Prepared(*self._load(("one",)))
+            made = Prepared(*self._load(("one",)))
+            self.__dict__.pop("gufunc", None)  # one that runs single states by it replaces it
+            return made
 
     @cached_property
     def _both(self) -> Prepared:
@@ -154,11 +156,16 @@ class MachineCode:
 
     @cached_property
     def gufunc(self) -> Any:
-        """The gufunc for any batch."""
+        """The gufunc for any batch.
+
+        A tile with one state in it gives what the body for one state gives, only later: a batch
+        does not wait for that body to be compiled.
+        """
         interface, kind = self._interface, self._kind
         with COMPILING:
             loop = support(kind).address(f"kinetree_loop_{kind}")
-        loaded, description = self._both
+            body = self._both if "_one" in self.__dict__ else Prepared(*self._load(("wide",)))
+        loaded, description = body
         return make_gufunc(
             loop,
             description,
