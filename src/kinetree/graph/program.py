@@ -13,7 +13,7 @@ from kinetree.errors import TraceError
 from kinetree.graph.expression import Expression, Function, TooLongError, Trace
 from kinetree.graph.garbage import without_searches
 from kinetree.lazy import cached_property
-from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
+from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
 
 LONG = 6000
 """Nodes: longer programs are traced with functions.
@@ -82,6 +82,11 @@ class Program:
             if node.op == "call":
                 total += self.functions[node.value].operations
         return total
+
+    @cached_property
+    def truths(self) -> frozenset[int]:
+        """The nodes that are truth values and no numbers."""
+        return frozenset(n for n, node in enumerate(self.nodes) if node.op in TRUTHS)
 
     @cached_property
     def cost(self) -> int:

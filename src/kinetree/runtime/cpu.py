@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.emit.llvm import Target, emit_body
 from kinetree.graph import Program
+from kinetree.graph.garbage import without_searches
 from kinetree.graph.lower import Style, lower
 from kinetree.graph.program import size
 from kinetree.lazy import cached_property
@@ -284,6 +285,7 @@ def source(program: Program, kind: str) -> str:
     return "\n".join(f"; {name}\n{text}" for name, own in texts.items() for text in own)
 
 
+@without_searches()
 def _generate(program: Program, kind: str, names: Sequence[str]) -> dict[str, Body]:
     """New bodies: their modules are compiled side by side."""
     h = host()
