@@ -19,7 +19,7 @@ def verify(program: Program) -> Program:
 
     used: set[int] = set()
     results: list[str] = []
-    for number, (op, args, value) in enumerate(program.nodes):
+    for number, (op, args, _) in enumerate(program.nodes):
         row = OPERATIONS.get(op)
         if row is None:
             raise fail(f"node {number} ({op}) is not an operation")
