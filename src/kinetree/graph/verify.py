@@ -52,9 +52,7 @@ def verify(program: Program) -> Program:
     return program
 
 
-def _leaf_arguments(
-    program: Program, number: int, fail: Callable[[str], VerificationError]
-) -> str:
+def _leaf_arguments(program: Program, number: int, fail: Callable[[str], VerificationError]) -> str:
     """The letters of a leaf's arguments, once its value is checked."""
     op, args, value = program.nodes[number]
     where = f"node {number} ({op})"
