@@ -44,7 +44,7 @@ def main() -> None:
         console.print(comparison_table(measured))
         console.print(symbols_table(symbols))
     if options.only != "pinocchio":
-        figures = list(track(startup(), "first calls", total=len(CASES), console=console))
+        figures = list(track(startup(), "first calls", total=len(CASES) + 1, console=console))
         imported = import_seconds()
         results["startup"] = [asdict(f) for f in figures]
         results["import_seconds"] = imported

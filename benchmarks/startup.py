@@ -38,6 +38,25 @@ CASES = [
     ("chain of 40", "christoffel_symbols"),
 ]
 
+TRANSITION = """
+import resource, time, warnings
+warnings.simplefilter("ignore")
+started = time.perf_counter()
+import kinetree as kt
+imported = time.perf_counter() - started
+from kinetree.motion import human
+robot = kt.robots.human()
+walk, salute = human.walk(robot), human.salute(robot)
+times = []
+for _ in range(2):
+    started = time.perf_counter()
+    robot.transition((walk, 0.5), (salute, 1.0), 0.6, coefficients=12, root=0.0, tolerance=1e-6)
+    times.append(time.perf_counter() - started)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(imported, *times, peak)
+"""
+"""The first transition of the human figure, and instead of a batch the second one."""
+
 CALL = """
 import resource, time, warnings
 warnings.simplefilter("ignore")
@@ -83,12 +102,14 @@ def startup() -> Iterator[Startup]:
     for robot, quantity in CASES:
         how = ROBOTS.get(robot) or f"kt.robots.chain({robot.rpartition(' ')[2]})"
         yield _measured(f"{robot}: {quantity}", CALL.format(robot=how, quantity=quantity))
+    yield _measured("human: transition, then the same again", TRANSITION)
 
 
 def import_seconds() -> float:
     """How long `import kinetree` takes."""
     code = "import time; t = time.perf_counter(); import kinetree; print(time.perf_counter() - t)"
     with tempfile.TemporaryDirectory() as folder:
+        _run(code, folder)  # writes bytecode
         return statistics.median(_run(code, folder)[0] for _ in range(2 * REPEATS))
 
 
@@ -104,6 +125,7 @@ def _measured(what: str, code: str) -> Startup:
 
 def _run(code: str, folder: str) -> list[float]:
     env = {**os.environ, "KINETREE_CACHE": folder}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # users' imports find bytecode
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )

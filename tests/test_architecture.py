@@ -183,6 +183,7 @@ BESIDE = {
         "runtime.backend",
         "runtime.foreign",
         "runtime.patience",
+        "graph.garbage",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},

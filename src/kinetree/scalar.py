@@ -426,6 +426,8 @@ LEAVES = frozenset({"const", "input", "call", "item"})
 """What is no arithmetic: numbers, arguments, calls and their results."""
 FUNCTIONS = frozenset(name for name, row in OPERATIONS.items() if row.routine)
 """Operations that a target computes by a routine rather than by an instruction."""
+TRUTHS = frozenset(name for name, row in OPERATIONS.items() if row.result == "b")
+"""Operations that give truth values."""
 
 
 @singledispatch

@@ -125,7 +125,11 @@ class _Printer:
     def __init__(self, lowered: Lowered, name: str, target: Target, lanes: int) -> None:
         self.lowered, self.name, self.target, self.lanes = lowered, name, target, lanes
         self.v, self.b, self.s = _types(target, lanes)
-        self.true = "true" if lanes == 1 else "splat (i1 true)"
+        true = "true" if lanes == 1 else "splat (i1 true)"
+        words = {"v": self.v, "b": self.b, "s": self.s, "true": true}
+        self.templates = {
+            op: text.format("{0}", "{1}", "{2}", **words) for op, text in TEMPLATES.items()
+        }
         self.align = target.itemsize * lanes
         self.addresses = 0
 
@@ -161,7 +165,7 @@ class _Printer:
         """A module, with declarations of what it uses of others."""
         text = "\n".join(texts)
         head = shared_declarations(self.target) + declarations(self.target, self.lanes)
-        defined = set(re.findall(r"^define [^@]*@([\w.]+)", text, re.MULTILINE))
+        defined = set(re.findall(r"define void @([\w.]+)", text))
         used = set(re.findall(rf"@({self.name}\.[\w.]+)", text)) - defined
         others = [name for name in sorted(used) if not name.endswith(".rows")]
         arguments = {True: "(ptr, ptr, ptr)", False: "(ptr, ptr)"}
@@ -174,12 +178,12 @@ class _Printer:
     def _step(self, name: str, step: Step, function: Function | None = None) -> str:
         lines: list[str] = []
         for instruction in step.code:
-            if isinstance(instruction, Load):
+            if isinstance(instruction, Compute):
+                self._compute(instruction, lines)
+            elif isinstance(instruction, Load):
                 at = self._address(instruction.place, lines)[0]
                 register = f"%r{instruction.register}"
                 lines.append(f"  {register} = load {self.v}, ptr {at}, align {self.align}")
-            elif isinstance(instruction, Compute):
-                self._compute(instruction, lines)
             else:
                 value = self._operand(instruction.value)
                 for at in self._address(instruction.place, lines, everywhere=True):
@@ -265,7 +269,7 @@ class _Printer:
         lines.append(f"  %r{n} = {self._text(op, args)}")
 
     def _text(self, op: str, args: list[str]) -> str:
-        return TEMPLATES[op].format(*args, v=self.v, b=self.b, s=self.s, true=self.true)
+        return self.templates[op].format(*args)
 
     def _call(self, call: Call) -> list[str]:
         t = self.target

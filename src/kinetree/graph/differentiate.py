@@ -12,7 +12,7 @@ the argument, the rate of its numbers along each direction; derivatives are then
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from kinetree.graph import fold
@@ -42,15 +42,16 @@ def push(nodes: Iterable[Expression], rates: Sparse) -> Sparse:
     """A forward sweep: the rates of nodes, in their order, from those of their arguments."""
     found = dict(rates)
     for node in nodes:
-        if any(a.number in found for a in node.args):
-            total = None
-            for argument, factor in partials(node):
-                rate = found.get(argument.number)
-                if rate is not None:
-                    term = factor * rate
-                    total = term if total is None else total + term
-            if total is not None and not _is_zero(total):
-                found[node.number] = total
+        if not _uses(node, found):
+            continue
+        total = None
+        for argument, factor in partials(node):
+            rate = found.get(argument.number)
+            if rate is not None:
+                term = factor * rate
+                total = term if total is None else total + term
+        if total is not None and not _is_zero(total):
+            found[node.number] = total
     return found
 
 
@@ -61,7 +62,7 @@ def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Spar
         weight = found.get(node.number)
         if weight is None or _is_zero(weight):
             continue
-        if not any(a.number in moving for a in node.args):
+        if not _uses(node, moving):
             continue
         for argument, factor in partials(node):
             if argument.number in moving:
@@ -86,13 +87,9 @@ def _is_zero(x: Traced) -> bool:
     return type(x) is not Expression and x == 0.0
 
 
-def _moving(nodes: Iterable[Expression], sources: Iterable[int]) -> set[int]:
-    """The nodes that change with some of them."""
-    found = set(sources)
-    for node in nodes:
-        if any(a.number in found for a in node.args):
-            found.add(node.number)
-    return found
+def _uses(node: Expression, numbers: Container[int]) -> bool:
+    """Whether some of a node's arguments are among others."""
+    return any(a.number in numbers for a in node.args)
 
 
 class _Replay:
@@ -110,6 +107,21 @@ class _Replay:
         made = values(program, arguments)
         self.outputs = [[self.t.lift(made[n]) for n in o.nodes] for o in program.outputs]
         self.nodes = live(self.t.nodes, (e for elements in self.outputs for e in elements))
+        self.users: dict[int, list[int]] = {}
+        for node in self.nodes:
+            for a in node.args:
+                self.users.setdefault(a.number, []).append(node.number)
+
+    def moving(self, sources: Iterable[int]) -> set[int]:
+        """The nodes that change with some of them."""
+        found = set(sources)
+        pending = list(found)
+        while pending:
+            for user in self.users.get(pending.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    pending.append(user)
+        return found
 
 
 def _directions(
@@ -193,8 +205,7 @@ def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Pr
         for elements, amounts in zip(replay.outputs, weighing, strict=True):
             for e, amount in zip(elements, amounts, strict=True):
                 start[e.number] = start[e.number] + amount if e.number in start else amount
-        sources = _sources(replay, wrt)
-        found = pull(replay.nodes, start, _moving(replay.nodes, sources))
+        found = pull(replay.nodes, start, replay.moving(_sources(replay, wrt)))
         return {f"d{name}": [_weight(d, found) for d in replay.directions[name]] for name in wrt}
 
     return trace(f"{program.name}.vjp", function, points | weights)
@@ -261,12 +272,16 @@ def _matrix(
     for e in distinct:
         for node in _below(e):
             needed[node] = needed.get(node, 0) + 1
-    reached = [_moving(replay.nodes, (x.number for x, _ in d)) for d in columns]
+    reached = [replay.moving(x.number for x, _ in d) for d in columns]
     moving: set[int] = set().union(*reached)
     forward = sum(len(r) for r in reached)
     reverse = 2 * sum(count for n, count in needed.items() if n in moving)
     if forward <= reverse:
-        found = [push(replay.nodes, {x.number: rate for x, rate in d}) for d in columns]
+        place = {node.number: node for node in replay.nodes}
+        found = [
+            push((place[n] for n in sorted(own) if n in place), {x.number: rate for x, rate in d})
+            for d, own in zip(columns, reached, strict=True)
+        ]
         return [[column.get(e.number, 0) for column in found] for e in rows]
     lines = {
         e.number: [

@@ -29,32 +29,43 @@ Traced = Any
 class Expression:
     """A scalar whose value is not known yet: one node of a trace."""
 
-    __slots__ = ("args", "number", "op", "trace", "value")
+    __slots__ = ("args", "number", "op", "trace", "value")  # `Trace._new` fills them
 
-    def __init__(
-        self, trace: Trace, number: int, op: str, args: tuple[Expression, ...], value: Any
-    ) -> None:
-        self.trace = trace
-        self.number = number
-        self.op = op
-        self.args = args
-        self.value = value
+    trace: Trace
+    number: int
+    op: str
+    args: tuple[Expression, ...]
+    value: Any
 
     __array_ufunc__ = None  # NumPy numbers leave arithmetic with expressions to us
 
+    # Sums and products are nearly all that is traced, so what they mostly meet, an expression of
+    # the same trace or a float, does not pass through `operand`.
+
     def __add__(self, other: Any) -> Traced:
-        return fold.add(self.trace, self, self.trace.operand(other))
+        t = self.trace
+        if type(other) is Expression and other.trace is t:
+            return fold.add(t, self, other)
+        return fold.add(t, self, t.operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Traced:
-        return fold.sub(self.trace, self, self.trace.operand(other))
+        t = self.trace
+        if type(other) is Expression and other.trace is t:
+            return fold.sub(t, self, other)
+        return fold.sub(t, self, t.operand(other))
 
     def __rsub__(self, other: Any) -> Traced:
         return fold.sub(self.trace, self.trace.operand(other), self)
 
     def __mul__(self, other: Any) -> Traced:
-        return fold.mul(self.trace, self, self.trace.operand(other))
+        t = self.trace
+        if type(other) is float:
+            return fold.scale(t, other, self)
+        if type(other) is Expression and other.trace is t:
+            return fold.mul(t, self, other)
+        return fold.mul(t, self, t.operand(other))
 
     __rmul__ = __mul__
 
@@ -115,6 +126,9 @@ class Expression:
         if self.op == "input":
             return f"{self.value[0]}[{self.value[1]}]"
         return f"{self.op}({', '.join(f'%{a.number}' for a in self.args)})"
+
+
+_blank = object.__new__
 
 
 class TooLongError(Exception):
@@ -184,6 +198,9 @@ class Function:
 class Trace:
     """The table of the nodes of one program, or of a function of it.
 
+    As a context it is emptied in the end: nodes and their trace refer to each other, and would wait
+    for a search for garbage.
+
     limit: how many nodes there may be before TooLongError stops the tracing.
     inner: whether what is called is traced into it, as in a function.
     """
@@ -195,6 +212,15 @@ class Trace:
         self._inputs: dict[tuple[str, int], Expression] = {}
         self._table: dict[tuple[Any, ...], Expression] = {}
         self._functions: dict[tuple[Any, ...], Function] = {}
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for function in self._functions.values():
+            function.trace.__exit__()
+        for table in (self._table, self._inputs, self._constants, self._functions, self.nodes):
+            table.clear()
 
     def constant(self, value: float) -> Expression:
         """The node of a number; -0.0 is kept as 0.0."""
@@ -246,10 +272,19 @@ class Trace:
             found = self._table[key] = self._new(op, nodes, None)
         return found
 
-    def existing(self, op: str, *args: Traced) -> Expression | None:
-        """The node of an operation, if there is one."""
-        nodes = [x if type(x) is Expression else self._constants.get(x) for x in args]
-        return self._table.get((op, *[None if x is None else x.number for x in nodes]))
+    def pair(self, op: str, a: Expression, b: Expression) -> Expression:
+        """The same for an operation on two expressions, as nearly all are."""
+        key = (op, a.number, b.number)
+        found = self._table.get(key)
+        if found is None:
+            found = self._table[key] = self._new(op, (a, b), None)
+        return found
+
+    def existing(self, op: str, a: Traced, b: Traced) -> Expression | None:
+        """The node of an operation on two arguments, if there is one."""
+        x = a if type(a) is Expression else self._constants.get(a)
+        y = b if type(b) is Expression else self._constants.get(b)
+        return None if x is None or y is None else self._table.get((op, x.number, y.number))
 
     def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """The results of a function that is traced once for all calls of one pattern."""
@@ -283,10 +318,13 @@ class Trace:
         return found
 
     def _new(self, op: str, args: tuple[Expression, ...], value: Any) -> Expression:
-        if len(self.nodes) >= self.limit:
+        nodes = self.nodes
+        number = len(nodes)
+        if number >= self.limit:
             raise TooLongError
-        made = Expression(self, len(self.nodes), op, args, value)
-        self.nodes.append(made)
+        made = _blank(Expression)  # a constructor in Python would take most of a node's time
+        made.trace, made.number, made.op, made.args, made.value = self, number, op, args, value
+        nodes.append(made)
         return made
 
 

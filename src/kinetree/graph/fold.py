@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kinetree.graph.expression import Trace
 
 TINY = 2.0**-1022
+FACTORS = frozenset({"neg", "div", "select"})
+"""Operations whose results a product folds with."""
 
 
 def add(t: Trace, a: Any, b: Any) -> Any:
@@ -28,16 +30,16 @@ def add(t: Trace, a: Any, b: Any) -> Any:
     if a.op == "neg":
         return sub(t, b, a.args[0])  # (-a) + b = b - a
     if type(b) is float:
-        return t.node("add", *_ordered(t, a, b))
-    if b.op == "neg":
+        b = t.constant(b)
+    elif b.op == "neg":
         return sub(t, a, b.args[0])  # a + (-b) = a - b
-    if a.op == b.op == "select" and a.args[0] is b.args[0]:
+    elif a.op == b.op == "select" and a.args[0] is b.args[0]:
         parts = (*a.args[1:], *b.args[1:])
         if any(x.op == "const" and x.value == 0.0 for x in parts):
             # (c ? x : 0) + (c ? y : z) = c ? x + y : z
             sums = [_value(x) + _value(y) for x, y in zip(a.args[1:], b.args[1:], strict=True)]
             return function(t, "select", a.args[0], *sums)
-    return t.node("add", *_ordered(t, a, b))
+    return t.pair("add", a, b) if a.number <= b.number else t.pair("add", b, a)
 
 
 def sub(t: Trace, a: Any, b: Any) -> Any:
@@ -62,37 +64,39 @@ def sub(t: Trace, a: Any, b: Any) -> Any:
 def mul(t: Trace, a: Any, b: Any) -> Any:
     """a b; a float comes second."""
     if type(b) is float:
-        return _scale(t, b, a)
-    if a.op == "neg":
-        return neg(t, mul(t, a.args[0], b))  # (-a) b = -(a b)
-    if b.op == "neg":
-        return neg(t, mul(t, a, b.args[0]))
-    for x, y in ((a, b), (b, a)):
-        if y.op == "div" and y.args[1] is x and y.args[0].op == "const":
-            return y.args[0].value  # x (1 / x) = 1
-        if x.op == "select" and _is_gate(x):
-            # (c ? 1 : 0) y = c ? y : 0, whatever y is where it does not count
-            return function(t, "select", x.args[0], *(_value(z) * y for z in x.args[1:]))
-    return t.node("mul", *_ordered(t, a, b))
+        return scale(t, b, a)
+    if a.op in FACTORS or b.op in FACTORS:
+        if a.op == "neg":
+            return neg(t, mul(t, a.args[0], b))  # (-a) b = -(a b)
+        if b.op == "neg":
+            return neg(t, mul(t, a, b.args[0]))
+        for x, y in ((a, b), (b, a)):
+            if y.op == "div" and y.args[1] is x and y.args[0].op == "const":
+                return y.args[0].value  # x (1 / x) = 1
+            if x.op == "select" and _is_gate(x):
+                # (c ? 1 : 0) y = c ? y : 0, whatever y is where it does not count
+                return function(t, "select", x.args[0], *(_value(z) * y for z in x.args[1:]))
+    return t.pair("mul", a, b) if a.number <= b.number else t.pair("mul", b, a)
 
 
-def _scale(t: Trace, c: float, x: Any) -> Any:
+def scale(t: Trace, c: float, x: Any) -> Any:
     """c x of a number and an expression."""
     if c == 0.0:
         return 0.0
     if c == 1.0:
         return x
     if c < 0.0:
-        return neg(t, _scale(t, -c, x))  # (-c) x = -(c x)
+        return neg(t, scale(t, -c, x))  # (-c) x = -(c x)
     if x.op == "neg":
-        return neg(t, _scale(t, c, x.args[0]))
+        return neg(t, scale(t, c, x.args[0]))
     if x.op == "mul":
         for d, y in (x.args, x.args[::-1]):
             if d.op == "const" and TINY < c * d.value < math.inf:
-                return _scale(t, c * d.value, y)  # c (d x) = (c d) x
+                return scale(t, c * d.value, y)  # c (d x) = (c d) x
     if x.op == "select" and _is_gate(x):
         return function(t, "select", x.args[0], *(_value(z) * c for z in x.args[1:]))
-    return t.node("mul", *_ordered(t, x, c))
+    d = t.constant(c)
+    return t.pair("mul", x, d) if x.number <= d.number else t.pair("mul", d, x)
 
 
 def div(t: Trace, a: Any, b: Any) -> Any:
@@ -142,13 +146,6 @@ def _with_known_truth(op: str, *args: Any) -> Any:
     if op == "logical_and":
         return b if a else False
     return True if a else b
-
-
-def _ordered(t: Trace, a: Any, b: Any) -> tuple[Any, Any]:
-    """The arguments of a commutative operation, the older one first."""
-    if type(b) is float:
-        b = t.constant(b)
-    return (a, b) if a.number <= b.number else (b, a)
 
 
 def _is_gate(choice: Any) -> bool:

@@ -60,8 +60,8 @@ def fuse(program: Program) -> Program:
 
 def _fused(program: Program, node: Node, product: int | None, number: dict[int, int]) -> Node:
     if product is None:
-        return Node(node.op, tuple(number[a] for a in node.args), node.value)
-    a, b = (number[x] for x in program.nodes[product].args)
+        return Node(node.op, tuple([number[a] for a in node.args]), node.value)
+    a, b = [number[x] for x in program.nodes[product].args]
     left, right = node.args
     if node.op == "add":
         return Node("fma", (a, b, number[right if left == product else left]))

@@ -19,11 +19,12 @@ from typing import NamedTuple
 
 from kinetree.errors import DtypeError
 from kinetree.graph.fuse import fuse
+from kinetree.graph.garbage import without_searches
 from kinetree.graph.inline import inline
 from kinetree.graph.narrow import narrow
 from kinetree.graph.program import Input, Output, Program
 from kinetree.graph.records import Records
-from kinetree.graph.schedule import Batch, Calls, Chunk, is_truth, number_arguments, schedule
+from kinetree.graph.schedule import Batch, Calls, Chunk, number_arguments, schedule
 from kinetree.graph.scratch import Slots, waiting
 from kinetree.graph.verify import verify
 from kinetree.lazy import cached_property
@@ -181,6 +182,7 @@ class Lowered:
         return tuple(map(tuple, found))
 
 
+@without_searches()
 def lower(program: Program, style: Style) -> Lowered:
     """The passes, one after the other."""
     program = verify(program) if style.functions else inline(verify(program))
@@ -297,11 +299,11 @@ class _Code:
     def _chunk(self, nodes: Sequence[int]) -> tuple[Instruction, ...]:
         writer = _Writer(self)
         used: dict[int, int] = {}
-        keep = self.style.keep
+        keep, places = self.style.keep, self.places
         for time, n in enumerate(nodes):
             if keep is not None:
                 for a in number_arguments(self.program, n):
-                    if time - used.get(a, time) > keep and a in self.places:
+                    if time - used.get(a, time) > keep and a in places:
                         writer.registers.pop(a, None)
                     used[a] = time
             writer.compute(n)
@@ -309,8 +311,9 @@ class _Code:
             if n in self.results and n not in self.held:
                 writer.store(n, self.results[n])
                 self.stored.add(n)
-            if self.places.get(n, Place(RESULT, 0)).area == SCRATCH:
-                writer.store(n, self.places[n])
+            place = places.get(n)
+            if place is not None and place.area == SCRATCH:
+                writer.store(n, place)
         return tuple(writer.code)
 
     def rest(self) -> list[Step]:
@@ -431,7 +434,7 @@ class _Writer:
             return self.owner.number(node.value)
         if n in self.owner.numbers:
             return self.owner.number(self.owner.numbers[n])
-        if is_truth(self.program, n):  # made anew in each step: only numbers lie in memory
+        if n in self.program.truths:  # made anew in each step: only numbers lie in memory
             return self.compute(n)
         register = self._new(n)
         self.code.append(Load(register, self.owner.places[n]))
@@ -439,7 +442,7 @@ class _Writer:
 
     def compute(self, n: int) -> int:
         node = self.program.nodes[n]
-        args = tuple(self.operand(a) for a in node.args)
+        args = tuple([self.operand(a) for a in node.args])
         register = self._new(n)
         self.code.append(Compute(register, node.op, args))
         return register

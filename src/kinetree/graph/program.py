@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from kinetree.errors import TraceError
 from kinetree.graph.expression import Expression, Function, TooLongError, Trace
+from kinetree.graph.garbage import without_searches
 from kinetree.lazy import cached_property
-from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
+from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
 
 LONG = 6000
 """Nodes: longer programs are traced with functions.
@@ -83,6 +84,11 @@ class Program:
         return total
 
     @cached_property
+    def truths(self) -> frozenset[int]:
+        """The nodes that are truth values and no numbers."""
+        return frozenset(n for n, node in enumerate(self.nodes) if node.op in TRUTHS)
+
+    @cached_property
     def cost(self) -> int:
         """The operations of one state in all, a function counted as thirty."""
         return sum(n * (30 if op in FUNCTIONS else 1) for op, n in self.operations.items())
@@ -105,6 +111,7 @@ def size(shape: Iterable[int]) -> int:
     return math.prod(shape)
 
 
+@without_searches()
 def trace(
     name: str,
     function: Callable[..., Mapping[str, Any]],
@@ -124,15 +131,15 @@ def trace(
     Returns:
         The program, without the nodes that no result needs.
     """
+    shapes = {key: tuple(shape) for key, shape in inputs.items()}
     try:
-        t = Trace(min(limit, LONG), inner=True)
-        results = _traced(t, function, inputs)
+        with Trace(min(limit, LONG), inner=True) as t:
+            return _program(name, t, shapes, _traced(t, function, shapes))
     except TooLongError:
         if limit <= LONG:
             raise
-        t = Trace(limit)
-        results = _traced(t, function, inputs)
-    return _program(name, t, {key: tuple(shape) for key, shape in inputs.items()}, results)
+    with Trace(limit) as t:
+        return _program(name, t, shapes, _traced(t, function, shapes))
 
 
 def _traced(

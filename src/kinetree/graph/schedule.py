@@ -12,11 +12,12 @@ only numbers pass from one chunk to another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from kinetree.graph.program import Program
-from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS
+from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,9 @@ def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[P
 def _stages(program: Program) -> list[int]:
     """How many rounds of functions each node needs, its own included."""
     stages: list[int] = []
-    for node in program.nodes:
-        before = max((stages[a] for a in node.args), default=0)
-        stages.append(before + (node.op in FUNCTIONS))
+    for op, args, _ in program.nodes:
+        before = max([stages[a] for a in args], default=0)
+        stages.append(before + (op in FUNCTIONS))
     return stages
 
 
@@ -102,16 +103,15 @@ def _needed(program: Program, results: set[int], done: set[int]) -> list[int]:
     return sorted(needed)
 
 
-def number_arguments(program: Program, n: int) -> list[int]:
+def number_arguments(program: Program, n: int) -> Sequence[int]:
     """The numbers that a node is computed from, looking through its truth values."""
-    arguments = []
-    for a in program.nodes[n].args:
-        arguments += number_arguments(program, a) if is_truth(program, a) else [a]
+    args = program.nodes[n].args
+    if program.truths.isdisjoint(args):
+        return args
+    arguments: list[int] = []
+    for a in args:
+        arguments += number_arguments(program, a) if a in program.truths else [a]
     return arguments
-
-
-def is_truth(program: Program, n: int) -> bool:
-    return OPERATIONS[program.nodes[n].op].result == "b"
 
 
 def _stretch(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
@@ -147,7 +147,8 @@ def _joins(program: Program, calls: Calls, n: int, chunk_size: int) -> bool:
 
 
 def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
-    work = [n for n in nodes if program.nodes[n].op not in LEAVES and not is_truth(program, n)]
+    idle = LEAVES | TRUTHS
+    work = [n for n in nodes if program.nodes[n].op not in idle]
     count = -(-len(work) // chunk_size)  # as few as fit, all of about one length
     bounds = [len(work) * i // count for i in range(count + 1)] if count else []
     return [Chunk(tuple(work[a:b])) for a, b in pairwise(bounds)]

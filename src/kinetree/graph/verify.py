@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from kinetree.errors import VerificationError
 from kinetree.graph.program import Program, size
-from kinetree.scalar import OPERATIONS
+from kinetree.scalar import LEAVES, OPERATIONS
 
 
 def verify(program: Program) -> Program:
@@ -20,32 +19,22 @@ def verify(program: Program) -> Program:
 
     used: set[int] = set()
     results: list[str] = []
-    for number, (op, args, value) in enumerate(program.nodes):
-        where = f"node {number} ({op})"
+    for number, (op, args, _) in enumerate(program.nodes):
         row = OPERATIONS.get(op)
         if row is None:
-            raise fail(f"{where} is not an operation")
-        if op == "call":
-            row = replace(row, arguments=_call_arguments(program, value, where, fail))
-        if op == "item" and not 0 <= value < _results(program, args):
-            raise fail(f"{where} is result {value} of a call that has fewer")
-        if len(args) != len(row.arguments):
-            raise fail(f"{where} has {len(args)} arguments, {len(row.arguments)} expected")
-        for kind, a in zip(row.arguments, args, strict=True):
+            raise fail(f"node {number} ({op}) is not an operation")
+        wanted = row.arguments
+        if op in LEAVES:
+            wanted = _leaf_arguments(program, number, fail)
+        if len(args) != len(wanted):
+            raise fail(f"node {number} ({op}) has {len(args)} arguments, {len(wanted)} expected")
+        for kind, a in zip(wanted, args, strict=True):
             if not 0 <= a < number:
-                raise fail(f"{where} uses node {a}, which does not come before it")
+                raise fail(f"node {number} ({op}) uses node {a}, which does not come before it")
             if results[a] != kind:
-                raise fail(f"{where} uses node {a}, which is {results[a]!r} and not {kind!r}")
-        if op == "const" and not (isinstance(value, float) and math.isfinite(value)):
-            raise fail(f"{where} holds {value!r}, not a finite number")
-        if op == "input":
-            if not isinstance(value, tuple) or len(value) != 2:
-                raise fail(f"{where} holds {value!r}, not an argument and an element")
-            position, element = value
-            if not 0 <= position < len(program.inputs):
-                raise fail(f"{where} reads argument {position} of {len(program.inputs)}")
-            if not 0 <= element < size(program.inputs[position].shape):
-                raise fail(f"{where} reads element {element} of {program.inputs[position]}")
+                raise fail(
+                    f"node {number} ({op}) uses node {a}, which is {results[a]!r} and not {kind!r}"
+                )
         results.append(row.result)
         used.update(args)
     for output in program.outputs:
@@ -61,6 +50,27 @@ def verify(program: Program) -> Program:
     if dead:
         raise fail(f"node {dead[0]} is dead")
     return program
+
+
+def _leaf_arguments(program: Program, number: int, fail: Callable[[str], VerificationError]) -> str:
+    """The letters of a leaf's arguments, once its value is checked."""
+    op, args, value = program.nodes[number]
+    where = f"node {number} ({op})"
+    if op == "call":
+        return _call_arguments(program, value, where, fail)
+    if op == "item" and not 0 <= value < _results(program, args):
+        raise fail(f"{where} is result {value} of a call that has fewer")
+    if op == "const" and not (isinstance(value, float) and math.isfinite(value)):
+        raise fail(f"{where} holds {value!r}, not a finite number")
+    if op == "input":
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise fail(f"{where} holds {value!r}, not an argument and an element")
+        position, element = value
+        if not 0 <= position < len(program.inputs):
+            raise fail(f"{where} reads argument {position} of {len(program.inputs)}")
+        if not 0 <= element < size(program.inputs[position].shape):
+            raise fail(f"{where} reads element {element} of {program.inputs[position]}")
+    return OPERATIONS[op].arguments
 
 
 def _call_arguments(

@@ -21,7 +21,7 @@ class Field(IntEnum):
     WIDE = 0  # address of the table of steps for a tile
     WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
     INDEX = 2  # address of where the results of a tile lie
-    ONE = 3  # address of the table of steps for one state
+    ONE = 3  # address of the table of steps for one state; zero if there is none
     ONE_CONSTANTS = 4
     INPUTS = 5
     OPERANDS = 6

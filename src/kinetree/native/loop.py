@@ -9,7 +9,7 @@ are read and transposed so that each element's lanes lie side by side, the body 
 results are transposed back. No byte outside the arrays is touched: operands whose elements do not
 lie in C order, and the last tile of a batch if it is not full, go through packed copies of their
 rows (`kinetree.native.packing`), the last state repeated to fill the lanes. A single state goes to
-the one-lane body without any copying.
+the one-lane body without any copying, if there is that body.
 
 With a pool of threads (`kinetree.native.thread_pool`), a long batch is cut into blocks that the
 calling thread and the workers share. Which thread takes a block changes nothing in its results.
@@ -247,7 +247,7 @@ class Driver:
         self._find_modes(b, description, steps.of(I64).at(operands), n, modes, strides)
         status = entry_alloca(b, I32)
         status.set(I32(0))
-        with b.if_else(n == 1) as (single, several):
+        with b.if_else((n == 1) & (description[Field.ONE] != 0)) as (single, several):
             with single:
                 status.set(b.call(self.run_one, [description, args, modes, strides]))
             with several:

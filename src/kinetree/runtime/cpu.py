@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.emit.llvm import Target, emit_body
 from kinetree.graph import Program
+from kinetree.graph.garbage import without_searches
 from kinetree.graph.lower import Style, lower
 from kinetree.graph.program import size
 from kinetree.lazy import cached_property
@@ -82,7 +83,9 @@ class MachineCode:
     def _one(self) -> Prepared:
         """The body for one state, in memory."""
         with COMPILING:
-            return Prepared(*self._load(("one",)))
+            made = Prepared(*self._load(("one",)))
+            self.__dict__.pop("gufunc", None)  # one that runs single states by it replaces it
+            return made
 
     @cached_property
     def _both(self) -> Prepared:
@@ -154,11 +157,16 @@ class MachineCode:
 
     @cached_property
     def gufunc(self) -> Any:
-        """The gufunc for any batch."""
+        """The gufunc for any batch.
+
+        A tile with one state in it gives what the body for one state gives, only later: a batch
+        does not wait for that body to be compiled.
+        """
         interface, kind = self._interface, self._kind
         with COMPILING:
             loop = support(kind).address(f"kinetree_loop_{kind}")
-        loaded, description = self._both
+            body = self._both if "_one" in self.__dict__ else Prepared(*self._load(("wide",)))
+        loaded, description = body
         return make_gufunc(
             loop,
             description,
@@ -277,6 +285,7 @@ def source(program: Program, kind: str) -> str:
     return "\n".join(f"; {name}\n{text}" for name, own in texts.items() for text in own)
 
 
+@without_searches()
 def _generate(program: Program, kind: str, names: Sequence[str]) -> dict[str, Body]:
     """New bodies: their modules are compiled side by side."""
     h = host()

@@ -489,14 +489,18 @@ class _FirstState:
 
     def __call__(self, *arrays: Any) -> Any:
         shapes = [shape for _, shape in self._kernel.interface.inputs]
-        if len(arrays) != len(shapes) or any(
-            getattr(x, "shape", None) != shape for x, shape in zip(arrays, shapes, strict=True)
-        ):
+        if len(arrays) != len(shapes) or not all(map(_is_one_state, arrays, shapes)):
             return NotImplemented
         one = self._compiled.one
         ones = self._kernel._ones
         ones[:] = [one if x is self else x for x in ones]
         return one(*arrays)
+
+
+def _is_one_state(x: Any, core: tuple[int, ...]) -> bool:
+    """Whether an array holds one state: axes in front have length one."""
+    shape = getattr(x, "shape", None)
+    return shape is not None and shape == (1,) * (len(shape) - len(core)) + core
 
 
 def _arrays(results: Any) -> Any:
