@@ -10,7 +10,9 @@ Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators 
 
     tau = Y theta + known + K s,    theta' = P Y^T s
 
-Y has the columns of `passivity_regressor` that belong to the bodies that are learnt.
+V = (s^T M s + (theta - true)^T P^-1 (theta - true)) / 2 falls with V' = -s^T K s. v_r and a_r are
+those of `algorithms.reference`. Y has the columns of `passivity_regressor` that belong to the
+bodies that are learnt.
 """
 
 from __future__ import annotations
@@ -18,10 +20,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms import passivity_forces, passivity_regressor
+from kinetree.algorithms import passivity_forces, passivity_regressor, reference
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
-from kinetree.control.passivity import reference
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
 from kinetree.model.parameters import TEN, Inertial, with_numbers
@@ -67,7 +68,7 @@ def adaptive(
         acceleration: Scalars,
         memory: Scalars,
     ) -> tuple[list[Scalar], list[Scalar]]:
-        vr, ar = reference(own, q, v, slope, target, velocity, acceleration)
+        vr, ar = reference(own, q, v, target, velocity, acceleration, slope)
         s = [r - x for r, x in zip(vr, v, strict=True)]
         tau = passivity_forces(with_numbers(own, parameters, memory), q, v, vr, ar)
         columns = _columns(own, parameters, q, v, vr, ar)

@@ -2,7 +2,9 @@
 
 Source: M. Takegaki & S. Arimoto, A new feedback method for dynamic control of manipulators (1981).
 
-    tau = K_p (q_d (-) q) + K_d (v_d - v) + g(q)
+    tau = K_p (q_d (-) q) + K_d (T v_d - v) + g(q)
+
+T transports the target's velocity to q (see `algorithms.reference`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.algorithms.manifold import transported
 from kinetree.control.controller import Controller
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -41,7 +44,7 @@ def pd(
             default those of critical damping at 10 rad/s, for the inertia that each joint feels on
             average. With fixed steps kd dt must stay well below that inertia.
         target: q_d, (nq,); the neutral configuration if None.
-        velocity: v_d, (nv,).
+        velocity: v_d, (nv,), as in `passivity`.
         gravity: whether gravity (and the joints' springs) are compensated.
     """
 
@@ -58,7 +61,8 @@ def pd(
         still = [0] * model.nv
         held = balafoutis_patel(model, q, still, still) if gravity else still
         e = difference(model, q, target)
-        rows = zip(kp, e, kd, velocity, v, held, strict=True)
+        vt = transported(model, q, target, velocity)
+        rows = zip(kp, e, kd, vt, v, held, strict=True)
         return [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]
 
     felt = felt_inertias(robot)
