@@ -112,10 +112,10 @@ def test_the_text_of_table_2_follows_from_its_figures():
         "quadruped, floating base (6 + 20)": (3.0, 4.0),
     }
     text = unwrapped(paper_text.mechanisms(times))
-    assert "Branching changes the time of C by a factor of 0.50 and that of Γ by 0.50: it" in text
-    assert "it saves time for Γ alone, unlike in the paper" in text
+    assert "With branching, C takes 0.50 times as long and Γ 0.50 times: that saves time" in text
+    assert "that saves time for Γ alone, unlike in the paper" in text
     slow = unwrapped(paper_text.mechanisms(times | {"branched mechanism (20)": (3.0, 7.0)}))
-    assert "it saves no time, unlike in the paper" in slow
+    assert "that saves no time, unlike in the paper" in slow
 
 
 def test_the_texts_of_residuals_and_orders_follow_from_their_figures():

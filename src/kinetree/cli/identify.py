@@ -122,7 +122,8 @@ def lines(found: Identified, files: list[str]) -> Iterator[str]:
         errors = f"{x['error_before']:.4g} before, {x['error_after']:.4g} after"
         yield f"error of joint forces ({x['errors_of']}): {errors}"
     if x["vague"]:
-        yield f"{x['vague']} base parameters are known to less than 30 %"
+        deviations = "have standard deviations above 30 % of their value: see the report"
+        yield f"{x['vague']} of {x['base_parameters']} base parameters {deviations}"
     if x["impossible"]:
         yield f"no body can have the inertia of {', '.join(x['impossible'])}"
     yield from files

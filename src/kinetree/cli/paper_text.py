@@ -32,7 +32,7 @@ def residuals(
     return paragraph(
         f"Serial chains with random axes and inertias, {states} random states. Residuals scale "
         f"with masses, lengths and speeds, and the paper does not say how it drew its "
-        "own: {verdict}"
+        f"own: {verdict}"
     )
 
 
@@ -44,9 +44,9 @@ def mechanisms(times: Mapping[str, Times]) -> str:
         "floating base is one joint with a quaternion, in whose velocities Γ is the derivative of "
         "C ([coriolis.md](../coriolis.md)); the paper's Algorithm 2 takes joints of one degree of "
         "freedom.",
-        _saving("Branching", times["branched mechanism (20)"], times["serial chain (20)"]),
+        _saving("branching", times["branched mechanism (20)"], times["serial chain (20)"]),
         _saving(
-            "Four short limbs instead of two long ones",
+            "four short limbs instead of two long ones",
             times["quadruped, floating base (6 + 20)"],
             times["biped, floating base (6 + 20)"],
         ),
@@ -58,13 +58,12 @@ def mechanisms(times: Mapping[str, Times]) -> str:
 def _saving(what: str, less: Times, more: Times) -> str:
     """One sentence: whether something saves time, for C and for all symbols."""
     shares = [a / b for a, b in zip(less, more, strict=True)]
-    said = f"{what} changes the time of C by a factor of {shares[0]:.2f} and that of Γ by "
-    said += f"{shares[1]:.2f}"
+    said = f"With {what}, C takes {shares[0]:.2f} times as long and Γ {shares[1]:.2f} times"
     if all(share < 1.0 for share in shares):
-        return f"{said}: it saves time, {LIKE}."
+        return f"{said}: that saves time, {LIKE}."
     if all(share >= 1.0 for share in shares):
-        return f"{said}: it saves no time, {UNLIKE}."
-    return f"{said}: it saves time for {'C' if shares[0] < 1.0 else 'Γ'} alone, {UNLIKE}."
+        return f"{said}: that saves no time, {UNLIKE}."
+    return f"{said}: that saves time for {'C' if shares[0] < 1.0 else 'Γ'} alone, {UNLIKE}."
 
 
 def closed_forms(
@@ -91,8 +90,8 @@ def closed_forms(
     )
     return paragraph(
         "The paper concludes that Algorithm 2 is the better way to closed forms, and the more so "
-        f"the more bodies there are: with {last} bodies the partials of H take {paper[-1]:.1f} times "
-        "as long.",
+        f"the more bodies there are: with {last} bodies the partials of H take {paper[-1]:.1f} "
+        "times as long.",
         f"Here, with SymPy's cache, {_gain(bodies, cached)}.",
         f"Without it, {_gain(bodies, bare)}.",
         reason,
@@ -158,8 +157,8 @@ def orders(
     span = f"sizes of {min(sizes)} to {max(sizes)}"
     lower = fitted[0] < 2.0 and fitted[1] < 3.0
     verdict = (
-        f"The exponents fitted here are lower for serial chains, because orders are limits and "
-        "{span} are far from them."
+        "The exponents fitted here are lower for serial chains, because orders are limits and "
+        f"{span} are far from them."
         if lower
         else f"The exponents fitted here for serial chains are {fitted[0]:.2f} and {fitted[1]:.2f}."
     )
