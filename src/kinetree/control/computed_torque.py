@@ -44,23 +44,6 @@ def computed_torque(
         target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,), as in `passivity`.
     """
 
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        kp: Scalars,
-        kd: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        acceleration: Scalars,
-    ) -> list[Scalar]:
-        e = difference(model, q, target)
-        vt, at = reference(model, q, v, target, velocity, acceleration)
-        rows = zip(at, kd, vt, v, kp, e, strict=True)
-        a = [x + d * (w - s) + k * y for x, d, w, s, k, y in rows]
-        return balafoutis_patel(model, q, v, a)
-
     inputs = {
         "kp": kp,
         "kd": kd,
@@ -68,4 +51,23 @@ def computed_torque(
         "velocity": velocity,
         "acceleration": acceleration,
     }
-    return Controller(robot, "computed_torque", law, inputs, state_lengths(robot))
+    return Controller(robot, "computed_torque", _law, inputs, state_lengths(robot))
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    kp: Scalars,
+    kd: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    acceleration: Scalars,
+) -> list[Scalar]:
+    """ID(q, v, a_t + K_d (v_t - v) + K_p e)."""
+    e = difference(model, q, target)
+    vt, at = reference(model, q, v, target, velocity, acceleration)
+    rows = zip(at, kd, vt, v, kp, e, strict=True)
+    a = [x + d * (w - s) + k * y for x, d, w, s, k, y in rows]
+    return balafoutis_patel(model, q, v, a)

@@ -46,21 +46,6 @@ def passivity(
             floating base are in the axes of the target's own body frame.
     """
 
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        gain: Scalars,
-        slope: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        acceleration: Scalars,
-    ) -> list[Scalar]:
-        vr, ar = reference(model, q, v, target, velocity, acceleration, slope)
-        tau = passivity_forces(model, q, v, vr, ar)
-        return [x + k * (r - s) for x, k, r, s in zip(tau, gain, vr, v, strict=True)]
-
     inputs = {
         "gain": RATE * felt_inertias(robot) if gain is None else gain,
         "slope": slope,
@@ -68,4 +53,21 @@ def passivity(
         "velocity": velocity,
         "acceleration": acceleration,
     }
-    return Controller(robot, "passivity", law, inputs, state_lengths(robot))
+    return Controller(robot, "passivity", _law, inputs, state_lengths(robot))
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    gain: Scalars,
+    slope: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    acceleration: Scalars,
+) -> list[Scalar]:
+    """M a_r + C v_r + g + K s."""
+    vr, ar = reference(model, q, v, target, velocity, acceleration, slope)
+    tau = passivity_forces(model, q, v, vr, ar)
+    return [x + k * (r - s) for x, k, r, s in zip(tau, gain, vr, v, strict=True)]
