@@ -17,6 +17,7 @@ import numpy as np
 
 from kinetree.algorithms.link_dynamics import center
 from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.model.joints import Joint
 from kinetree.model.model import Body
 from kinetree.robot import Robot
 from kinetree.robot.cartesian import GeneralizedState, LinkStates
@@ -45,6 +46,19 @@ class _End(NamedTuple):
     number: int
     axes: Array
     point: Array
+
+
+class _Slider(NamedTuple):
+    """A slider: its body, its constraint's number, and the second side of that.
+
+    Bullet pulls each body at its own pivot, across the axis. Pivots that are apart along it turn
+    two equal forces into a couple that acts on nobody in return, and the bodies gain energy. In
+    every step the second pivot is therefore put where the first one is.
+    """
+
+    body: int
+    number: int
+    second: _End
 
 
 class MaximalBodies:
@@ -78,6 +92,7 @@ class MaximalBodies:
         solver = {"numSolverIterations": iterations, "solverResidualThreshold": 0.0}
         self._call("setPhysicsEngineParameter", **solver)
         self._links = [self._created(body) for body in robot.model.bodies]
+        self._sliders: list[_Slider] = []
         self.reset(q, v)
         for k, body in enumerate(robot.model.bodies):
             self._connect(k, body)
@@ -97,6 +112,7 @@ class MaximalBodies:
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Put all bodies where a state has them."""
         x, R, linear, angular = self.robot.cartesian.state(q, v)
+        self._q = np.array(q, float)
         for k, link in enumerate(self._links):
             turned = _quaternion(R[k] @ link.principal)
             self._call("resetBasePositionAndOrientation", link.number, x[k].tolist(), turned)
@@ -112,8 +128,16 @@ class MaximalBodies:
         return LinkStates(*(np.array(part) for part in zip(*rows, strict=True)))
 
     def generalized(self) -> GeneralizedState:
-        """q and v of the robot, and how far Bullet's bodies are from what the joints allow."""
-        return self.robot.cartesian.generalized(*self.state())
+        """q and v of the robot, and how far Bullet's bodies are from what the joints allow.
+
+        Angles go on past half a turn: q is near that of the last call, or of `reset`.
+        """
+        x, R, linear, angular = self.state()
+        poses, velocities = self.robot.cartesian.configuration, self.robot.cartesian.velocity
+        q, pose_residual = poses(x, R)
+        self._q = self.robot.continuous([self._q, q])[-1]
+        v, velocity_residual = velocities(self._q, linear, angular)
+        return GeneralizedState(self._q.copy(), v, pose_residual, velocity_residual)
 
     def step(self, tau: ArrayLike, q: ArrayLike | None = None) -> None:
         """Let joint forces act for one time step.
@@ -122,7 +146,7 @@ class MaximalBodies:
             tau: joint forces, (nv,).
             q: the configuration, if it is known from `generalized` already.
         """
-        where = self.generalized().q if q is None else q
+        where = self.generalized().q if q is None else np.asarray(q, float)
         hat = self.robot.cartesian.joint_torques(where, tau)
         f, torque = self.robot.cartesian.body_wrenches(where, hat.torque, hat.f)
         for link, pull, turn in zip(self._links, f, torque, strict=True):
@@ -130,6 +154,8 @@ class MaximalBodies:
             world = self._bullet.WORLD_FRAME
             self._call("applyExternalForce", link.number, -1, pull.tolist(), x, world)
             self._call("applyExternalTorque", link.number, -1, turn.tolist(), world)
+        for slider in self._sliders:
+            self._recenter(slider, where)
         self._call("stepSimulation")
 
     def _call(self, name: str, *arguments: Any, **named: Any) -> Any:
@@ -165,13 +191,28 @@ class MaximalBodies:
         """The constraints of a joint: points, or for a slider an axis, that both bodies share."""
         kind, axis = self._constraints[k]
         if kind == "slide":
-            self._hold(k, body, np.zeros(3), self._bullet.JOINT_PRISMATIC, axis)
+            made = self._hold(k, body, np.zeros(3), self._bullet.JOINT_PRISMATIC, axis)
+            self._sliders.append(_Slider(k, *made))
         ends = {"hinge": (-HALF_AXLE, HALF_AXLE), "ball": (0.0,)}.get(kind, ())
         for end in ends:
             self._hold(k, body, axis * end, self._bullet.JOINT_POINT2POINT, np.zeros(3))
 
-    def _hold(self, k: int, body: Body, point: Array, kind: int, axis: Array) -> None:
-        """A constraint at a point, given in the joint's frame and so in the link's, too."""
+    def _recenter(self, slider: _Slider, q: Array) -> None:
+        """Put the second pivot of a slider where the first one is."""
+        model = self.robot.model
+        body, at = model.bodies[slider.body], model.q_slices[slider.body]
+        moved = np.array([float(x) for x in body.joint.transform(q[at].tolist()).translation])
+        way = moved if body.parent < 0 else -moved  # the first side is the link, or its parent
+        pivot = slider.second.point + slider.second.axes @ way
+        # Bullet resets the largest force unless it is given again
+        settings = {"jointChildPivot": pivot.tolist(), "maxForce": STRONG}
+        self._call("changeConstraint", slider.number, **settings)
+
+    def _hold(self, k: int, body: Body, point: Array, kind: int, axis: Array) -> tuple[int, _End]:
+        """A constraint at a point, given in the joint's frame and so in the link's, too.
+
+        Returns its number, and the second of its two sides.
+        """
         link = self._links[k]
         at = np.array([[float(x) for x in row] for row in body.placement.matrix()])
         inner = _End(link.number, link.principal.T, link.principal.T @ (point - link.center))
@@ -195,6 +236,7 @@ class MaximalBodies:
             _quaternion(second.axes),
         )
         self._call("changeConstraint", number, maxForce=STRONG)
+        return number, second
 
 
 def _kind(body: Body) -> tuple[str, Array]:
@@ -202,20 +244,26 @@ def _kind(body: Body) -> tuple[str, Array]:
     joint = body.joint
     somewhere = random.Random(1)
     if body.follows is None:
-        q = [somewhere.uniform(-0.5, 0.5) for _ in range(joint.nq)]
-        Phi = [np.array([float(x) for x in axis]) for axis in joint.subspace(joint.normalized(q))]
+        Phi, elsewhere = (_axes(joint, somewhere) for _ in range(2))
         linear = [axis[:3] for axis in Phi if np.abs(axis[:3]).max() > ROUNDING]
         angular = [axis[3:] for axis in Phi if np.abs(axis[3:]).max() > ROUNDING]
         counts = (len(linear), len(angular))
         kinds = {(0, 1): "hinge", (0, 3): "ball", (1, 0): "slide"}
-        if counts in kinds and len(Phi) == sum(counts):
+        bent = len(Phi) == 1 and np.abs(Phi[0] - elsewhere[0]).max() > ROUNDING
+        if counts in kinds and len(Phi) == sum(counts) and not bent:
             return kinds[counts], (angular or linear)[0]
         if len(Phi) == 6:
             return "free", np.zeros(3)
     raise KinetreeError(
         f"joint {body.joint_name!r} is none that Bullet's constraints can hold: hinges, balls, "
-        "sliders and free joints are, each with coordinates of its own"
+        "straight sliders and free joints are, each with coordinates of its own"
     )
+
+
+def _axes(joint: Joint, somewhere: random.Random) -> list[Array]:
+    """The axes of a joint at a random configuration: linear, then angular."""
+    q = joint.normalized([somewhere.uniform(-0.5, 0.5) for _ in range(joint.nq)])
+    return [np.array([float(x) for x in axis]) for axis in joint.subspace(q)]
 
 
 def _quaternion(R: Array) -> list[float]:

@@ -49,7 +49,7 @@ class InCoordinates:
 
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
         nv = self._kernels.model.nv
-        lengths = {name: self.count if name in ("y", "dy") else nv for name in arguments}
+        lengths = {name: nv if name == "tau" else self.count for name in arguments}
         return self._kernels.custom(name, algorithm, lengths)
 
     @cached_property
@@ -151,6 +151,47 @@ class InCoordinates:
             (..., n).
         """
         return self._force(y, tau, out=out)
+
+    @cached_property
+    def _inverse(self) -> Kernel:
+        algorithm = partial(algorithms.inverse_dynamics_in, self._chart)
+        return self._kernel("inverse_dynamics", algorithm, "y", "dy", "ddy")
+
+    def inverse_dynamics(
+        self, y: ArrayLike, dy: ArrayLike, ddy: ArrayLike, out: Out = None
+    ) -> Array:
+        """The forces along y that give a motion; drives and friction included, as in Robot's.
+
+        Arguments:
+            y, dy, ddy: coordinates, their rates and second rates, (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n): A^T tau, as `forces` gives it for the joint forces tau.
+        """
+        return self._inverse(y, dy, ddy, out=out)
+
+    @cached_property
+    def _forward(self) -> Kernel:
+        algorithm = partial(algorithms.forward_dynamics_in, self._chart)
+        return self._kernel("forward_dynamics", algorithm, "y", "dy", "force")
+
+    def forward_dynamics(
+        self, y: ArrayLike, dy: ArrayLike, force: ArrayLike, out: Out = None
+    ) -> Array:
+        """The second rates of y under forces along y.
+
+        Where the columns of A are dependent, they do not determine y'': the result is not finite.
+
+        Arguments:
+            y, dy: coordinates and their rates, (..., n).
+            force: A^T tau, (..., n): `forces` gives it for joint forces tau.
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
+        return self._forward(y, dy, force, out=out)
 
     @cached_property
     def _symbols(self) -> Kernel:

@@ -79,6 +79,35 @@ def test_the_motion_is_the_same(arm, y):
     assert tau.shape == drives.shape
 
 
+def test_inverse_and_forward_dynamics_are_those_of_the_joints(arm, y):
+    other, rng = arm.in_coordinates(bent, 7), np.random.default_rng(8)
+    dy, ddy = rng.standard_normal((2, 7))
+    q, A = other.coordinates(y), other.derivative(y)
+    rate = np.array(coordinates.derivative_rate(bent, y.tolist(), dy.tolist()), float)
+    tau = arm.inverse_dynamics(q, A @ dy, A @ ddy + rate @ dy)
+    force = other.inverse_dynamics(y, dy, ddy)
+    assert relative_error(force, A.T @ tau) < FEW
+    assert relative_error(force, other.forces(y, tau)) < FEW
+    assert relative_error(other.forward_dynamics(y, dy, force), ddy) < 1e-9
+    assert other.forward_dynamics(np.tile(y, (3, 1)), dy, force).shape == (3, 7)
+
+
+def test_fewer_coordinates_than_joints_are_a_constrained_robot():
+    """Two joints that are led by one coordinate, against the energy of that motion."""
+    robot = kt.robots.double_pendulum().without("damping", "friction")
+    led = robot.in_coordinates(lambda y: [y[0], -2.0 * y[0] + 0.1 * sin(y[0])], 1)
+    y, dy, h = np.array([0.4]), np.array([1.3]), 1e-4
+
+    def energy(s):
+        """After a time s, to second order in it."""
+        there, rate = y + s * dy + 0.5 * s * s * a, dy + s * a
+        q, v = led.coordinates(there), led.derivative(there) @ rate
+        return robot.kinetic_energy(q, v) + robot.potential_energy(q)
+
+    a = led.forward_dynamics(y, dy, [0.0])
+    assert abs(energy(h) - energy(-h)) / (2 * h) < 1e-6
+
+
 def test_a_batch_of_states(arm):
     other = arm.in_coordinates(bent, 7)
     y = np.random.default_rng(5).uniform(-1.0, 1.0, (6, 7))

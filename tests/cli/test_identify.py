@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import kinetree as kt
+from kinetree.cli import identify
 from kinetree.cli.app import app
 from kinetree.identify import base_parameters
 from tests.identify.motions import changed, made_log, smooth_motion
@@ -61,3 +62,12 @@ def test_several_files_are_fitted_together(tmp_path):
     alone = CliRunner().invoke(app, [*words[:3], *words[-2:], "--report", str(page)])
     assert alone.exit_code == 0
     assert measured > 2 * int(page.read_text().split(" measurements of")[0].split()[-1])
+
+
+def test_vague_parameters_are_said_to_be_vague(monkeypatch):
+    told = {"base_parameters": 60, "condition": 12.0, "vague": 32, "impossible": []}
+    monkeypatch.setattr(identify, "summary", lambda found, files: told)
+    assert (
+        "32 of 60 base parameters have standard deviations above 30% of their values"
+        in identify.lines(None, [])
+    )

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import kinetree as kt
-from kinetree.cli import paper, paper_symbols
+from kinetree.cli import paper, paper_symbols, paper_text
 from tests.cli.test_app import invoke
 
 PAGE = Path(__file__).parents[2] / "docs/paper/README.md"
@@ -72,6 +72,60 @@ def test_the_page_says_where_it_differs_from_the_paper():
         "The exponents fitted here are lower",
     ):
         assert said in text
+
+
+def unwrapped(text):
+    return " ".join(text.split())
+
+
+def closed_forms(cached, bare):
+    return unwrapped(paper_text.closed_forms((5, 10, 15), (1.3, 2.5, 4.6), cached, bare, 6.1))
+
+
+def test_the_text_of_table_3_follows_from_its_figures():
+    text = closed_forms(cached=(0.5, 0.6, 0.7), bare=(0.7, 1.9, 3.0))
+    assert "0.5, 0.6 and 0.7 times as long with 5, 10 and 15 bodies" in text
+    slower = "Algorithm 2 gains with the number of bodies, but with 15 it is the slower one, unlike"
+    assert slower in text.partition("Without it")[0]
+    faster = "Algorithm 2 gains with the number of bodies, and with 15 it is the faster one, as in"
+    assert faster in text.partition("Without it")[2]
+    assert "The cache favours the partials" in text
+    text = closed_forms(cached=(1.0, 0.9, 0.7), bare=(0.9, 0.8, 0.7))
+    assert "as in the paper" not in text
+    assert text.count("does not gain with the number of bodies, and with 15 it is the slower") == 2
+    assert "The cache favours" not in text
+    assert "it is as fast, unlike" in closed_forms(cached=(0.7, 0.9, 1.0), bare=(1.0, 2.0, 3.0))
+
+
+def test_the_text_of_serial_chains_follows_from_its_figures():
+    faster = unwrapped(paper_text.serial_chains(10, 8.85, 0.96, 12_909_017))
+    assert "the faster one for 10 bodies, 0.96 s against 8.85 s, unlike" in faster
+    slower = unwrapped(paper_text.serial_chains(10, 1.0, 9.0, 12_909_017))
+    assert "the slower one for 10 bodies, 9.00 s against 1.00 s, as in the paper" in slower
+
+
+def test_the_text_of_table_2_follows_from_its_figures():
+    times = {
+        "serial chain (20)": (2.0, 6.0),
+        "branched mechanism (20)": (1.0, 3.0),
+        "biped, floating base (6 + 20)": (2.0, 6.0),
+        "quadruped, floating base (6 + 20)": (3.0, 4.0),
+    }
+    text = unwrapped(paper_text.mechanisms(times))
+    assert "With branching, C takes 0.50 times as long and Γ 0.50 times: that saves time" in text
+    assert "that saves time for Γ alone, unlike in the paper" in text
+    slow = unwrapped(paper_text.mechanisms(times | {"branched mechanism (20)": (3.0, 7.0)}))
+    assert "that saves no time, unlike in the paper" in slow
+
+
+def test_the_texts_of_residuals_and_orders_follow_from_their_figures():
+    assert "ours are smaller" in unwrapped(paper_text.residuals([[1.0, 2.0]], [[2.0, 2.0]], 10))
+    larger = paper_text.residuals([[3.0, 2.0]], [[2.0, 2.0]], 10)
+    assert "1 of our 2 are larger" in unwrapped(larger)
+    lower = paper_text.orders((5, 20), (1.4, 2.1), 38.0, 0.5, (0.7, 2.0))
+    assert "are lower for serial chains" in unwrapped(lower)
+    higher = paper_text.orders((5, 20), (2.1, 3.2), 0.5, 0.01, (0.7, 2.0))
+    assert "are 2.10 and 3.20" in unwrapped(higher)
 
 
 @pytest.mark.slow

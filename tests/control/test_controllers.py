@@ -1,5 +1,7 @@
 """Controllers: each does in closed loop what its theory says, over numbers and compiled."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -168,6 +170,30 @@ def test_quaternions_of_matrices_turn_as_those_do():
     x, y, z, w = quaternions(R).T
     found = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
     assert relative_error(found, R[:, :, 0]) < EXACT
+
+
+def test_controllers_pickle_before_and_after_use():
+    plain = made()
+    more = {
+        "adaptive": kt.control.adaptive(ARM, ["link7"], target=GOAL),
+        "compensated": kt.control.compensated(plain["pd"]),
+    }
+    q, v = GOAL + 0.1, np.full(7, 0.2)
+    for name, controller in (plain | more).items():
+        fresh = pickle.loads(pickle.dumps(controller))
+        expected = controller.forces(q, v)
+        used = pickle.loads(pickle.dumps(controller))
+        assert repr(fresh) == repr(used) == repr(controller), name
+        for copy in (fresh, used):
+            assert relative_error(copy.forces(q, v), expected) < EXACT, name
+            assert (copy.memory == controller.memory).all()
+
+
+def test_a_rollout_under_a_controller_pickles_after_use():
+    rollout = ARM.rollout(kt.control.pd(ARM, target=GOAL), 3, 1e-3)
+    run = rollout(GOAL, np.ones(7))
+    again = pickle.loads(pickle.dumps(rollout))(GOAL, np.ones(7))
+    assert relative_error(again.q, run.q) < EXACT
 
 
 def test_wrong_inputs_are_named():

@@ -77,7 +77,7 @@ def test_what_cannot_be_is_said():
         exciting_motion(ARM, criterion="luck")
     with pytest.raises(UnknownNameError, match="curve"):
         exciting_motion(ARM, curve="line")
-    with pytest.raises(KinetreeError, match="two or more are needed"):
+    with pytest.raises(KinetreeError, match="harmonics must be a whole number, 2 or more"):
         exciting_motion(ARM, harmonics=1)
 
 

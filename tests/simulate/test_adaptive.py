@@ -47,8 +47,12 @@ def test_events_are_found():
 def test_a_controller_with_memory_is_integrated_along():
     arm = kt.robots.arm()
     controller = kt.control.adaptive(arm, ["link7"], adaptation=1e-4)
-    run = arm.simulate_adaptive(np.full(7, 0.1), np.zeros(7), controller, time=0.2, tolerance=1e-6)
+    options = {"time": 0.2, "tolerance": 1e-6, "record": ["memory"]}
+    run = arm.simulate_adaptive(np.full(7, 0.1), np.zeros(7), controller, **options)
     assert np.isfinite(run.tau).all()
+    assert run["memory"].shape == (len(run.times), 10)
+    assert (run["memory"][0] == controller.memory).all()
+    assert (run["memory"][-1] != controller.memory).any()
 
 
 def test_a_batch_is_refused():

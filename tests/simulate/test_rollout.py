@@ -145,6 +145,74 @@ def test_a_controller_with_memory_is_carried_along():
     assert (ends[0] - ends[1]) / (2 * h) == pytest.approx((gradient["v0"] * dv).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("every", [1, 5])
+def test_what_a_controller_learns_is_recorded(every):
+    controller = kt.control.adaptive(PENDULUM, ["lower"], target=[0.1, 0.2], adaptation=1e-3)
+    q, v = start(PENDULUM, 2)
+    run = PENDULUM.rollout(controller, 10, 0.01, record=["memory", "energy"], every=every)(q, v)
+    assert run["memory"].shape == (2, 10 // every + 1, 10)
+    expected = np.tile(controller.memory, (2, 1))
+    plain = PENDULUM.rollout(controller, 10, 0.01)(q, v)
+    for k in range(10):
+        if k % every == 0:
+            assert np.abs(run["memory"][:, k // every] - expected).max() < 1e-12
+        state = 0.01 * k, plain.q[:, k], plain.v[:, k]
+        expected = expected + 0.01 * controller.kernel(*state, controller.p, expected)[1]
+    assert np.abs(run["memory"][:, -1] - expected).max() < 1e-12
+    assert (run["memory"][:, -1] != controller.memory).any()
+
+
+def test_a_controller_without_memory_has_none_to_record():
+    with pytest.raises(kt.errors.KinetreeError, match=r"'memory': the controller .* has no memory"):
+        PENDULUM.rollout(kt.control.pd(PENDULUM), 5, 0.01, record=["memory"])
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        (
+            "q",
+            np.zeros((2, 4, 2)),
+            r"weights of 'q' have shape \(2, 4, 2\); \(2, 6, 2\) is expected",
+        ),
+        ("v", np.zeros(3), r"weights of 'v' have shape \(3,\)"),
+        ("v", 1.0, r"weights of 'v' have shape \(\)"),
+        ("v", np.zeros((3, 2)), r"or \(2, 2\) at the end alone"),
+        ("q", "text", "weights of 'q' has dtype"),
+    ],
+)
+def test_wrong_weights_are_named(name, array, message):
+    rollout, (q, v) = PENDULUM.rollout(None, 5, 0.01), start(PENDULUM, 2)
+    with pytest.raises(kt.errors.KinetreeError, match=message):
+        rollout.gradient(q, v, {name: array})
+
+
+@pytest.mark.parametrize(
+    ("along", "message"),
+    [
+        ({"q0": np.zeros(3)}, r"along 'q0' has shape \(3,\); \(2, 2\) is expected"),
+        ({"v0": np.zeros((3, 2))}, r"along 'v0' has shape \(3, 2\)"),
+        ({"p": np.zeros(2)}, "along has no entry 'p'"),
+        ({"qq": np.zeros(2)}, "along has no entry 'qq'"),
+        (np.zeros(2), "along is a ndarray; arrays by name are expected"),
+    ],
+)
+def test_wrong_directions_are_named(along, message):
+    rollout, (q, v) = PENDULUM.rollout(None, 5, 0.01), start(PENDULUM, 2)
+    with pytest.raises(kt.errors.KinetreeError, match=message):
+        rollout.sensitivity(q, v, along)
+
+
+@pytest.mark.parametrize("given", ["text", 1.0, [[1.0], [1.0, 2.0]], None])
+def test_a_wrong_start_or_input_is_named(given):
+    rollout, (q, v) = PENDULUM.rollout(wave, 5, 0.01, inputs=2), start(PENDULUM, 2)
+    with pytest.raises(kt.errors.KinetreeError, match="q0"):
+        rollout(given, v, [1.0, 0.1])
+    if given is not None:
+        with pytest.raises(kt.errors.KinetreeError, match=r"^p "):
+            rollout(q, v, given)
+
+
 def test_progress_is_told_and_changes_nothing():
     q, v = start(PENDULUM, 2)
     shares = []
@@ -171,5 +239,5 @@ def test_wrong_lengths_are_refused(arguments, message):
 
 def test_wrong_weights_are_named():
     rollout = PENDULUM.rollout(None, 4, 0.01)
-    with pytest.raises(kt.errors.KinetreeError, match=r"weights of \['tau'\]"):
+    with pytest.raises(kt.errors.KinetreeError, match="weights has no entry 'tau'"):
         rollout.gradient(np.zeros(2), np.zeros(2), {"tau": np.zeros(2)})

@@ -59,6 +59,7 @@ from kinetree.algorithms.minverse import minverse
 from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, momentum_rate
 from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
+from kinetree.algorithms.reference import reference
 from kinetree.algorithms.regressor import base_wrench_regressor, drive_regressor, regressor
 from kinetree.algorithms.regressor_momentum import energy_regressor, momentum_regressor
 from kinetree.algorithms.regressor_passivity import passivity_regressor
@@ -131,6 +132,7 @@ __all__ = [
     "poses",
     "potential_energy",
     "rate",
+    "reference",
     "regressor",
     "rnea",
     "symbols",

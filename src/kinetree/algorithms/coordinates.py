@@ -11,6 +11,8 @@ Source: Echeandia & Wensing, section 3.3 and the proof of Theorem 1.
     tau-bar   force       A^T tau (35)
     Gamma-bar symbols     (74)
 
+    tau-bar = A^T ID(q, A y', A y'' + A' y'), and y'' from it: H-bar y'' = tau-bar - its bias
+
 Derivatives of q(y) come from running it on dual numbers, once and twice.
 
 Where the text at hand has something else, docs/sources.md says so.
@@ -25,7 +27,7 @@ from collections.abc import Callable, Sequence
 from kinetree.algorithms.christoffel import christoffel_symbols
 from kinetree.algorithms.coriolis import coriolis
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dense import dot
+from kinetree.algorithms.dense import dot, inverse_symmetric
 from kinetree.algorithms.rnea import rnea
 from kinetree.dual import Dual, lift
 from kinetree.model import Model
@@ -74,6 +76,33 @@ def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
 def force_in(chart: Chart, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
     """tau-bar (35)."""
     return [dot(column, tau) for column in transposed(derivative(chart, y))]
+
+
+def inverse_dynamics_in(
+    chart: Chart,
+    model: Model,
+    y: Sequence[Scalar],
+    dy: Sequence[Scalar],
+    ddy: Sequence[Scalar],
+) -> list[Scalar]:
+    """tau-bar of a motion: drives and friction included."""
+    A, dA = derivative(chart, y), derivative_rate(chart, y, dy)
+    v = [dot(row, dy) for row in A]
+    a = [dot(row, ddy) + dot(bent, dy) for row, bent in zip(A, dA, strict=True)]
+    return force_in(chart, y, rnea(model, list(chart(y)), v, a))
+
+
+def forward_dynamics_in(
+    chart: Chart,
+    model: Model,
+    y: Sequence[Scalar],
+    dy: Sequence[Scalar],
+    force: Sequence[Scalar],
+) -> list[Scalar]:
+    """y'' under tau-bar."""
+    bias = inverse_dynamics_in(chart, model, y, dy, [0] * len(y))
+    left = [f - b for f, b in zip(force, bias, strict=True)]
+    return [dot(row, left) for row in inverse_symmetric(mass_in(chart, model, y))]
 
 
 def symbols_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Matrix]:

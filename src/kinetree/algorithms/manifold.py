@@ -7,6 +7,7 @@ Robotics (2017), section 3.3.3, for that of rigid motions. Each joint has its ow
     code     meaning
     (+)      q (+) dv: moved along a velocity
     (-)      q1 (-) q0: the velocity between two
+    v_0      `transported`: of q0 beside a q1 that moves with v, so that q1 (-) q0 stays
 
 Cost: O(N).
 """
@@ -64,4 +65,20 @@ def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list
     for i in model.coordinate_order:
         at, along = model.q_slices[i], model.v_slices[i]
         dv[along] = model.bodies[i].joint.difference(q0[at], q1[at])
+    return dv
+
+
+def transported(
+    model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+) -> list[Scalar]:
+    """The velocity at q0 that keeps q1 (-) q0 constant while q1 moves with v.
+
+    It is v itself where v is the rate of q. For a quaternion it is E v with E = R0^T R1, for a
+    floating base the adjoint of X0^-1 X1 applied to v: both have the components of the same motion,
+    seen in another frame.
+    """
+    dv: list[Scalar] = [0] * model.nv
+    for i in model.coordinate_order:
+        at, along = model.q_slices[i], model.v_slices[i]
+        dv[along] = model.bodies[i].joint.transported(q0[at], q1[at], v[along])
     return dv

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree import Robot
 from kinetree.errors import KinetreeError
 from kinetree.identify import Identified, Log, differentiated, filtered, fit, read, resampled
+from kinetree.identify.result import VAGUE
 from kinetree.lazy import cached_property
 
 SLOW = 0.02
@@ -122,7 +123,8 @@ def lines(found: Identified, files: list[str]) -> Iterator[str]:
         errors = f"{x['error_before']:.4g} before, {x['error_after']:.4g} after"
         yield f"error of joint forces ({x['errors_of']}): {errors}"
     if x["vague"]:
-        yield f"{x['vague']} base parameters are known to less than 30 %"
+        deviations = f"have standard deviations above {VAGUE:.0%} of their values"
+        yield f"{x['vague']} of {x['base_parameters']} base parameters {deviations}"
     if x["impossible"]:
         yield f"no body can have the inertia of {', '.join(x['impossible'])}"
     yield from files

@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 
 from kinetree import algorithms, robots
-from kinetree.cli import paper_symbols
+from kinetree.cli import paper_symbols, paper_text
 from kinetree.errors import KinetreeError, MissingExtraError
 from kinetree.graph import trace
 from kinetree.model import Model
@@ -114,13 +114,8 @@ def table_1() -> str:
         for ours, paper in zip(found, theirs, strict=True):
             row += [f"{ours[k]:.1e}", f"{paper:.1e}"]
         rows.append(row)
-    return f"{_table(head, rows)}\n\n{RESIDUALS.format(states=STATES)}"
-
-
-RESIDUALS = """\
-Serial chains with random axes and inertias, {states} random states. Residuals scale with masses,
-lengths and speeds, and the paper does not say how it drew its own: that ours are smaller says no
-more than that nothing is wrong."""
+    said = paper_text.residuals(found, list(zip(*TABLE_1.values(), strict=True)), STATES)
+    return f"{_table(head, rows)}\n\n{said}"
 
 
 # table 2
@@ -139,21 +134,13 @@ def mechanisms() -> dict[str, Robot]:
 
 
 def table_2() -> str:
-    rows = []
-    for name, robot in mechanisms().items():
+    rows, times = [], {name: one_call(robot) for name, robot in mechanisms().items()}
+    for name, measured in times.items():
         paper = [f"{x:.0f} µs" for x in TABLE_2[name]] if name in TABLE_2 else ["–", "–"]
-        C, Gamma = (f"{x:.2f} µs" for x in one_call(robot))
+        C, Gamma = (f"{x:.2f} µs" for x in measured)
         rows.append([name, C, paper[0], Gamma, paper[1]])
-    return f"{_table(['mechanism', 'C', 'paper', 'all Γ', 'paper'], rows)}\n\n{BASES}"
-
-
-BASES = """\
-The paper's biped and quadruped have "20 actuated" degrees of freedom, so their times stand beside
-floating bases. The same limbs on a fixed base are listed above them. Here a floating base is one
-joint with a quaternion, in whose velocities Γ is the derivative of C
-([coriolis.md](../coriolis.md)); the paper's Algorithm 2 takes joints of one degree of freedom. The
-order is the paper's: branching saves time, and four short limbs take less than two long ones. The
-level differs, because the paper's program takes any robot and ours is compiled for one."""
+    head = ["mechanism", "C", "paper", "all Γ", "paper"]
+    return f"{_table(head, rows)}\n\n{paper_text.mechanisms(times)}"
 
 
 def one_call(robot: Robot) -> tuple[float, float]:
@@ -205,47 +192,33 @@ def table_3() -> str:
             row += [f"{x:.2f} s" for x in seconds]
         rows.append(row)
     partials, recursion = paper_symbols.WAYS
-    last = BODIES[-1]
-    paper, cached, bare = (
-        TABLE_3[partials][-1] / TABLE_3[recursion][-1],
-        with_cache[partials, last].seconds / with_cache[recursion, last].seconds,
-        without[partials, last].seconds / without[recursion, last].seconds,
+    theirs = [a / b for a, b in zip(TABLE_3[partials], TABLE_3[recursion], strict=True)]
+    cached, bare = (
+        [times[partials, n].seconds / times[recursion, n].seconds for n in BODIES]
+        for times in (with_cache, without)
     )
+    last = BODIES[-1]
     longer = with_cache[recursion, last].length / with_cache[partials, last].length
-    why = CLOSED_FORMS.format(last=last, paper=paper, cached=cached, bare=bare, longer=longer)
+    why = paper_text.closed_forms(BODIES, theirs, cached, bare, longer)
     return f"{_table(head, rows)}\n\n{why}\n\n{_serial_chains()}"
 
 
-CLOSED_FORMS = """\
-The paper concludes that Algorithm 2 is the better way to closed forms, and the more so the more
-bodies there are: with {last} bodies the partials of H take {paper:.1f} times as long. Here they
-take {cached:.1f} times as long with SymPy's cache, and {bare:.1f} times without it. The reason is
-that the entries of H share subexpressions, and the cache lets SymPy differentiate each of them
-once. Without it, Algorithm 2 gains with the number of bodies, as in the paper, which does not say
-whether MATLAB's toolbox caches derivatives. Nothing is simplified here. Written out, the symbols
-of Algorithm 2 are {longer:.1f} times as long as those from the partials."""
-
-
 def _serial_chains() -> str:
-    rows = []
-    for way in paper_symbols.WAYS:
-        row = [way]
-        for n in SERIAL:
-            seconds, length = paper_symbols.measured(way, n, 1, runs=1)
-            row += [f"{seconds:.2f} s", f"{length:,}"]
-        rows.append(row)
+    found = {
+        way: [paper_symbols.measured(way, n, 1, runs=1) for n in SERIAL]
+        for way in paper_symbols.WAYS
+    }
+    rows = [
+        [way, *(x for m in measured for x in (f"{m.seconds:.2f} s", f"{m.length:,}"))]
+        for way, measured in found.items()
+    ]
     head = ["serial chain"]
     for n in SERIAL:
         head += [f"{n} bodies", "operations, written out"]
-    return f"{_table(head, rows)}\n\n{CHAINS}"
-
-
-CHAINS = """\
-For serial chains the paper finds the reverse: differentiating H is preferable, and Algorithm 2
-takes 26.8 minutes for 10 bodies. Here Algorithm 2 is the faster one for 10 bodies. It multiplies
-and adds without expanding anything, and SymPy keeps what its results share only once; written out
-they have millions of operations. A program that expands or simplifies results has to go through
-all of them, which is our guess at the paper's 26.8 minutes."""
+    partials, recursion = (found[way][-1] for way in paper_symbols.WAYS)
+    seconds = partials.seconds, recursion.seconds
+    said = paper_text.serial_chains(SERIAL[-1], *seconds, recursion.length)
+    return f"{_table(head, rows)}\n\n{said}"
 
 
 # figures
@@ -360,14 +333,6 @@ def _why(chains: Growth) -> str:
     ]
     table = _table(["serial chains", "polynomial through the operations"], rows)
     call, times = one_call(robots.chain(1))[0], chains.times["C"]
-    text = ORDERS.format(call=call, least=min(times), most=max(times), even=C[1] / C[0])
+    fitted = [exponent(chains.sizes, chains.operations[what]) for what in ("C", "Γ")]
+    text = paper_text.orders(chains.sizes, (fitted[0], fitted[1]), C[1] / C[0], call, times)
     return f"{table}\n\n{text}"
-
-
-ORDERS = """\
-The paper reports O(N²) for C and O(N³) for Γ of serial chains, and for branching by two an
-exponent between 1 and 2. The exponents fitted here are lower for serial chains, because orders are
-limits and sizes of 5 to 20 are far from them. The polynomials have the paper's orders, but in C
-the linear term is the larger one up to N = {even:.0f}; fitted exponents rise with N towards 2 and
-3. Times grow even less, because a call from Python takes {call:.1f} µs before anything is
-computed, out of {least:.1f} to {most:.1f} µs for C of serial chains."""

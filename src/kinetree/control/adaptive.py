@@ -10,18 +10,20 @@ Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators 
 
     tau = Y theta + known + K s,    theta' = P Y^T s
 
-Y has the columns of `passivity_regressor` that belong to the bodies that are learnt.
+V = (s^T M s + (theta - true)^T P^-1 (theta - true)) / 2 falls with V' = -s^T K s. v_r and a_r are
+those of `algorithms.reference`. Y has the columns of `passivity_regressor` that belong to the
+bodies that are learnt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms import passivity_forces, passivity_regressor
+from kinetree.algorithms import passivity_forces, passivity_regressor, reference
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
-from kinetree.control.passivity import reference
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
 from kinetree.model.parameters import TEN, Inertial, with_numbers
@@ -52,27 +54,6 @@ def adaptive(
     """
     parameters = [Inertial(name) for name in bodies]
     start = [float(x) for part in parameters for x in part.nominal(robot.model)]
-    own = robot.model  # in the frames of its bodies, in which the parameters are
-
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        gain: Scalars,
-        slope: Scalars,
-        adaptation: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        acceleration: Scalars,
-        memory: Scalars,
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        vr, ar = reference(own, q, v, slope, target, velocity, acceleration)
-        s = [r - x for r, x in zip(vr, v, strict=True)]
-        tau = passivity_forces(with_numbers(own, parameters, memory), q, v, vr, ar)
-        columns = _columns(own, parameters, q, v, vr, ar)
-        rates = [x * dot(s, column) for x, column in zip(adaptation, columns, strict=True)]
-        return [x + k * y for x, k, y in zip(tau, gain, s, strict=True)], rates
 
     inputs = {
         "gain": RATE * felt_inertias(robot) if gain is None else gain,
@@ -82,6 +63,8 @@ def adaptive(
         "velocity": velocity,
         "acceleration": acceleration,
     }
+    # the model in the frames of its bodies, in which the parameters are
+    law = partial(_law, own=robot.model, parameters=parameters)
     lengths = state_lengths(robot) | {"adaptation": len(start)}
     return Controller(robot, "adaptive", law, inputs, lengths, start)
 
@@ -92,3 +75,28 @@ def _columns(model: Model, parameters: Sequence[Inertial], *motion: Any) -> list
     names = [body.name for body in model.bodies]
     starts = [len(TEN) * names.index(part.name) for part in parameters]
     return [list(column) for k in starts for column in columns[k : k + len(TEN)]]
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    gain: Scalars,
+    slope: Scalars,
+    adaptation: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    acceleration: Scalars,
+    memory: Scalars,
+    *,
+    own: Model,
+    parameters: Sequence[Inertial],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Y theta + known + K s, and theta'."""
+    vr, ar = reference(own, q, v, target, velocity, acceleration, slope)
+    s = [r - x for r, x in zip(vr, v, strict=True)]
+    tau = passivity_forces(with_numbers(own, parameters, memory), q, v, vr, ar)
+    columns = _columns(own, parameters, q, v, vr, ar)
+    rates = [x * dot(s, column) for x, column in zip(adaptation, columns, strict=True)]
+    return [x + k * y for x, k, y in zip(tau, gain, s, strict=True)], rates

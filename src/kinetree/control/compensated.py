@@ -12,6 +12,7 @@ Source: A. De Luca & R. Mattone, Actuator failure detection and isolation using 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,27 +37,36 @@ def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
     """
     if len(controller.memory):
         raise KinetreeError(f"{controller!r} has memory of its own: one without is expected")
-    robot, names = controller.robot, list(controller.inputs)
-
-    def law(
-        model: Model, t: Scalar, q: Scalars, v: Scalars, observer_gain: Scalars, **given: Any
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        estimate = given["memory"]
-        flat = [x for name in names for x in given[name]]
-        still = [0.0] * model.nv
-        p, drift = momentum_observer(model, q, v, still, still)  # drift: C^T v - g
-        r = [k * (x - y) for k, x, y in zip(observer_gain, p, estimate, strict=True)]
-        wanted = controller(t, q, v, flat)
-        tau = [x - y for x, y in zip(wanted, r, strict=True)]
-        return tau, [x + d + y for x, d, y in zip(tau, drift, r, strict=True)]
+    robot = controller.robot
 
     inputs = controller.inputs | {"observer_gain": np.asarray(gain, float)}
     lengths = {name: len(x) for name, x in controller.inputs.items()}
     return Controller(
         robot,
         f"compensated {controller.name}",
-        law,
+        partial(_law, controller=controller),
         inputs,
         lengths | {"observer_gain": robot.nv},
         np.zeros(robot.nv),
     )
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    observer_gain: Scalars,
+    *,
+    controller: Controller,
+    **given: Any,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """tau_c - r, and p^'."""
+    estimate = given["memory"]
+    flat = [x for name in controller.inputs for x in given[name]]
+    still = [0.0] * model.nv
+    p, drift = momentum_observer(model, q, v, still, still)  # drift: C^T v - g
+    r = [k * (x - y) for k, x, y in zip(observer_gain, p, estimate, strict=True)]
+    wanted = controller(t, q, v, flat)
+    tau = [x - y for x, y in zip(wanted, r, strict=True)]
+    return tau, [x + d + y for x, d, y in zip(tau, drift, r, strict=True)]

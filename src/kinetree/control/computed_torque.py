@@ -2,16 +2,23 @@
 
 Source: K. M. Lynch & F. C. Park, Modern Robotics (2017), section 11.4.
 
-    tau = ID(q, v, a_d + K_d (v_d - v) + K_p (q_d (-) q))
+    symbol    code    meaning
+    e         e       q_d (-) q, the error
+    v_t, a_t  vt at   the target's velocity T v_d, transported to q, and its rate: see
+                      `algorithms.reference`
 
-The error then obeys e'' + K_d e' + K_p e = 0, joint by joint.
+    tau = ID(q, v, a_t + K_d (v_t - v) + K_p e)
+
+Where velocities are rates of coordinates, v_t = v_d, a_t = a_d, and the error obeys
+e'' + K_d e' + K_p e = 0, joint by joint. On ball joints and floating bases the closed loop is
+u' + K_d u + K_p e = 0 with u = v_t - v, which is e' to first order in e.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.algorithms import balafoutis_patel, difference, reference
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, state_lengths, target_of
 from kinetree.model import Model
@@ -34,24 +41,8 @@ def computed_torque(
 
     Arguments:
         kp, kd: gains, one number or one a velocity, 1/s^2 and 1/s.
-        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,).
+        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,), as in `passivity`.
     """
-
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        kp: Scalars,
-        kd: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        acceleration: Scalars,
-    ) -> list[Scalar]:
-        e = difference(model, q, target)
-        rows = zip(acceleration, kd, velocity, v, kp, e, strict=True)
-        a = [x + d * (w - s) + k * y for x, d, w, s, k, y in rows]
-        return balafoutis_patel(model, q, v, a)
 
     inputs = {
         "kp": kp,
@@ -60,4 +51,23 @@ def computed_torque(
         "velocity": velocity,
         "acceleration": acceleration,
     }
-    return Controller(robot, "computed_torque", law, inputs, state_lengths(robot))
+    return Controller(robot, "computed_torque", _law, inputs, state_lengths(robot))
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    kp: Scalars,
+    kd: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    acceleration: Scalars,
+) -> list[Scalar]:
+    """ID(q, v, a_t + K_d (v_t - v) + K_p e)."""
+    e = difference(model, q, target)
+    vt, at = reference(model, q, v, target, velocity, acceleration)
+    rows = zip(at, kd, vt, v, kp, e, strict=True)
+    a = [x + d * (w - s) + k * y for x, d, w, s, k, y in rows]
+    return balafoutis_patel(model, q, v, a)

@@ -35,6 +35,8 @@ class Controller:
             (joint forces, rate of memory).
 
     inputs: the defaults, flat, by name, in the order in which they stand in p.
+
+    It pickles if its law does: functions of a module do, those made inside functions do not.
     """
 
     def __init__(
@@ -52,6 +54,10 @@ class Controller:
             key: _spread(f"{name}: {key}", value, wanted.get(key)) for key, value in inputs.items()
         }
         self.memory = np.array(memory, float).ravel()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # without what is compiled: that is compiled anew, or comes from the cache
+        return Controller, (self.robot, self.name, self._law, self.inputs, None, self.memory)
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{name} ({len(x)})" for name, x in self.inputs.items())

@@ -8,6 +8,7 @@ the bias forces are compensated.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms import balafoutis_patel
@@ -48,27 +49,6 @@ def impedance(
     """
     rows = POSE if orientation else POSITION
 
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        stiffness: Scalars,
-        damping: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        joint_damping: Scalars,
-    ) -> list[Scalar]:
-        e, J = frame_task(model, q, frame, target, rows)
-        parts = zip(stiffness, e, damping, velocity, J, strict=True)
-        F = [k * x + d * (w - dot(row, v)) for k, x, d, w, row in parts]
-        bias = balafoutis_patel(model, q, v, [0] * model.nv)
-        columns = zip(*J, strict=True)
-        return [
-            dot(column, F) + b - d * s
-            for column, b, d, s in zip(columns, bias, joint_damping, v, strict=True)
-        ]
-
     inputs = {
         "stiffness": STIFFNESS[:rows] if stiffness is None else stiffness,
         "damping": DAMPING[:rows] if damping is None else damping,
@@ -78,5 +58,35 @@ def impedance(
     }
     lengths = dict.fromkeys(("stiffness", "damping", "velocity"), rows)
     return Controller(
-        robot, "impedance", law, inputs, lengths | {"target": 7, "joint_damping": robot.nv}
+        robot,
+        "impedance",
+        partial(_law, frame=frame, rows=rows),
+        inputs,
+        lengths | {"target": 7, "joint_damping": robot.nv},
     )
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    stiffness: Scalars,
+    damping: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    joint_damping: Scalars,
+    *,
+    frame: str,
+    rows: int,
+) -> list[Scalar]:
+    """J^T (K e + D (V_d - J v)) + bias."""
+    e, J = frame_task(model, q, frame, target, rows)
+    parts = zip(stiffness, e, damping, velocity, J, strict=True)
+    F = [k * x + d * (w - dot(row, v)) for k, x, d, w, row in parts]
+    bias = balafoutis_patel(model, q, v, [0] * model.nv)
+    columns = zip(*J, strict=True)
+    return [
+        dot(column, F) + b - d * s
+        for column, b, d, s in zip(columns, bias, joint_damping, v, strict=True)
+    ]

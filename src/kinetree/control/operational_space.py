@@ -14,6 +14,7 @@ operational space formulation (1987).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms import balafoutis_patel, crba, difference, frame_acceleration
@@ -56,47 +57,6 @@ def operational_space(
     """
     rows = POSE if orientation else POSITION
 
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        kp: Scalars,
-        kd: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        posture: Scalars,
-        posture_kp: Scalars,
-        posture_kd: Scalars,
-    ) -> list[Scalar]:
-        still = [0] * model.nv
-        e, J = frame_task(model, q, frame, target, rows)
-        drift = list(frame_acceleration(model, q, v, still, frame, "origin", "classical"))[:rows]
-        parts = zip(kp, e, kd, velocity, J, drift, strict=True)
-        wanted = [k * x + d * (w - dot(row, v)) - a for k, x, d, w, row, a in parts]
-
-        M = crba(model, q)
-        H = factor(M, elimination_order(model))
-        MJ = [H.solve(row) for row in J]  # rows of J M^-1
-        A = [
-            [dot(a, b) + (regularization if i == j else 0.0) for j, b in enumerate(J)]
-            for i, a in enumerate(MJ)
-        ]
-        L = inverse_symmetric(A)
-
-        away = difference(model, q, posture)
-        pulls = zip(posture_kp, away, posture_kd, v, strict=True)
-        a0 = [k * x - d * s for k, x, d, s in pulls]  # M^-1 tau_0
-        # J^T L (a* - J a_0) + M a_0: J_bar^T tau_0 = L J a_0
-        short = [w - dot(row, a0) for w, row in zip(wanted, J, strict=True)]
-        F = [dot(row, short) for row in L]
-        bias = balafoutis_patel(model, q, v, still)
-        columns = zip(*J, strict=True)
-        return [
-            dot(column, F) + dot(row, a0) + b
-            for column, row, b in zip(columns, M, bias, strict=True)
-        ]
-
     inputs = {
         "kp": kp,
         "kd": kd,
@@ -108,4 +68,51 @@ def operational_space(
     }
     lengths = dict.fromkeys(("kp", "kd", "velocity"), rows)
     lengths |= {"target": 7, "posture": robot.nq, "posture_kp": robot.nv, "posture_kd": robot.nv}
+    law = partial(_law, frame=frame, rows=rows, regularization=regularization)
     return Controller(robot, "operational_space", law, inputs, lengths)
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    kp: Scalars,
+    kd: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    posture: Scalars,
+    posture_kp: Scalars,
+    posture_kd: Scalars,
+    *,
+    frame: str,
+    rows: int,
+    regularization: float,
+) -> list[Scalar]:
+    """J^T L a* + (1 - J^T J_bar^T) tau_0 + bias."""
+    still = [0] * model.nv
+    e, J = frame_task(model, q, frame, target, rows)
+    drift = list(frame_acceleration(model, q, v, still, frame, "origin", "classical"))[:rows]
+    parts = zip(kp, e, kd, velocity, J, drift, strict=True)
+    wanted = [k * x + d * (w - dot(row, v)) - a for k, x, d, w, row, a in parts]
+
+    M = crba(model, q)
+    H = factor(M, elimination_order(model))
+    MJ = [H.solve(row) for row in J]  # rows of J M^-1
+    A = [
+        [dot(a, b) + (regularization if i == j else 0.0) for j, b in enumerate(J)]
+        for i, a in enumerate(MJ)
+    ]
+    L = inverse_symmetric(A)
+
+    away = difference(model, q, posture)
+    pulls = zip(posture_kp, away, posture_kd, v, strict=True)
+    a0 = [k * x - d * s for k, x, d, s in pulls]  # M^-1 tau_0
+    # J^T L (a* - J a_0) + M a_0: J_bar^T tau_0 = L J a_0
+    short = [w - dot(row, a0) for w, row in zip(wanted, J, strict=True)]
+    F = [dot(row, short) for row in L]
+    bias = balafoutis_patel(model, q, v, still)
+    columns = zip(*J, strict=True)
+    return [
+        dot(column, F) + dot(row, a0) + b for column, row, b in zip(columns, M, bias, strict=True)
+    ]

@@ -4,19 +4,20 @@ Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators 
 the Christoffel symbols, in O(N) by Niemeyer & Slotine (see `algorithms.passivity`).
 
     symbol    code        meaning
-    v_r, a_r  vr ar       v_d + L (q_d (-) q),  a_d + L (v_d - v)
+    v_r, a_r  vr ar       T v_d + L (q_d (-) q) and its rate: see `algorithms.reference`
     s         v_r - v     what is left of the reference velocity
     K, L      gain slope
 
     tau = M a_r + C v_r + g + K s
+
+Then M s' + C s + K s = 0, and V = s^T M s / 2 falls with V' = -s^T K s, because M' = C + C^T.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kinetree.algorithms import difference, passivity_forces
+from kinetree.algorithms import passivity_forces, reference
 from kinetree.control.controller import Controller
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
@@ -41,23 +42,9 @@ def passivity(
         gain: K, N m s/rad; one number or one a velocity. By default 10 1/s times the inertia that
             each joint feels on average.
         slope: L, 1/s; one number or one a velocity.
-        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,).
+        target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,). Those of a ball joint or a
+            floating base are in the axes of the target's own body frame.
     """
-
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        gain: Scalars,
-        slope: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-        acceleration: Scalars,
-    ) -> list[Scalar]:
-        vr, ar = reference(model, q, v, slope, target, velocity, acceleration)
-        tau = passivity_forces(model, q, v, vr, ar)
-        return [x + k * (r - s) for x, k, r, s in zip(tau, gain, vr, v, strict=True)]
 
     inputs = {
         "gain": RATE * felt_inertias(robot) if gain is None else gain,
@@ -66,20 +53,21 @@ def passivity(
         "velocity": velocity,
         "acceleration": acceleration,
     }
-    return Controller(robot, "passivity", law, inputs, state_lengths(robot))
+    return Controller(robot, "passivity", _law, inputs, state_lengths(robot))
 
 
-def reference(
+def _law(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    slope: Sequence[Scalar],
-    target: Sequence[Scalar],
-    velocity: Sequence[Scalar],
-    acceleration: Sequence[Scalar],
-) -> tuple[list[Scalar], list[Scalar]]:
-    """v_r and a_r."""
-    e = difference(model, q, target)
-    vr = [w + l * x for w, l, x in zip(velocity, slope, e, strict=True)]
-    rows = zip(acceleration, slope, velocity, v, strict=True)
-    return vr, [a + l * (w - s) for a, l, w, s in rows]
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    gain: Scalars,
+    slope: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    acceleration: Scalars,
+) -> list[Scalar]:
+    """M a_r + C v_r + g + K s."""
+    vr, ar = reference(model, q, v, target, velocity, acceleration, slope)
+    tau = passivity_forces(model, q, v, vr, ar)
+    return [x + k * (r - s) for x, k, r, s in zip(tau, gain, vr, v, strict=True)]

@@ -2,17 +2,21 @@
 
 Source: M. Takegaki & S. Arimoto, A new feedback method for dynamic control of manipulators (1981).
 
-    tau = K_p (q_d (-) q) + K_d (v_d - v) + g(q)
+    tau = K_p (q_d (-) q) + K_d (T v_d - v) + g(q)
+
+T transports the target's velocity to q (see `algorithms.reference`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.algorithms.manifold import transported
 from kinetree.control.controller import Controller
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -41,30 +45,14 @@ def pd(
             default those of critical damping at 10 rad/s, for the inertia that each joint feels on
             average. With fixed steps kd dt must stay well below that inertia.
         target: q_d, (nq,); the neutral configuration if None.
-        velocity: v_d, (nv,).
+        velocity: v_d, (nv,), as in `passivity`.
         gravity: whether gravity (and the joints' springs) are compensated.
     """
-
-    def law(
-        model: Model,
-        t: Scalar,
-        q: Scalars,
-        v: Scalars,
-        kp: Scalars,
-        kd: Scalars,
-        target: Scalars,
-        velocity: Scalars,
-    ) -> list[Scalar]:
-        still = [0] * model.nv
-        held = balafoutis_patel(model, q, still, still) if gravity else still
-        e = difference(model, q, target)
-        rows = zip(kp, e, kd, velocity, v, held, strict=True)
-        return [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]
 
     felt = felt_inertias(robot)
     kp, kd = (RATE**2 * felt if kp is None else kp), (2.0 * RATE * felt if kd is None else kd)
     inputs = {"kp": kp, "kd": kd, "target": target_of(robot, target), "velocity": velocity}
-    return Controller(robot, "pd", law, inputs, state_lengths(robot))
+    return Controller(robot, "pd", partial(_law, gravity=gravity), inputs, state_lengths(robot))
 
 
 def felt_inertias(robot: Robot) -> Array:
@@ -86,3 +74,24 @@ def state_lengths(robot: Robot) -> dict[str, int]:
     """The lengths of inputs that many controllers have."""
     forces = dict.fromkeys(("kp", "kd", "gain", "slope", "velocity", "acceleration"), robot.nv)
     return forces | {"target": robot.nq}
+
+
+def _law(
+    model: Model,
+    t: Scalar,
+    q: Scalars,
+    v: Scalars,
+    kp: Scalars,
+    kd: Scalars,
+    target: Scalars,
+    velocity: Scalars,
+    *,
+    gravity: bool,
+) -> list[Scalar]:
+    """K_p e + K_d (T v_d - v) + g."""
+    still = [0] * model.nv
+    held = balafoutis_patel(model, q, still, still) if gravity else still
+    e = difference(model, q, target)
+    vt = transported(model, q, target, velocity)
+    rows = zip(kp, e, kd, vt, v, held, strict=True)
+    return [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]

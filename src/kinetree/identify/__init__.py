@@ -7,7 +7,8 @@
 The steps are files of this folder: parameters.py and base.py (what can be known), log.py, read.py,
 bag.py and smooth.py (data), factor.py and least_squares.py (estimates), log_cholesky.py and
 consistent.py (inertias that bodies can have), fit.py (all of it), output_error.py, payload.py,
-excite.py with its curves.py, and result.py, report.py and plot.py (what was found).
+excite.py with its curves.py, and result.py, report.py and plot.py (what was found). checks.py says
+what is wrong with a setting.
 """
 
 from kinetree.identify.base import BaseParameters, base_parameters

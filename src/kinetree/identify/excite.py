@@ -25,6 +25,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
+from kinetree.identify.checks import positive, whole
 from kinetree.identify.curves import CURVES, Curve
 from kinetree.identify.extras import package
 from kinetree.identify.parameters import FRICTION
@@ -114,8 +115,10 @@ def exciting_motion(
         raise unknown("criterion", criterion, CRITERIA, "exciting_motion")
     if curve not in CURVES:
         raise unknown("curve", curve, CURVES, "exciting_motion")
-    if harmonics < 2:
-        raise KinetreeError(f"harmonics={harmonics}: two or more are needed to start at rest")
+    duration = positive("duration", duration)
+    harmonics = whole("harmonics", harmonics, 2)  # fewer cannot start at rest
+    samples, iterations = whole("samples", samples, 1), whole("iterations", iterations, 0)
+    seed = whole("seed", seed, 0)
     if robot.nq != robot.nv:
         free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)
         raise KinetreeError(
@@ -148,10 +151,15 @@ class _Search:
     ) -> None:
         self.robot, self.criterion = robot, criterion
         self.base: BaseParameters = base_parameters(robot, drives=drives)
+        if samples * robot.nv < len(self.base):
+            raise KinetreeError(
+                f"samples={samples}: they give {samples * robot.nv} forces, too few for "
+                f"{len(self.base)} base parameters"
+            )
         time = np.arange(samples) * (curve.duration / samples)
         self.basis = curve.basis(time)
         self.rest = curve.rest  # coefficients = rest @ x
-        self.boxes = {name: np.asarray(box, float) for name, box in workspace.items()}
+        self.boxes = {name: _corners(name, box) for name, box in workspace.items()}
         limits = robot.limits
         bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
         lower, upper = np.where(bounded, limits.lower, -FAR), np.where(bounded, limits.upper, FAR)
@@ -284,6 +292,19 @@ class _Search:
         flat = W.reshape(-1, W.shape[-1])
         length = np.linalg.norm(flat, axis=0)
         return float(np.linalg.cond(flat / np.maximum(length, 1e-300)))
+
+
+def _corners(frame: str, box: Any) -> Array:
+    """The corners of a box, (2, 3)."""
+    try:
+        corners = np.asarray(box, float)
+    except (TypeError, ValueError):
+        corners = np.zeros(0)
+    if corners.shape != (2, 3) or not (corners[0] <= corners[1]).all():
+        raise KinetreeError(
+            f"workspace of {frame!r}: two corners, the lower one first, are expected, got {box!r}"
+        )
+    return corners
 
 
 def _excess(ratio: Array) -> tuple[float, Array]:

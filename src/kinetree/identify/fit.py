@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.errors import IdentificationWarning, KinetreeError, LogError, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
+from kinetree.identify.checks import positive
 from kinetree.identify.consistent import fit_consistent
 from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import Estimate, accumulate, ordinary, reweighted, weighted
@@ -69,8 +70,7 @@ def fit(
     for name, value, valid in (("method", method, METHODS), ("weights", weights, WEIGHTS)):
         if value not in valid:
             raise unknown(name, value, valid, "kinetree.identify.fit")
-    if not trust > 0.0:
-        raise KinetreeError(f"trust must be a positive number, got {trust!r}")
+    trust = positive("trust", trust)
     base = base_parameters(robot, drives=drives)
     estimate = _estimated(base, logs, weights)
     _check_forces(estimate)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import KinetreeError
 from kinetree.identify.base import BaseParameters
 from kinetree.identify.factor import Factors
 from kinetree.identify.log import Log
@@ -123,10 +124,16 @@ def accumulate(
     parameters = base.parameters
     places = parameters.wanted(base.pivots)
     factors = Factors([np.searchsorted(base.pivots, x) for x in places], len(base))
+    count = 0
     for log in [logs] if isinstance(logs, Log) else logs:
+        if not isinstance(log, Log):
+            raise KinetreeError(f"a Log is expected, got a {type(log).__name__}")
+        count += 1
         blocks = parameters.block_function(places, packed=len(log) >= MANY)
         for start in range(0, len(log), PIECE):
             _add(factors, parameters, blocks, log, slice(start, start + PIECE), weigh)
+    if not count:
+        raise KinetreeError("there is no log: one or more are expected")
     return factors
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError
+from kinetree.identify.checks import numbers, positive
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -53,12 +54,15 @@ class Log:
     source: str = "the log"
 
     def __post_init__(self) -> None:
-        count = np.shape(self.time)[0] if np.ndim(self.time) == 1 else -1
+        time = self._numbers("time")
+        if time.ndim != 1:
+            raise LogError(f"{self.source}: time has shape {time.shape}; (samples,) is expected")
+        object.__setattr__(self, "time", time)
+        count = len(time)
         for name, length in self._lengths().items():
-            value = getattr(self, name)
-            if value is None:
+            if name in ("v", "a") and getattr(self, name) is None:
                 continue
-            array = np.asarray(value, float)
+            array = self._numbers(name)
             if array.shape != (count, length):
                 raise LogError(
                     f"{self.source}: {name} has shape {array.shape}; {(count, length)} is "
@@ -66,10 +70,13 @@ class Log:
                     f"{', '.join(self._columns(name)[:4])}, ..."
                 )
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "time", np.asarray(self.time, float))
         if self.keep is None:
             object.__setattr__(self, "keep", np.ones((count, self.robot.nv), dtype=bool))
         self._check()
+
+    def _numbers(self, name: str) -> Array:
+        """What was given under a name, as an array of numbers."""
+        return numbers(f"{self.source}: {name}", getattr(self, name))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -228,6 +235,7 @@ class Log:
         Arguments:
             speed: rad/s or m/s; slower joints are not used.
         """
+        speed = positive("speed", speed)
         _, v, _ = self.motion
         slow = np.abs(v) < speed
         return self.without(slow, f"the joint is slower than {speed:g}, so friction is unknown")
@@ -254,5 +262,7 @@ class Log:
         Arguments:
             share: of the samples in the first part.
         """
+        if not 0.0 < positive("share", share) < 1.0:
+            raise LogError(f"{self.source}: share must lie between 0 and 1, got {share!r}")
         at = round(len(self) * share)
         return self.part(slice(None, at)), self.part(slice(at, None))

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import LogError, unknown
+from kinetree.errors import KinetreeError, LogError, unknown
+from kinetree.identify.checks import positive, whole
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import from_coordinates, regular, to_coordinates
@@ -60,6 +61,10 @@ def fit_output_error(
     for name in names:
         if name not in robot.bodies:
             raise unknown("body", name, robot.bodies, f"robot {robot.name!r}")
+    if not names:
+        raise KinetreeError("bodies is empty: the names of one or more are expected")
+    window, iterations = whole("window", window, 1), whole("iterations", iterations, 0)
+    trust, noise = positive("trust", trust), positive("noise", noise)
     problem = _Problem(robot, log, names, window, trust, noise)
     minimize = package("scipy.optimize").minimize
     options = {"maxiter": iterations, "ftol": 1e-12, "gtol": 1e-9}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.identify.checks import positive
 from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import PIECE
 from kinetree.identify.log import Log
@@ -74,6 +75,7 @@ def payload(robot: Robot, log: Log, frame: str, trust: float = 3.0) -> Load:
     Returns:
         Its mass, centre of mass and rotational inertia, and the robot with it.
     """
+    trust = positive("trust", trust)
     body, carried = _carried(robot, frame)
     motion = log.motion
     factors = Factors([np.arange(len(TEN))] * robot.nv, len(TEN))

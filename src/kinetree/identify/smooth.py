@@ -12,11 +12,13 @@ every joint.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError
+from kinetree.identify.checks import positive, whole
 from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.model import Model
@@ -35,8 +37,13 @@ def resampled(log: Log, rate: float | None = None) -> Log:
         log: at any increasing times.
         rate: samples a second; by default the log's own mean.
     """
-    wanted = log.rate if rate is None else float(rate)
+    wanted = log.rate if rate is None else positive("rate", rate)
     span = log.time[-1] - log.time[0]
+    if span * wanted < 1.0:
+        raise LogError(
+            f"{log.source}: {wanted:g} samples a second leave one of its {span:.6g} s; two or more "
+            "are needed"
+        )
     time = log.time[0] + np.arange(int(span * wanted + 1e-9) + 1) / wanted
     interpolate = package("scipy.interpolate").make_interp_spline
 
@@ -71,6 +78,7 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
         decimate: keep only as many samples as the remaining frequencies need. What noise remains is
             then nearly independent from sample to sample, as standard deviations assume.
     """
+    cutoff, order = positive("cutoff", cutoff), whole("order", order, 1)
     dt = _step(log)
     nyquist = 0.5 / dt
     if not 0.0 < cutoff < nyquist:
@@ -124,14 +132,14 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
             f"{log.source}: splines need coordinates whose rates are velocities; "
             "robot.rechart('exponential') gives such, filtered(...) takes any"
         )
+    deviations = None if noise is None else _deviations(log, noise)
     interpolate = package("scipy.interpolate")
     values = []
     for k, x in enumerate(log.q.T):
-        if noise is None:
+        if deviations is None:
             curve = interpolate.make_smoothing_spline(log.time, x)
         else:
-            deviation = float(np.broadcast_to(noise, log.q.shape[1:])[k])
-            smoothing = len(x) * deviation**2
+            smoothing = len(x) * deviations[k] ** 2
             tck = interpolate.splrep(log.time, x, k=5, s=smoothing)
             curve = interpolate.BSpline(*tck)
         values.append([curve(log.time), curve(log.time, 1), curve(log.time, 2)])
@@ -139,6 +147,18 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
     done = replace(log, q=q, v=v, a=a, remarks=(*log.remarks, "positions are smoothing splines"))
     edge = max(3, len(log) // 100)
     return done.without(_ends(len(log), edge), "splines are inaccurate at their ends")
+
+
+def _deviations(log: Log, noise: Any) -> list[float]:
+    """The standard deviation of each position."""
+    count = log.q.shape[1]
+    given = [noise] * count if np.ndim(noise) == 0 else list(noise)
+    if len(given) != count:
+        raise LogError(
+            f"{log.source}: noise has {len(given)} numbers; one is expected, or {count}, one for "
+            "each position"
+        )
+    return [positive("noise", x) for x in given]
 
 
 def differentiated(log: Log) -> Log:

@@ -98,8 +98,8 @@ class Simulated(Core):
             time, dt: the duration and the step, s; the one is a multiple of the other.
             method, limits: as in `step`.
             record: what else to keep: names of quantities that follow from q, v and tau (and
-                "energy"), tuples with settings such as ("pose", "tool"), or functions of (model, q,
-                v, tau).
+                "energy"), tuples with settings such as ("pose", "tool"), functions of (model, q,
+                v, tau), or "memory", the own state of a controller that has one.
             every: keep each so many steps.
             p: the controller's inputs, (..., np); by default its own.
             inputs: instead of p, those of every step, (..., steps, np).

@@ -46,7 +46,7 @@ def adaptive(
         raise KinetreeError(f"time={time!r}: a number of seconds larger than zero is expected")
     if limits.stops == "clamp":
         raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
-    wanted, nq, nv = records(robot, record), robot.nq, robot.nv
+    wanted, nq, nv = records(robot, record, controller), robot.nq, robot.nv
     loop = closed_loop(robot, known, controller, state.count, len(state.memory), "", limits, wanted)
     inputs = [state.p[0]] if state.count else []
 

@@ -131,7 +131,8 @@ class ClosedLoop:
         found: dict[str, Any] = {"tau": tau}
         for record in self.records:
             plant = self.plant(model, **state)
-            found[record.name] = record.function(plant, state["q"], state["v"], tau)
+            given = state | {"tau": tau}
+            found[record.name] = record.function(plant, *(given[x] for x in record.arguments))
         return found
 
     def rates(self, model: Model, *values: Any) -> dict[str, Any]:

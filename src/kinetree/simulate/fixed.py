@@ -42,7 +42,7 @@ def fixed(
     check_every(every, steps)
     start = Start(robot, q0, v0, controller, p, inputs, parameters, steps)
     key = (controller, start.count, len(start.memory), method, limits)
-    loop = closed_loop(robot, known, *key, records(robot, record), tuple(parameters))
+    loop = closed_loop(robot, known, *key, records(robot, record, controller), tuple(parameters))
     return Rollout(robot, loop, steps, float(dt), every, start.changes).run(start, progress)
 
 
@@ -68,7 +68,7 @@ def compiled(
     count = len(getattr(controller, "p", ())) if inputs is None else inputs
     memory = len(getattr(controller, "memory", ()))
     key = (controller, count, memory, method, limits)
-    loop = closed_loop(robot, known, *key, records(robot, record), tuple(parameters))
+    loop = closed_loop(robot, known, *key, records(robot, record, controller), tuple(parameters))
     return Rollout(robot, loop, int(steps), float(dt), every, series)
 
 

@@ -1,4 +1,4 @@
-"""What can be recorded of a state: the quantities that follow from q, v and tau."""
+"""What can be recorded: quantities that follow from q, v and tau, and a controller's memory."""
 
 from __future__ import annotations
 
@@ -26,24 +26,31 @@ class Record:
     """Something to record.
 
     name: of its array.
-    function: takes the model, q, v and tau, and gives scalars in nested lists.
+    function: takes the model and `arguments`, and gives scalars in nested lists.
+    arguments: names of what it takes of a state.
     """
 
     name: str
     function: Callable[..., Any]
+    arguments: tuple[str, ...] = STATE
 
 
 def recordable() -> list[str]:
-    """The names of quantities that can be recorded."""
+    """The names of what can be recorded."""
     fit = [name for name in PUBLIC if _fits(name)]
-    return ["energy", *fit]
+    return ["energy", "memory", *fit]
 
 
-def records(robot: Robot, wanted: Sequence[Any]) -> tuple[Record, ...]:
+def records(robot: Robot, wanted: Sequence[Any], controller: Any) -> tuple[Record, ...]:
     """What is to be recorded, from names, (name, setting, ...) or functions (model, q, v, tau)."""
     if isinstance(wanted, str) or not isinstance(wanted, (list, tuple)):
         raise KinetreeError(
             f"record={wanted!r}: a list is expected, such as ['energy', ('pose', 'tool')]"
+        )
+    if "memory" in wanted and not len(getattr(controller, "memory", ())):
+        raise KinetreeError(
+            f"record 'memory': the controller {controller!r} has no memory; those of "
+            "kinetree.control.adaptive and compensated have"
         )
     return tuple(_record(robot, item) for item in wanted if item not in ALWAYS)
 
@@ -52,8 +59,8 @@ def _record(robot: Robot, item: Any) -> Record:
     if callable(item):
         return Record(item.__name__, item)
     name, *settings = (item,) if isinstance(item, str) else tuple(item)
-    if name == "energy":
-        return ENERGY
+    if name in OTHERS and not settings:
+        return OTHERS[name]
     if not isinstance(name, str) or name not in PUBLIC or not _fits(name):
         raise unknown("record", name, recordable(), "simulate")
     row = QUANTITIES[name]
@@ -92,4 +99,12 @@ def _energy(model: Model, q: Any, v: Any, tau: Any) -> Any:
     return kinetic_energy(model, q, v) + potential_energy(model, q)
 
 
-ENERGY = Record("energy", _energy)
+def _memory(model: Model, memory: Any) -> Any:
+    return list(memory)
+
+
+OTHERS = {
+    "energy": Record("energy", _energy),
+    "memory": Record("memory", _memory, ("memory",)),
+}
+"""What is no quantity of the robot's table."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, SimulationWarning
+from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, unknown
+from kinetree.runtime.arrays import plain_array
 from kinetree.runtime.foreign import on_host
 from kinetree.runtime.time_loop import TimeLoop
 from kinetree.simulate.closed_loop import ClosedLoop
@@ -169,10 +170,8 @@ class Rollout:
         """
         start = self._start(q0, v0, p, parameters)
         n = start.count_of_systems
+        _check_names("weights", weights, ("q", "v"))
         given = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
-        unknown = set(weights) - {"q", "v"}
-        if unknown:
-            raise KinetreeError(f"weights of {sorted(unknown)}: those of 'q' and 'v' are expected")
         carried = [given["q"][:, -1], given["v"][:, -1]]
         carried += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
         lengths = self.loop.lengths
@@ -200,11 +199,15 @@ class Rollout:
         n = {"q": self.robot.nq, "v": self.robot.nv}[name]
         whole = np.zeros((*start.batch, self.steps + 1, n))
         if given is not None:
-            array = np.asarray(given, float)
-            if array.shape[-2:] == (self.steps + 1, n):
-                whole[...] = array
-            else:
-                whole[..., -1, :] = array
+            array = plain_array(f"weights of {name!r}", given)
+            everywhere = array.shape[-2:] == (self.steps + 1, n)
+            part = whole if everywhere else whole[..., -1, :]
+            if array.shape[-1:] != (n,) or not _spreads(array.shape, part.shape):
+                raise ShapeError(
+                    f"weights of {name!r} have shape {array.shape}; {whole.shape} is expected, or "
+                    f"{(*start.batch, n)} at the end alone"
+                )
+            part[...] = array
         return whole.reshape(start.count_of_systems, self.steps + 1, n)
 
     def _stored(self, start: Start) -> list[tuple[int, list[Array]]]:
@@ -286,17 +289,30 @@ class Rollout:
         start = self._start(q0, v0, p, parameters)
         n = start.count_of_systems
 
-        def rate(name: str, length: int) -> Array:
-            given = np.asarray(along.get(name, 0.0), float)
-            whole = np.broadcast_to(given, (*start.batch, length)).reshape(n, length)
-            return np.ascontiguousarray(whole)
+        numbers = 0 if start.numbers is None else start.numbers.shape[-1]
+        lengths = {
+            "q0": self.robot.nv,
+            "v0": self.robot.nv,
+            "p": start.count,
+            "parameters": numbers,
+        }
+        _check_names("along", along, [name for name, length in lengths.items() if length])
 
-        by_q = self.robot.coordinate_rates(start.q, rate("q0", self.robot.nv))
-        states = [by_q, rate("v0", self.robot.nv)]
+        def rate(name: str) -> Array:
+            length = lengths[name]
+            whole = (*start.batch, length)
+            given = plain_array(f"along {name!r}", along.get(name, np.zeros(length)))
+            if given.shape[-1:] != (length,) or not _spreads(given.shape, whole):
+                raise ShapeError(f"along {name!r} has shape {given.shape}; {whole} is expected")
+            spread = np.broadcast_to(given, whole).reshape(n, length)
+            return np.ascontiguousarray(spread, dtype=float)
+
+        by_q = self.robot.coordinate_rates(start.q, rate("q0"))
+        states = [by_q, rate("v0")]
         states += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
-        constants = [rate("p", start.count)] if start.count else []
+        constants = [rate("p")] if start.count else []
         if start.numbers is not None:
-            constants.append(rate("parameters", start.numbers.shape[-1]))
+            constants.append(rate("parameters"))
         found = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
         names = ["q", "v", *(["memory"] if len(start.memory) else [])]
         stored = self._arguments_of_steps(start, start.states(0.0, NEVER), 0, self.steps, names)
@@ -306,6 +322,26 @@ class Rollout:
         found[0][:, -1], found[1][:, -1] = rolled.final["dq"], rolled.final["dv"]
         dq, dv = (x.reshape(*start.batch, *x.shape[1:]) for x in found)
         return dq, dv
+
+
+def _check_names(what: str, given: Any, known: Sequence[str]) -> None:
+    """Refuse what is no mapping from some of these names."""
+    if not isinstance(given, Mapping):
+        raise KinetreeError(
+            f"{what} is a {type(given).__name__}; arrays by name are expected, such as "
+            f"{{{known[0]!r}: ...}}"
+        )
+    for name in given:
+        if name not in known:
+            raise unknown("entry", name, known, what)
+
+
+def _spreads(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array of one shape can be broadcast to another."""
+    padded = (1,) * (len(whole) - len(shape)) + shape
+    return len(padded) == len(whole) and all(
+        a in (1, b) for a, b in zip(padded, whole, strict=True)
+    )
 
 
 def _warn(ended: Array) -> None:

@@ -42,6 +42,7 @@ def forward_loop(loop: ClosedLoop, series: bool, watched: bool) -> TimeLoop:
         state = [t if name == "t" else given[name] for name in loop.lengths]
         found = loop.advance(model, *state, given["dt"])
         seen = loop.observe(model, *state) if watched else {}
+        seen.pop("memory", None)  # recorded as the state it is
         after = t + given["dt"]
         ended = _when_ended([*found["q"], *found["v"]], given["ended"], after)
         return (

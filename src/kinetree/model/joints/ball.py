@@ -79,6 +79,12 @@ class Ball(ConstantAxes):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return list(quat_difference(q0, q1))
 
+    def transported(
+        self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> list[Scalar]:
+        in_parent = self.transform(q1).rotation @ Vector3(*v)
+        return list(self.transform(q0).rotation.T @ in_parent)
+
     def sample(self, rng: Any, batch: tuple[int, ...], lower: Any, upper: Any) -> Any:
         quat = rng.standard_normal((*batch, 4))
         return quat / np.linalg.norm(quat, axis=-1, keepdims=True)

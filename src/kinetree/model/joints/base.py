@@ -96,6 +96,12 @@ class Joint(ABC):
         """The constant velocity that takes q0 to q1 in one unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    def transported(
+        self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """The velocity at q0 that keeps `difference(q0, q1)` constant while q1 moves with v."""
+        return list(v)
+
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         """The coordinates at which the transform is X, or as near to it as the joint comes."""
         return nearest_coordinates(self, X)

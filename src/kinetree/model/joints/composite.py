@@ -112,6 +112,13 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
         return [x for part, start, end in pieces for x in part.difference(start, end)]
 
+    def transported(
+        self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> list[Scalar]:
+        ends = zip(self._coordinates(q0), self._coordinates(q1), self._velocities(v), strict=True)
+        pieces = zip(self.parts, ends, strict=True)
+        return [x for part, given in pieces for x in part.transported(*given)]
+
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         pieces = series_coordinates(self._flat_parts, X)
         if pieces is None:

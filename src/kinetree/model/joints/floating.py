@@ -68,6 +68,13 @@ class Floating(ConstantAxes):
         moved = self.transform(q0).rotation.T @ way
         return [*translation_to_screw(moved, angular), *angular]
 
+    def transported(
+        self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> list[Scalar]:
+        twist = Motion(Vector3(*v[:3]), Vector3(*v[3:]))
+        between = self.transform(q0).inverse() @ self.transform(q1)
+        return list(between.to_parent(twist))
+
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         return [*X.translation, *quat_of(X.rotation)]
 

@@ -49,6 +49,11 @@ class Wrapped(Joint):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.difference(q0, q1)
 
+    def transported(
+        self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> list[Scalar]:
+        return self.joint.transported(q0, q1, v)
+
     def continued(self, path: Any) -> Any:
         return self.joint.continued(path)
 
