@@ -77,6 +77,11 @@ def test_what_cannot_be_is_said():
         exciting_motion(ARM, criterion="luck")
     with pytest.raises(UnknownNameError, match="curve"):
         exciting_motion(ARM, curve="line")
+    for duration in (-1.0, 0.0, np.nan, np.inf, "long"):
+        with pytest.raises(KinetreeError, match="duration="):
+            exciting_motion(kt.robots.arm(), duration)
+    with pytest.raises(KinetreeError, match="samples=0: at least one"):
+        exciting_motion(kt.robots.arm(), samples=0)
     with pytest.raises(KinetreeError, match="two or more are needed"):
         exciting_motion(ARM, harmonics=1)
 

@@ -28,6 +28,7 @@ from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.curves import CURVES, Curve
 from kinetree.identify.extras import package
 from kinetree.identify.parameters import FRICTION
+from kinetree.model.arguments import given_number
 from kinetree.model.parameters import FIVE
 from kinetree.typing import Array
 
@@ -114,7 +115,13 @@ def exciting_motion(
         raise unknown("criterion", criterion, CRITERIA, "exciting_motion")
     if curve not in CURVES:
         raise unknown("curve", curve, CURVES, "exciting_motion")
-    if harmonics < 2:
+    if not given_number("duration", duration) > 0.0:
+        raise KinetreeError(
+            f"duration={duration!r}: a number of seconds larger than zero is expected"
+        )
+    if not given_number("samples", samples) >= 1:
+        raise KinetreeError(f"samples={samples!r}: at least one is expected")
+    if not given_number("harmonics", harmonics) >= 2:
         raise KinetreeError(f"harmonics={harmonics}: two or more are needed to start at rest")
     if robot.nq != robot.nv:
         free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)

@@ -187,11 +187,11 @@ class Model:
             object.__setattr__(self, "coordinate_order", owners)
         _check(self)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         return sum(b.joint.nq for b in self.bodies if b.follows is None)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         return sum(b.joint.nv for b in self.bodies if b.follows is None)
 
