@@ -1,6 +1,7 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
 # make test-fast      the tests that are not marked slow
+# make fuzz    property tests with fresh random seeds, for MINUTES=30
 # make test-pythons   the tiny suite on the other Python versions that are installed
 # make test-wheel     build the wheel, and try it in fresh environments of Python 3.10 to 3.13
 # make paper   the tables and figures of a paper again, into docs/paper
@@ -13,10 +14,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
+MINUTES ?= 30
 # The build without CUDA. Any other version would bring 2.7 GB of CUDA packages.
 TORCH ?= 2.13.0+cpu
 
-.PHONY: demo test test-fast test-gpu test-pythons test-wheel test-memory bench paper docs lint types format clean
+.PHONY: demo test test-fast fuzz test-gpu test-pythons test-wheel test-memory bench paper docs lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
@@ -28,6 +30,9 @@ test: lint types
 
 test-fast: $(VENV)/.test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast
+
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --workers $(WORKERS)
 
 test-pythons:
 	tools/test_pythons.sh 3.10 3.12 3.13

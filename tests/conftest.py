@@ -5,16 +5,31 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
-for profile, examples in (("kinetree", 25), ("fast", 5)):  # make test-fast takes the second
+# make test takes the first, make test-fast the second; make fuzz, with a seed, the third
+for profile, examples in (("kinetree", 25), ("fast", 5), ("fuzz", 200)):
     settings.register_profile(
         profile,
         deadline=None,
         max_examples=examples,
-        derandomize=True,
+        derandomize=profile != "fuzz",
+        database=None,
+        print_blob=profile == "fuzz",
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 settings.load_profile("kinetree")
+
+
+def pytest_sessionstart(session):
+    """Make examples depend on nothing but their test.
+
+    Hypothesis also draws numbers and texts that stand in the modules imported so far, which differ
+    from worker to worker and from run to run.
+    """
+    if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
+        none = providers._local_constants  # as yet
+        providers._get_local_constants = lambda: none

@@ -317,3 +317,9 @@ def test_a_number_is_known_whatever_stands_for_it():
 )
 def test_what_may_change_or_is_no_float_is_not_known(scalar):
     assert known(scalar) is None
+
+
+@pytest.mark.parametrize("function", [sin, cos])
+def test_at_infinity_the_functions_of_an_angle_are_nan_as_on_every_target(function):
+    assert math.isnan(function(math.inf))
+    assert math.isnan(function(-math.inf))

@@ -84,7 +84,10 @@ class Kernels(dict[str, Kernel]):
         Arguments: as in `Tracer.custom`.
         """
         return Kernel(
-            None, lambda: self.tracer.custom(name, algorithm, lengths), self.tracer.charts
+            None,
+            lambda: self.tracer.custom(name, algorithm, lengths),
+            self.tracer.charts,
+            on=self._backend,
         )
 
     def _request(
@@ -157,10 +160,14 @@ class Kernels(dict[str, Kernel]):
             self.tracer.charts,
             guard=self._check_charts if guarded else None,
             origin=(_made_again, ("|".join(parts), self.model, self.parameters, request)),
-            # without moving joints every result is a number
-            on=Interpreter() if self.model.nv == 0 else None,
+            on=self._backend,
             describe=lambda: self._describe(request),
         )
+
+    @property
+    def _backend(self) -> Interpreter | None:
+        """Without moving joints every result is a number, which needs no machine code."""
+        return Interpreter() if self.model.nv == 0 else None
 
     def _describe(self, request: Request) -> Description:
         """What the kernel of a request computes, and what its operands hold."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order
 from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
 from kinetree.errors import SingularModelError
+from kinetree.lazy import cached_property
 from kinetree.model import Model, lint
 from kinetree.model.bounds import inertia_bounds
 from kinetree.model.configurations import generic_configuration, neutral_configuration
@@ -101,8 +103,9 @@ def _judged(model: Model, accelerated: Collection[int]) -> Iterator[Finding]:
     if min(map(_share, generic.values()), default=1.0) < ILL_CONDITIONED:
         again = pivots(model, second, accelerated, chosen)
         generic = {k: _better(pivot, again[k]) for k, pivot in generic.items()}
+    causes = _Causes(model, first, accelerated)
     for i, k in _worst(model, generic):
-        finding = _finding(model, first, i, k, generic[k], accelerated)
+        finding = _finding(causes, i, k, generic[k])
         if finding is not None:
             yield finding
 
@@ -114,11 +117,11 @@ def neutral_findings(model: Model) -> Iterator[Finding]:
         return
     generic = {finding.joint for finding in findings(model)}
     q = neutral_configuration(model)
-    there = pivots(model, q, (), chosen)
+    there, causes = pivots(model, q, (), chosen), _Causes(model, q, ())
     for i, k in _worst(model, there):
         joint = model.bodies[i].joint_name
         if joint not in generic and abs(_share(there[k])) < SINGULAR:
-            cause = _cause(model, q, i, k, there[k], ())
+            cause = causes.of(i, k, there[k])
             message = f"at the neutral configuration {cause}, and accelerations have no answer"
             yield Finding("note", joint, message, "neutral")
 
@@ -141,14 +144,8 @@ def _worst(model: Model, by_coordinate: Mapping[int, Pivot]) -> Iterator[tuple[i
             yield i, min(judged, key=lambda k: _share(by_coordinate[k]))
 
 
-def _finding(
-    model: Model,
-    q: Sequence[float],
-    i: int,
-    k: int,
-    pivot: Pivot,
-    accelerated: Collection[int],
-) -> Finding | None:
+def _finding(causes: _Causes, i: int, k: int, pivot: Pivot) -> Finding | None:
+    model = causes.model
     share, joint = _share(pivot), model.bodies[i].joint_name
     if share < -ILL_CONDITIONED:
         message = (
@@ -157,7 +154,7 @@ def _finding(
         )
         return Finding("error", joint, message, "negative")
     if abs(share) < SINGULAR:
-        message = f"{_cause(model, q, i, k, pivot, accelerated)}, {CONSEQUENCE}"
+        message = f"{causes.of(i, k, pivot)}, {CONSEQUENCE}"
         return Finding("error", joint, message, "singular")
     if abs(share) < ILL_CONDITIONED and len(model.bodies) <= LARGE:
         message = (
@@ -171,35 +168,66 @@ def _finding(
 # why a pivot is zero
 
 
-def _cause(
-    model: Model,
-    q: Sequence[float],
-    i: int,
-    k: int,
-    pivot: Pivot,
-    accelerated: Collection[int],
-) -> str:
-    """Why coordinate k, of body i, moves no inertia."""
-    start = "it moves without moving any inertia"
-    body, carried = model.bodies[i], [model.bodies[j] for j in _carried(model, [i])]
-    if not _are_physical(carried):
-        return f"{start}: negative masses or moments cancel positive ones"
-    if all(map(_is_massless, carried)):
-        return f"{start}: link {body.name!r} and all it carries have none"
-    if model.nv > LARGEST_MATRIX:
-        return f"{start} while joints further out move against it"
-    M: np.ndarray = np.array(crba(model, q), dtype=float)
-    if not np.isfinite(M).all():
-        return start
-    if abs(M[k, k]) <= SINGULAR * pivot.held:
-        return f"{start}: what link {body.name!r} and all it carries have lies on its axis"
-    names = [model.bodies[j].joint_name for j in _cancelling(model, M, k, accelerated)]
-    others = [name for name in names if name != body.joint_name]
-    if not others:
-        return f"{start}: its axes are dependent"
-    listed = ", ".join(map(repr, others[:NAMED])) + (", ..." if len(others) > NAMED else "")
-    what = "joint" if len(others) == 1 else "joints"
-    return f"{start} while {what} {listed} {'moves' if len(others) == 1 else 'move'} against it"
+@dataclass(frozen=True)
+class _Causes:
+    """Why coordinates move no inertia, at a configuration; what they have in common is kept.
+
+    accelerated: as in `findings`.
+    """
+
+    model: Model
+    q: Sequence[float]
+    accelerated: Collection[int]
+
+    def of(self, i: int, k: int, pivot: Pivot) -> str:
+        """Why coordinate k, of body i, moves no inertia."""
+        start = "it moves without moving any inertia"
+        body = self.model.bodies[i]
+        if self._carries_unphysical[i]:
+            return f"{start}: negative masses or moments cancel positive ones"
+        if not self._carries_inertia[i]:
+            return f"{start}: link {body.name!r} and all it carries have none"
+        if self.model.nv > LARGEST_MATRIX:
+            return f"{start} while joints further out move against it"
+        M = self._mass_matrix
+        if not np.isfinite(M).all():
+            return start
+        if abs(M[k, k]) <= SINGULAR * pivot.held:
+            return f"{start}: what link {body.name!r} and all it carries have lies on its axis"
+        names = [self.model.bodies[j].joint_name for j in self._cancelling(k)]
+        others = [name for name in names if name != body.joint_name]
+        if not others:
+            return f"{start}: its axes are dependent"
+        listed = ", ".join(map(repr, others[:NAMED])) + (", ..." if len(others) > NAMED else "")
+        what = "joint" if len(others) == 1 else "joints"
+        return f"{start} while {what} {listed} {'moves' if len(others) == 1 else 'move'} against it"
+
+    @cached_property
+    def _carries_unphysical(self) -> list[bool]:
+        return _anywhere_below(self.model, [not x for x in _physical(self.model.bodies)])
+
+    @cached_property
+    def _carries_inertia(self) -> list[bool]:
+        return _anywhere_below(self.model, [not _is_massless(body) for body in self.model.bodies])
+
+    @cached_property
+    def _mass_matrix(self) -> np.ndarray:
+        return np.array(crba(self.model, self.q), dtype=float)
+
+    def _cancelling(self, k: int) -> list[int]:
+        """The bodies whose joints move when coordinate k does and those further out are free."""
+        model, M = self.model, self._mass_matrix
+        held = {j for i in self.accelerated for j in range(*model.v_slices[i].indices(model.nv))}
+        order = elimination_order(model)
+        later = [j for j in order[order.index(k) + 1 :] if j not in held]
+        root = np.sqrt(np.abs(np.diag(M)))
+        root[root == 0.0] = 1.0
+        scaled = M / root / root[:, None]  # in units in which every coordinate feels the same
+        motion = np.zeros(model.nv)
+        free = np.linalg.lstsq(scaled[np.ix_(later, later)], -scaled[later, k], rcond=None)[0]
+        motion[later] = free
+        moving = np.abs(motion) > NOTICEABLE
+        return [i for i in model.coordinate_order if moving[model.v_slices[i]].any()]
 
 
 def _is_massless(body: Body) -> bool:
@@ -207,18 +235,13 @@ def _is_massless(body: Body) -> bool:
     return not any((inertia.mass, *inertia.moment, *inertia.rotational, body.drive.armature))
 
 
-def _cancelling(model: Model, M: np.ndarray, k: int, accelerated: Collection[int]) -> list[int]:
-    """The bodies whose joints move when coordinate k does and those further out are free."""
-    held = {j for i in accelerated for j in range(*model.v_slices[i].indices(model.nv))}
-    order = elimination_order(model)
-    later = [j for j in order[order.index(k) + 1 :] if j not in held]
-    root = np.sqrt(np.abs(np.diag(M)))
-    root[root == 0.0] = 1.0
-    scaled = M / root / root[:, None]  # in units in which every coordinate feels the same
-    motion = np.zeros(model.nv)
-    motion[later] = np.linalg.lstsq(scaled[np.ix_(later, later)], -scaled[later, k], rcond=None)[0]
-    moving = np.abs(motion) > NOTICEABLE
-    return [i for i in model.coordinate_order if moving[model.v_slices[i]].any()]
+def _anywhere_below(model: Model, holds: Sequence[bool]) -> list[bool]:
+    """For each body, whether something holds of it or of a body that it carries."""
+    below = list(holds)
+    for i in reversed(range(len(below))):
+        if below[i] and model.bodies[i].parent >= 0:
+            below[model.bodies[i].parent] = True
+    return below
 
 
 # which joints to look at
@@ -235,10 +258,9 @@ def _carried(model: Model, roots: Collection[int]) -> set[int]:
 
 def _doubtful(model: Model) -> set[int]:
     """The bodies whose joints do not pass by the bounds, and all that these carry."""
-    shared = any(body.follows is not None for body in model.bodies)
-    if shared and model.nv > LARGEST_MATRIX:
-        return set()  # too many to be judged
-    if not _are_physical(model.bodies):
+    if _is_too_large(model):
+        return set()
+    if not all(_physical(model.bodies)):
         return set(range(len(model.bodies)))
     least = ILL_CONDITIONED if len(model.bodies) <= LARGE else 10.0 * SINGULAR
     most, latest = inertia_bounds(model), _latest_leaders(model)
@@ -250,13 +272,29 @@ def _doubtful(model: Model) -> set[int]:
     return _carried(model, doubtful)
 
 
-def _are_physical(bodies: Sequence[Body]) -> bool:
-    """Whether no inertia is negative: only then does a body's own part bound a pivot."""
-    if any(body.drive.armature < 0.0 for body in bodies):
+def _is_too_large(model: Model) -> bool:
+    """Whether pivots come from the mass matrix, as joints share coordinates, and that costs much.
+
+    It costs a step for each pair of a body and itself or one that carries it.
+    """
+    if all(body.follows is None for body in model.bodies):
         return False
-    inertias = [body.inertia for body in bodies]
-    wrong = any(severity == "error" for x in lint.inertia_problems(inertias) for severity, _ in x)
-    return not wrong and not any(I.mass == 0.0 and any(I.moment) for I in inertias)
+    carriers = [0] * (len(model.bodies) + 1)
+    for i, body in enumerate(model.bodies):
+        carriers[i] = carriers[body.parent] + 1
+    triangle = LARGEST_MATRIX * (LARGEST_MATRIX + 1) // 2
+    return model.nv > LARGEST_MATRIX or sum(carriers) > triangle
+
+
+def _physical(bodies: Sequence[Body]) -> list[bool]:
+    """For each body, whether no inertia of it is negative: only then is its own part a bound."""
+    problems = lint.inertia_problems([body.inertia for body in bodies])
+    return [
+        body.drive.armature >= 0.0
+        and not any(severity == "error" for severity, _ in found)
+        and not (body.inertia.mass == 0.0 and any(body.inertia.moment))
+        for body, found in zip(bodies, problems, strict=True)
+    ]
 
 
 def _least(model: Model, i: int) -> float:

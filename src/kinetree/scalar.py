@@ -218,6 +218,18 @@ def _function(
     return function
 
 
+def _turned_by(function: Callable[[float], float]) -> Callable[[float], float]:
+    """A trigonometric function of floats, NaN at infinity, as arrays and all targets have it."""
+
+    def compute(x: float) -> float:
+        try:
+            return function(x)
+        except ValueError:  # math.sin refuses infinity
+            return math.nan
+
+    return compute
+
+
 sqrt: Any = _function(
     "sqrt",
     "The non-negative square root of a scalar.",
@@ -227,7 +239,7 @@ sqrt: Any = _function(
 sin: Any = _function(
     "sin",
     "The sine of a scalar, in radians.",
-    (math.sin, cmath.sin, np.sin, "sin"),
+    (_turned_by(math.sin), cmath.sin, np.sin, "sin"),
     lambda z, a: (cos(a),),
     parity="odd",
     routine=("sincos", 0),
@@ -235,7 +247,7 @@ sin: Any = _function(
 cos: Any = _function(
     "cos",
     "The cosine of a scalar, in radians.",
-    (math.cos, cmath.cos, np.cos, "cos"),
+    (_turned_by(math.cos), cmath.cos, np.cos, "cos"),
     lambda z, a: (-sin(a),),
     parity="even",
     routine=("sincos", 1),

@@ -649,3 +649,50 @@ def test_what_is_doubtful_is_one_warning_at_the_users_call_and_the_worst_comes_f
         "<string>:3: error: link 'b': its mass is negative: -1 kg; and 2 more "
         "('kinetree check' lists everything)"
     )
+
+
+# numbers that overflow together
+
+MIMIC = """<robot name='r'><link name='a'/><link name='b'/><link name='c'/>
+<joint name='j' type='revolute'><parent link='a'/><child link='b'/>
+<limit lower='-{limit}' upper='{limit}'/></joint>
+<joint name='k' type='revolute'><parent link='b'/><child link='c'/><dynamics damping='1'/>
+<mimic joint='j' multiplier='{ratio}' offset='{offset}'/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("ratio", "offset", "limit", "message"),
+    [
+        ("1e200", "0", "1e200", r"joint 'k' mimics 'j' with multiplier 1e\+200 .* too large"),
+        ("1e308", "1.7e308", "1", r"joint 'k' mimics 'j' with multiplier 1e\+308 .* too large"),
+        (
+            "1e200",
+            "0",
+            "1",
+            r"the drive of joint 'k', seen through its multiplier 1e\+200, holds inf",
+        ),
+    ],
+)
+def test_a_mimic_whose_numbers_overflow_is_refused(ratio, offset, limit, message):
+    with refused(message, ModelError):
+        load_model(MIMIC.format(ratio=ratio, offset=offset, limit=limit))
+
+
+def test_a_mimic_that_overflows_where_its_leader_is_locked_is_refused():
+    text = MIMIC.format(ratio="1e200", offset="0", limit="1")
+    with refused("joint 'k' mimics 'j', which is locked: .* too large for a number", ModelError):
+        load_model(text, locked={"j": 1e200})
+
+
+def test_limits_of_zero_and_minus_zero_are_a_range():
+    for lower, upper in (("0", "-0"), ("-0", "0")):
+        limit = f"<limit lower='{lower}' upper='{upper}'/>"
+        assert kt.load(JOINT.format(link="", joint=limit)).random(0).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1.7e308])
+def test_a_quaternion_of_any_length_but_zero_locks_a_joint(size):
+    a = kt.Assembly("r")
+    a.add("b", "base", kt.joints.Ball(), mass=1.0)
+    placed = a.robot().lock({"b_joint": [size, 0.0, 0.0, size]}).model.frame("b").placement
+    assert relative_error(placed.rotation.rows[1].z, -1.0) < EXACT

@@ -2,8 +2,11 @@
 
 import gc
 import math
+import sys
 import time
 import tracemalloc
+import warnings
+from functools import partial
 
 import pytest
 
@@ -74,6 +77,64 @@ def test_ten_thousand_links_load_in_seconds_and_in_linear_time(shape):
         if large < min(SECONDS, 2 * 8 * small):
             return
     pytest.fail(f"{large:.2f} s, of an eighth {small:.2f} s")
+
+
+def mimics(shape, count):
+    """As `robot`; every joint but the first follows the one before."""
+    text = robot(shape, count)
+    for i in range(2, count):
+        place = f"<child link='l{i}'/>"
+        text = text.replace(place, f"{place}<mimic joint='j{i - 1}' offset='0.001'/>", 1)
+    return text
+
+
+def massless(count):
+    """The BVH of a chain of joints without inertia, each of which is doubtful."""
+    bone = "{} {}\n{{\nOFFSET 0 1 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+    bones = [bone.format("JOINT" if i else "ROOT", f"j{i}") for i in range(count)]
+    numbers = " ".join(["0"] * 3 * count)
+    motion = f"MOTION\nFrames: 1\nFrame Time: 1\n{numbers}\n"
+    return "".join(["HIERARCHY\n", *bones, "}\n" * count, motion])
+
+
+def calls(load, source):
+    """How many Python functions are called: what a machine's load does not change."""
+    count = 0
+
+    def counted(frame, event, argument):
+        nonlocal count
+        count += 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.setprofile(counted)
+        try:
+            load(source)
+        finally:
+            sys.setprofile(None)
+    return count
+
+
+TIMES_FOUR = 4 * 1.1
+"""By how much the work of loading grows with four times as many links; quadratic is 16."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["chain", "star"])
+def test_the_work_of_loading_mimic_joints_is_linear(shape):
+    small, large = (calls(load_model, mimics(shape, n)) for n in (400, 1600))
+    assert large < TIMES_FOUR * small
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("load", [load_model, partial(kt.read_bvh, units="cm", up="y")])
+def test_the_work_of_loading_a_long_skeleton_is_linear(tmp_path, load):
+    work = []
+    for n in (300, 1200):
+        path = tmp_path / f"{n}.bvh"
+        path.write_text(massless(n))
+        work.append(calls(load, path))
+    assert work[1] < TIMES_FOUR * work[0]
 
 
 @pytest.mark.slow

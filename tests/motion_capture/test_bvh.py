@@ -1,11 +1,15 @@
 """BVH in and out: poses against the format's definition, round trips, malformed files."""
 
+import inspect
+import sys
+
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.errors import FileFormatError, KinetreeError, ModelWarning, ShapeError
 from kinetree.model.load import check_file
+from kinetree.motion_capture.bvh import read_recording
 from tests.motion_capture.skeletons import ARM, walker
 from tests.tolerances import relative_error
 
@@ -170,6 +174,21 @@ MALFORMED = {
     "frames": ("Frames: 3", "Frames: 4", r":30: the file says 4 frames and has 3"),
     "half a frame": ("Frames: 3", "Frames: 2.5", r":28: Frames: 2.5 is no number of frames"),
     "time": ("Frame Time: 0.04", "Frame Time: 0", r":29: Frame Time: 0 s; a positive time"),
+    "endless": ("Frames: 3", "Frames: inf", r":28: Frames: inf is no number of frames"),
+    "no count": ("Frames: 3", "Frames: nan", r":28: Frames: nan is no number of frames"),
+    "many": ("Frames: 3", "Frames: 1e300", r":30: the file says 1e\+300 frames and has 3"),
+    "for ever": ("Time: 0.04", "Time: 1e400", r":29: .* the time of the last frame is not finite"),
+    "too long": ("Time: 0.04", "Time: 1e308", r":29: .* the time of the last frame is not finite"),
+    "four turns": (
+        "CHANNELS 3 Z",
+        "CHANNELS 4 Xrotation Z",
+        r":9: joint 'Chest' has 4 rotation channels; at most 3",
+    ),
+    "position twice": (
+        "6 Xposition Yposition Zposition",
+        "6 Xposition Yposition Xposition",
+        r":5: joint 'Hips' names the channel Xposition twice",
+    ),
     "short row": (" 15 25", " 15", r":31: frame 2 has 11 numbers; the joints have 12 channels"),
     "a word": ("2 92 4", "2 x 4", r":32: frame 3, number 2: 'x' is not a finite number"),
     "nan": ("2 92 4", "2 nan 4", r":32: frame 3, number 2: 'nan' is not a finite number"),
@@ -190,6 +209,68 @@ def test_cut_anywhere_a_file_is_refused_and_nothing_else_happens(file):
             kt.read_bvh(file(ARM[:end]), "cm", "y")
 
 
+def test_frames_without_channels_are_empty_lines_and_no_more_than_there_are(file):
+    still = "HIERARCHY\nROOT r\n{\nOFFSET 0 0 0\nCHANNELS 0\n}\nMOTION\nFrames: {}\nFrame Time: 1\n"
+    still = still.replace("{\n", "{{\n").replace("\n}", "\n}}")
+    assert kt.read_bvh(file(still.format(2) + "\n\n"), "cm", "y").q.shape == (2, 7)
+    with pytest.raises(FileFormatError, match=r"the file says 1e\+12 frames and has 2"):
+        kt.read_bvh(file(still.format("1e12") + "\n\n"), "cm", "y")
+
+
+def test_lengths_that_overflow_are_refused(file):
+    with pytest.raises(FileFormatError, match=r":2: .* 'Hips' in frame 2 is too large"):
+        kt.read_bvh(file(ARM.replace("1 91 2", "1 1e308 2")), 100.0, "y")
+    far = ARM.replace("30.0 20.0 0.0", "1e308 1e308 1e308").replace("25.0 0.0", "1e308 1e308")
+    with pytest.raises(KinetreeError, match="finite"):
+        kt.read_bvh(file(far), 100.0, "y", mass=1.0)
+    assert any(p.severity == "error" for p in check_file(file(far.replace("1e308", "1.7e308"))))
+
+
+def test_a_joint_may_have_a_name_with_motion_in_it(file):
+    named = ARM.replace("Chest", "LOCOMOTION").replace("Leg", "MOTION_LEG")
+    assert "LOCOMOTION" in kt.read_bvh(file(named), "cm", "y").robot.joints
+
+
+@pytest.mark.parametrize("chart", ["zyx", "exponential"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_file_of_only_a_root_is_read_in_every_chart(file, base, chart):
+    root = ARM[: ARM.index("  JOINT")] + ARM[ARM.index("}\nMOTION") :]
+    root = "\n".join(" ".join(x.split()[:6]) if x[:1].isdigit() else x for x in root.splitlines())
+    capture = kt.read_bvh(file(root), "cm", "y", base=base, chart=chart)
+    assert capture.q.shape == (3, 6 if base == "floating" else 0)
+
+
+def chain(count):
+    """A robot of links one after the other."""
+    a = kt.Assembly("chain", "l0")
+    for i in range(1, count):
+        a.add(f"l{i}", f"l{i - 1}", kt.joints.Prismatic("z"), mass=1.0)
+    return kt.Robot(a.model())
+
+
+def test_a_chain_longer_than_the_stack_is_deep_is_written(tmp_path):
+    count, path = 120, tmp_path / "chain.bvh"
+    robot = chain(count)
+    q = robot.neutral()[None]
+    robot.poses(robot.neutral()), robot.poses(q)  # compiled, which takes a deep stack
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 60)
+    try:
+        kt.write_bvh(path, robot, q, 0.1)
+    finally:
+        sys.setrecursionlimit(usual)
+    assert [bone.parent for bone in read_recording(path).bones] == list(range(-1, count - 2))
+
+
+def test_names_that_are_none_in_a_file_are_changed(tmp_path):
+    a = kt.Assembly("odd", "root")
+    for name in ("a b", "a_b", "a{b}", "MOTION"):
+        a.add(name, "root", kt.joints.Revolute("x"), mass=1.0)
+    robot, path = a.robot(), tmp_path / "odd.bvh"
+    kt.write_bvh(path, robot, robot.neutral()[None], 0.1)
+    assert {"a_b", "a_b_2", "a_b_"} < {bone.name for bone in read_recording(path).bones}
+
+
 def test_wrong_arguments_are_told_what_is_valid(file, tmp_path):
     path = file(ARM)
     with pytest.raises(kt.errors.UnknownNameError, match="'inch'"):
@@ -198,6 +279,16 @@ def test_wrong_arguments_are_told_what_is_valid(file, tmp_path):
         kt.read_bvh(path, up="x")
     with pytest.raises(kt.errors.MissingFileError):
         kt.read_bvh(tmp_path / "none.bvh")
+    robot = kt.robots.arm()
+    q = robot.neutral()[None]
+    for units in (0, -1.0, np.nan, np.inf, None, [1.0]):
+        with pytest.raises(KinetreeError, match=r"units=.* write_bvh: a unit's name or metres"):
+            kt.write_bvh(tmp_path / "w.bvh", robot, q, 0.1, units=units)
+    for step in (0.0, np.inf, "fast"):
+        with pytest.raises(KinetreeError, match=r"frame_time=.* a positive time is expected"):
+            kt.write_bvh(tmp_path / "w.bvh", robot, q, step)
+    with pytest.raises(KinetreeError, match=r"q\[0\] holds a number that is not finite"):
+        kt.write_bvh(tmp_path / "w.bvh", robot, q * np.nan, 0.1)
     arm = kt.robots.arm()
     with pytest.raises(ShapeError, match=r"\(frames, 7\)"):
         kt.write_bvh(path, arm, np.zeros((3, 8)), 0.1)

@@ -55,6 +55,12 @@ def test_a_controller_with_memory_is_integrated_along():
     assert (run["memory"][-1] != controller.memory).any()
 
 
+@pytest.mark.parametrize("tolerance", [0.0, -1e-6, np.nan, np.inf, "small"])
+def test_a_tolerance_that_no_step_meets_is_refused(tolerance):
+    with pytest.raises(kt.errors.KinetreeError, match="tolerance="):
+        PENDULUM.simulate_adaptive([1.0, 0.5], [0, 0], time=1.0, tolerance=tolerance)
+
+
 def test_a_batch_is_refused():
     with pytest.raises(kt.errors.ShapeError, match="takes one state"):
         PENDULUM.simulate_adaptive(np.zeros((2, 2)), np.zeros(2), time=1.0)

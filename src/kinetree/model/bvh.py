@@ -7,13 +7,16 @@ the ones before. Angles are in degrees; lengths are in a unit that no file names
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, NoReturn
 
 import numpy as np
 
 from kinetree.errors import FileFormatError
+from kinetree.lazy import cached_property
 from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import Ball, Composite, Floating, Joint, Revolute
 from kinetree.model.joints.composite import AXES
@@ -29,6 +32,8 @@ UPRIGHT = {"y": Rotation.about(AXES["x"], math.pi / 2), "z": Rotation.identity()
 """From a file's axes to ours, whose z points up."""
 ROUNDNESS = 0.1
 """Radius of the rods that bodies are taken for, in parts of their length."""
+MOTION = re.compile(r"(?<![^\s}])MOTION(?!\S)")
+"""The word that ends the hierarchy, and is no part of a joint's name."""
 
 
 @dataclass
@@ -70,19 +75,22 @@ class Recording:
 
     def columns(self, k: int) -> slice:
         """Where the channels of bone k stand in a frame."""
-        counts = [len(bone.channels or ()) for bone in self.bones]
-        return slice(sum(counts[:k]), sum(counts[: k + 1]))
+        return slice(self._starts[k], self._starts[k + 1])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """For each bone the number of channels before its own, and the number of all."""
+        return [0, *accumulate(len(bone.channels or ()) for bone in self.bones)]
 
     def extent(self, axis: str) -> float:
         """How far the rest pose reaches along an axis, in the file's units."""
-        at: list[Any] = []
-        points = []
+        k = "xyz".index(axis)
+        at: list[float] = []
+        reached: list[float] = []
         for bone in self.bones:
-            above = at[bone.parent] if bone.parent >= 0 else np.zeros(3)
-            at.append(above + np.array(bone.offset))
-            points += [at[-1], *(at[-1] + np.array(end) for end in bone.ends)]
-        values = [point["xyz".index(axis)] for point in points]
-        return float(max(values) - min(values))
+            at.append(bone.offset[k] + (at[bone.parent] if bone.parent >= 0 else 0.0))
+            reached += [at[-1], *(at[-1] + end[k] for end in bone.ends)]
+        return max(reached) - min(reached)
 
 
 def guessed_up(recording: Recording) -> str:
@@ -157,11 +165,10 @@ def _rods(recording: Recording, scale: float, U: Rotation, mass: float | None) -
     reaches = [(bone.parent, bone.offset) for bone in recording.bones if bone.parent >= 0]
     reaches += [(k, end) for k, bone in enumerate(recording.bones) for end in bone.ends]
     ways = [(k, _placed(offset, scale, U)) for k, offset in reaches]
-    total = sum(math.sqrt(way.dot(way)) for _, way in ways)
+    total = sum(math.hypot(*way) for _, way in ways)
     for k, way in ways:
         if mass and total > 0.0:
-            share = mass * math.sqrt(way.dot(way)) / total
-            inertias[k] = inertias[k] + _rod(share, way)
+            inertias[k] = inertias[k] + _rod(mass * math.hypot(*way) / total, way)
     return inertias
 
 
@@ -189,9 +196,10 @@ class _Parser:
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
-        head, found, motion = text.partition("MOTION")
+        found = MOTION.search(text)
+        head = text[: found.start()] if found else text
         self.lines_before = head.count("\n")
-        self.motion = motion if found else None
+        self.motion = text[found.end() :] if found else None
         self.words = self._split(head)
         self.line = 1
 
@@ -296,8 +304,13 @@ class _Parser:
                     f"{', '.join(CHANNELS)}"
                 )
             found.append(word.capitalize())
-        if len(set(found)) < len([c for c in found if c.endswith("position")]):
-            self.fail(f"joint {name!r} names a position channel twice")
+        positions = [c for c in found if c.endswith("position")]
+        for channel in set(positions):
+            if positions.count(channel) > 1:
+                self.fail(f"joint {name!r} names the channel {channel} twice")
+        turns = len(found) - len(positions)
+        if turns > 3:
+            self.fail(f"joint {name!r} has {turns} rotation channels; at most 3 are expected")
         return tuple(found)
 
     def end_site(self, name: str) -> tuple[float, ...]:
@@ -320,10 +333,12 @@ class _Parser:
         total = self.header(header[0][1], "Frames:")
         self.line = start + header[1][0]
         frame_time = self.header(header[1][1], "Frame Time:")
-        if total < 0 or total != int(total):
+        if not (math.isfinite(total) and total >= 0 and total == int(total)):
             self.fail(f"Frames: {total:g} is no number of frames", start + header[0][0])
         if not frame_time > 0.0:
             self.fail(f"Frame Time: {frame_time:g} s; a positive time is expected")
+        if not math.isfinite(max(total, 1.0) * frame_time):
+            self.fail(f"Frame Time: {frame_time:g} s: the time of the last frame is not finite")
         body = lines[header[1][0] + 1 :]
         return self.numbers(body, int(total), count, start + header[1][0] + 1), frame_time
 
@@ -341,8 +356,12 @@ class _Parser:
             values = np.array(" ".join(lines).split(), dtype=np.float64)
         except ValueError:
             values = None
-        if values is not None and values.size == total * count and np.isfinite(values).all():
-            return values.reshape(total, count)
+        # frames without numbers are empty lines
+        held = total if count else min(total, len(lines))
+        if values is not None and (values.size, held) == (total * count, total):
+            frames: np.ndarray = values.reshape(total, count)
+            if np.isfinite(frames).all():
+                return frames
         raise self.wrong_frames(lines, total, count, start)
 
     def wrong_frames(self, lines: list[str], total: int, count: int, start: int) -> FileFormatError:
@@ -361,7 +380,10 @@ class _Parser:
                 return FileFormatError(
                     f"{where} has {len(words)} numbers; the joints have {count} channels"
                 )
-        return FileFormatError(f"{self.file}:{start}: the file says {total} frames and has {rows}")
+        rows = rows if count else len(lines)
+        return FileFormatError(
+            f"{self.file}:{start}: the file says {total:g} frames and has {rows}"
+        )
 
 
 def _is_number(word: str) -> bool:

@@ -53,7 +53,8 @@ def sampled_range(body: Body) -> tuple[np.ndarray, np.ndarray]:
     Limits in reverse order are swapped. A coordinate with one limit stays within `_reach` of it, a
     coordinate without limits within `_reach` of zero.
     """
-    lower, upper = sorted((body.limits.lower, body.limits.upper))
+    # + 0.0 turns -0 into 0: NumPy takes a range from 0 to -0 for a reversed one
+    lower, upper = sorted((body.limits.lower + 0.0, body.limits.upper + 0.0))
     reach = _reach(body.joint)
     if math.isfinite(upper - lower):
         return np.full(body.joint.nq, lower), np.full(body.joint.nq, upper)

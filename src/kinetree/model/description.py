@@ -6,6 +6,7 @@ place in the file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -166,9 +167,9 @@ def assemble(
         shapes=tuple(description.shapes),
     )
     if joints is None and description.order:
-        moving = [model.bodies[i].joint_name for i in model.coordinate_order]
-        joints = [name for name in description.order if name in moving]
-        joints += [name for name in moving if name not in description.order]
+        moving = {model.bodies[i].joint_name: None for i in model.coordinate_order}
+        first = [name for name in description.order if name in moving]
+        joints = list(dict.fromkeys([*first, *moving]))
     return model if joints is None else model.reordered(joints)
 
 
@@ -200,33 +201,56 @@ def _copies(
     by_name = {c.name: c for c in connections}
     copies: dict[str, Mimicry] = {}
     for c in connections:
-        if c.mimicry is None or c.joint is None or c.name in held:
-            continue
-        seen, source = {c.name}, c.mimicry.joint
-        ratio, offset = c.mimicry.multiplier, c.mimicry.offset
-        while True:
-            other = by_name.get(source)
-            if other is None:
-                known = unknown("joint", source, by_name, "the file")
-                raise ModelError(f"{c.where}: joint {c.name!r} mimics {source!r}: {known}")
-            if other.joint is None or other.joint.nq != 1 or c.joint.nq != 1:
-                raise ModelError(
-                    f"{c.where}: joint {c.name!r} mimics {source!r}: both must move with one "
-                    "coordinate"
-                )
-            if source in seen:
-                raise ModelError(f"{c.where}: joint {c.name!r} mimics itself through {source!r}")
-            if source in held:
-                held[c.name] = (ratio * held[source][0] + offset,)
-                break
-            if other.mimicry is None:
-                copies[c.name] = Mimicry(source, ratio, offset)
-                break
-            seen.add(source)
-            offset += ratio * other.mimicry.offset
-            ratio *= other.mimicry.multiplier
-            source = other.mimicry.joint
+        # up to the first leader that is known or moves by itself, and down again
+        chain: dict[str, tuple[Connection, Mimicry]] = {}
+        at = c
+        while at.joint and at.mimicry and at.name not in held and at.name not in copies:
+            if at.name in chain:
+                raise ModelError(f"{c.where}: joint {c.name!r} mimics itself through {at.name!r}")
+            chain[at.name] = at, at.mimicry
+            at = _leader(at, at.joint, at.mimicry.joint, by_name)
+        for follower, mimicry in reversed(chain.values()):
+            _follow(follower, mimicry, held, copies)
     return copies
+
+
+def _leader(
+    c: Connection, joint: Joint, name: str, by_name: Mapping[str, Connection]
+) -> Connection:
+    """The joint that another names as the one it mimics."""
+    leader = by_name.get(name)
+    if leader is None:
+        known = unknown("joint", name, by_name, "the file")
+        raise ModelError(f"{c.where}: joint {c.name!r} mimics {name!r}: {known}")
+    if leader.joint is None or leader.joint.nq != 1 or joint.nq != 1:
+        raise ModelError(
+            f"{c.where}: joint {c.name!r} mimics {name!r}: both must move with one coordinate"
+        )
+    return leader
+
+
+def _follow(
+    c: Connection,
+    mimicry: Mimicry,
+    held: dict[str, tuple[float, ...]],
+    copies: dict[str, Mimicry],
+) -> None:
+    """Enter a mimic in `held` if its leader is there, otherwise in `copies`."""
+    ratio, offset = mimicry.multiplier, mimicry.offset
+    if mimicry.joint in held:
+        value = ratio * held[mimicry.joint][0] + offset
+        if not math.isfinite(value):
+            raise ModelError(
+                f"{c.where}: joint {c.name!r} mimics {mimicry.joint!r}, which is locked: its own "
+                f"coordinate, {ratio:g} times that plus {offset:g}, is too large for a number"
+            )
+        held[c.name] = (value,)
+    elif mimicry.joint in copies:
+        above = copies[mimicry.joint]
+        offset += ratio * above.offset
+        copies[c.name] = Mimicry(above.joint, ratio * above.multiplier, offset)
+    else:
+        copies[c.name] = mimicry
 
 
 def _links_by_name(links: Sequence[Link]) -> dict[str, Link]:

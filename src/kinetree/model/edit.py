@@ -313,13 +313,14 @@ def _below(description: Description, root: str) -> Description:
     """The part of a robot that hangs on a link, that included."""
     kept = {root, *(c.child for c in _from_root(description, root))}
     connections = [c for c in description.connections if c.parent in kept]
+    joints = {c.name for c in connections}
     return replace(
         description,
         root=None,
         links=[x for x in description.links if x.name in kept],
         connections=connections,
         shapes=[s for s in description.shapes if s.link in kept],
-        order=[name for name in description.order if name in {c.name for c in connections}],
+        order=[name for name in description.order if name in joints],
     )
 
 

@@ -187,11 +187,11 @@ class Model:
             object.__setattr__(self, "coordinate_order", owners)
         _check(self)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         return sum(b.joint.nq for b in self.bodies if b.follows is None)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         return sum(b.joint.nv for b in self.bodies if b.follows is None)
 
@@ -279,7 +279,8 @@ class Model:
         for name in joints:
             if name not in by_name:
                 raise unknown("moving joint", name, by_name, f"robot {self.name!r}")
-        missing = [name for name in by_name if name not in joints]
+        named = set(joints)
+        missing = [name for name in by_name if name not in named]
         if missing or len(joints) != len(by_name):
             what = f"{missing[0]!r} is missing" if missing else "one is named twice"
             raise ModelError(
@@ -356,14 +357,30 @@ def _check(model: Model) -> None:
     owners = [i for i, body in enumerate(model.bodies) if body.follows is None]
     if sorted(model.coordinate_order) != owners:
         raise ModelError("coordinate_order must name each body that follows no other once")
-    for body in model.bodies:
-        if body.follows is not None and (
-            body.follows not in owners or model.bodies[body.follows].joint.nq != body.joint.nq
-        ):
+    _check_followers(model, set(owners))
+
+
+def _check_followers(model: Model, owners: set[int]) -> None:
+    """Refuse a body that cannot follow another, or only with numbers that overflow."""
+    for i, body in enumerate(model.bodies):
+        if body.follows is None:
+            continue
+        if body.follows not in owners or model.bodies[body.follows].joint.nq != body.joint.nq:
             raise ModelError(
                 f"body {body.name!r} follows body {body.follows}: one with as many coordinates "
                 "of its own is expected"
             )
+        leader, (_, ratio, offset) = model.bodies[body.follows], body.joint.transmission
+        ends = (abs(x) for x in (leader.limits.lower, leader.limits.upper) if math.isfinite(x))
+        farthest = max(ends, default=0.0) + math.pi
+        if not math.isfinite(abs(ratio) * farthest + abs(offset)):
+            raise ModelError(
+                f"joint {body.joint_name!r} mimics {leader.joint_name!r} with multiplier "
+                f"{ratio:g} and offset {offset:g}: within the limits of {leader.joint_name!r} its "
+                "coordinate becomes too large for a number"
+            )
+        what = f"the drive of joint {body.joint_name!r}, seen through its multiplier {ratio:g},"
+        _check_finite(model.drives[i], what)
 
 
 def _check_rest(body: Body) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from kinetree.model.bvh import (
     skeleton,
 )
 from kinetree.model.description import assemble
+from kinetree.model.disassemble import fresh
 from kinetree.model.files import read_file
 from kinetree.model.joints import Ball, Composite, Revolute, euler
 from kinetree.model.joints.composite import AXES
@@ -123,11 +125,7 @@ def _conventions(
         raise unknown("up axis", up, UPRIGHT, "read_bvh")
     axis: Any = up or guessed_up(recording)
     unit = guessed_units(recording, axis) if units is None else units
-    if isinstance(unit, str) and unit not in UNITS:
-        raise unknown("unit", unit, UNITS, "read_bvh")
-    scale = UNITS[unit] if isinstance(unit, str) else float(unit)
-    if not (scale > 0.0 and math.isfinite(scale)):
-        raise KinetreeError(f"units={units!r}: a unit's name or metres in a unit are expected")
+    scale = _metres(unit, "read_bvh")
     guessed = [f"units={unit!r}"] if units is None else []
     guessed += [f"up={axis!r}"] if up is None else []
     if guessed:
@@ -139,6 +137,23 @@ def _conventions(
             stacklevel=3,
         )
     return scale, axis
+
+
+def _metres(unit: str | float, caller: str) -> float:
+    """Metres in a unit."""
+    if isinstance(unit, str):
+        if unit not in UNITS:
+            raise unknown("unit", unit, UNITS, caller)
+        return UNITS[unit]
+    return _positive("units", unit, f"{caller}: a unit's name or metres in a unit are expected")
+
+
+def _positive(name: str, value: Any, expected: str) -> float:
+    """A positive, finite number that a user gives."""
+    number = value if isinstance(value, (int, float, np.number)) else math.nan
+    if not 0.0 < number < math.inf:
+        raise KinetreeError(f"{name}={value!r}: {expected}")
+    return float(number)
 
 
 def _configurations(
@@ -162,7 +177,15 @@ def _configurations(
         angles = np.radians(own[:, turning])
         joint = bone_joint(bone, U) if bone.parent >= 0 else None
         if bone.parent < 0 or bone.slides:
-            q[:, at.start : at.start + 3] = _positions(bone, own, added) @ _matrix(U).T * scale
+            with np.errstate(over="ignore", invalid="ignore"):
+                place = _positions(bone, own, added) @ _matrix(U).T * scale
+            if not np.isfinite(place).all():
+                frame = int(np.flatnonzero(~np.isfinite(place).all(axis=1))[0]) + 1
+                raise FileFormatError(
+                    f"{recording.file}:{bone.line}: the position of joint {bone.name!r} in frame "
+                    f"{frame} is too large for a number"
+                )
+            q[:, at.start : at.start + 3] = place
         if at.stop - at.start in (4, 7):
             q[:, at.stop - 4 : at.stop] = _quaternions(turn, angles)
         elif joint is not None:
@@ -198,8 +221,9 @@ def _added(recording: Recording, positions: str | None) -> bool:
     k = doubtful[-1]
     bone = recording.bones[k]
     at = np.abs(_positions(bone, recording.frames[:, recording.columns(k)], False))
-    near = np.abs(np.median(at, axis=0) - np.abs(bone.offset)).max()
-    add = bool(near > 0.5 * np.linalg.norm(bone.offset))
+    with np.errstate(over="ignore"):
+        near = np.abs(np.median(at, axis=0) - np.abs(bone.offset)).max()
+    add = bool(near > 0.5 * math.hypot(*bone.offset))
     warnings.warn(
         f"{recording.file}:{bone.line}: joint {bone.name!r} has an OFFSET and position channels; "
         f"positions={'add' if add else 'replace'!r} is guessed from the recorded positions",
@@ -237,14 +261,14 @@ def write_bvh(
     path = np.atleast_2d(np.asarray(q, dtype=np.float64))
     if path.ndim != 2 or path.shape[1] != robot.nq:
         raise ShapeError(f"write_bvh: q has shape {path.shape}; (frames, {robot.nq}) is expected")
-    if not (frame_time > 0.0 and math.isfinite(frame_time)):
-        raise KinetreeError(f"write_bvh: frame_time={frame_time!r}: a positive time is expected")
+    if not np.isfinite(path).all():
+        frame = int(np.flatnonzero(~np.isfinite(path).all(axis=1))[0])
+        raise KinetreeError(f"write_bvh: q[{frame}] holds a number that is not finite")
+    step = _positive("write_bvh: frame_time", frame_time, "a positive time is expected")
     if up not in UPRIGHT:
         raise unknown("up axis", up, UPRIGHT, "write_bvh")
-    if isinstance(units, str) and units not in UNITS:
-        raise unknown("unit", units, UNITS, "write_bvh")
-    scale = 1.0 / (UNITS[units] if isinstance(units, str) else float(units))
-    Path(file).write_text(_Writer(robot, path, scale, up).text(float(frame_time)), encoding="utf-8")
+    scale = 1.0 / _metres(units, "write_bvh")
+    Path(file).write_text(_Writer(robot, path, scale, up).text(step), encoding="utf-8")
 
 
 class _Writer:
@@ -267,14 +291,19 @@ class _Writer:
             at = np.concatenate([at, np.zeros((len(q), 1, 3))], axis=1)
             rest_at = np.concatenate([rest_at, np.zeros((1, 3))])
         self.root = self.parents.index(-1)
+        self.children: list[list[int]] = [[] for _ in self.parents]
+        for k, p in enumerate(self.parents):
+            if p >= 0:
+                self.children[p].append(k)
         self.ends = self._ends(rest, back, scale)
         self._localise(turned, at, rest_at, scale)
 
     def _ends(self, rest: Array, back: Array, scale: float) -> list[list[Array]]:
         """Frames that are fixed in bodies, as end sites."""
         ends: list[list[Array]] = [[] for _ in self.names]
+        joints = set(self.names)
         for frame in self.robot.model.frames:
-            if frame.body >= 0 and frame.name not in self.names:
+            if frame.body >= 0 and frame.name not in joints:
                 place = np.array([float(x) for x in frame.placement.translation])
                 ends[frame.body].append(rest[frame.body, :3, :3] @ place @ back.T * scale)
         return ends
@@ -298,28 +327,45 @@ class _Writer:
         self.offsets[self.root] = np.zeros(3)  # its position channels say where it is
 
     def text(self, frame_time: float) -> str:
-        order: list[int] = []
-        lines = ["HIERARCHY", *self._bone(self.root, 0, order), "MOTION"]
+        order, hierarchy = self._hierarchy()
+        lines = ["HIERARCHY", *hierarchy, "MOTION"]
         frames = np.hstack([self.columns[k] for k in order])
         lines += [f"Frames: {len(frames)}", f"Frame Time: {frame_time!r}"]
         lines += [" ".join(repr(float(x)) for x in row) for row in frames]
         return "\n".join(lines) + "\n"
 
-    def _bone(self, k: int, depth: int, order: list[int]) -> list[str]:
-        order.append(k)
-        tab, inner = "\t" * depth, "\t" * (depth + 1)
+    def _hierarchy(self) -> tuple[list[int], list[str]]:
+        """The bones in the order of the file, and its lines; no recursion: chains may be long."""
+        order: list[int] = []
+        lines: list[str] = []
+        taken: set[str] = set()
+        pending = [(self.root, 0, False)]  # a bone, its depth, whether its children are written
+        while pending:
+            k, depth, done = pending.pop()
+            if done:
+                lines += self._closing(k, "\t" * depth)
+                continue
+            order.append(k)
+            name = fresh(re.sub(r"[\s{}]+|^MOTION$", "_", self.names[k]), taken)
+            taken.add(name)
+            lines += self._opening(k, name, "\t" * depth)
+            pending.append((k, depth, True))
+            pending += [(child, depth + 1, False) for child in reversed(self.children[k])]
+        return order, lines
+
+    def _opening(self, k: int, name: str, tab: str) -> list[str]:
+        """The lines of a bone before those of its children."""
         turns = " ".join(f"{axis.upper()}rotation" for axis in WRITTEN)
         channels = f"6 Xposition Yposition Zposition {turns}" if self.slides[k] else f"3 {turns}"
-        name = "_".join(self.names[k].split())
-        lines = [f"{tab}{'JOINT' if depth else 'ROOT'} {name}", f"{tab}{{"]
-        lines += [f"{inner}OFFSET {_listed(self.offsets[k])}", f"{inner}CHANNELS {channels}"]
-        children = [i for i, p in enumerate(self.parents) if p == k]
-        for child in children:
-            lines += self._bone(child, depth + 1, order)
-        ends = self.ends[k] or ([] if children else [np.zeros(3)])
-        for end in ends:
-            lines += [f"{inner}End Site", f"{inner}{{"]
-            lines += [f"{inner}\tOFFSET {_listed(end)}", f"{inner}}}"]
+        lines = [f"{tab}{'JOINT' if tab else 'ROOT'} {name}", f"{tab}{{"]
+        return [*lines, f"{tab}\tOFFSET {_listed(self.offsets[k])}", f"{tab}\tCHANNELS {channels}"]
+
+    def _closing(self, k: int, tab: str) -> list[str]:
+        """The lines of a bone after those of its children."""
+        lines = []
+        for end in self.ends[k] or ([] if self.children[k] else [np.zeros(3)]):
+            lines += [f"{tab}\tEnd Site", f"{tab}\t{{"]
+            lines += [f"{tab}\t\tOFFSET {_listed(end)}", f"{tab}\t}}"]
         return [*lines, f"{tab}}}"]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.algorithms.steps import Enforcement
 from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+from kinetree.model.arguments import given_number
 from kinetree.simulate.closed_loop import Controlled, closed_loop
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
@@ -44,6 +45,8 @@ def adaptive(
         raise ShapeError(f"simulate_adaptive takes one state; a batch of {state.batch} was given")
     if not 0.0 < float(time) < math.inf:
         raise KinetreeError(f"time={time!r}: a number of seconds larger than zero is expected")
+    if not given_number("tolerance", tolerance) > 0.0:
+        raise KinetreeError(f"tolerance={tolerance!r}: a number larger than zero is expected")
     if limits.stops == "clamp":
         raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
     wanted, nq, nv = records(robot, record, controller), robot.nq, robot.nv

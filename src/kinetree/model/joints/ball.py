@@ -32,6 +32,16 @@ def _at_center(inertia: Inertia) -> Inertia:
     return Inertia(inertia.mass, Vector3.zero(), Symmetric3.diagonal(0))
 
 
+def given_quaternion(values: Sequence[float]) -> list[float]:
+    """The quaternion of length one from numbers a user gave; ValueError if all are zero."""
+    largest = max(map(abs, values))
+    if not largest:
+        raise ValueError("its quaternion is zero")
+    # near one by a power of two, which rounds nothing: squares of very large or small ones would
+    _, power = math.frexp(largest)
+    return list(quat_unit([math.ldexp(x, -power) for x in values]))
+
+
 @dataclass(frozen=True)
 class Ball(ConstantAxes):
     """q = (qx qy qz qw), a quaternion; v = the angular velocity in the body's own frame.
@@ -63,9 +73,7 @@ class Ball(ConstantAxes):
         return (0.0, 0.0, 0.0, 1.0)
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
-        if not any(values):
-            raise ValueError("its quaternion is zero")
-        return self.normalized(values)
+        return given_quaternion(values)
 
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
         return list(quat_unit(q))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinetree.model.joints.answers import Chart, Label, MjcfElement, UrdfElement
+from kinetree.model.joints.ball import given_quaternion
 from kinetree.model.joints.base import ConstantAxes, Joint
 from kinetree.model.joints.continuity import one_sign
 from kinetree.scalar import Scalar
@@ -47,9 +48,7 @@ class Floating(ConstantAxes):
         return (0, 0, 0, 0, 0, 0, 1)
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
-        if not any(values[3:]):
-            raise ValueError("its quaternion is zero")
-        return self.normalized(values)
+        return [*values[:3], *given_quaternion(values[3:])]
 
     def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
         return [*q[:3], *quat_unit(q[3:])]

@@ -1,0 +1,59 @@
+"""Property tests: `make test` gives them the same examples in every run, `make fuzz` others."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import tools.fuzz as fuzz
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+TESTS = Path(__file__).parent
+
+
+def drawn():
+    """The examples of a property."""
+    examples = []
+
+    @settings(max_examples=200)
+    @given(st.floats(), st.integers(), st.text(max_size=9))
+    def look(x, n, text):
+        examples.append((repr(x), n, text))
+
+    look()
+    return examples
+
+
+def test_examples_do_not_depend_on_what_has_been_imported(tmp_path, monkeypatch):
+    if not settings.default.derandomize:
+        pytest.skip("make fuzz")
+    before = drawn()
+    lines = [f"A{i}, B{i} = {7919 * i}, {i / 7!r}" for i in range(1000)]
+    (tmp_path / "full_of_numbers.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("full_of_numbers")
+    assert "full_of_numbers" in sys.modules
+    assert drawn() == before
+
+
+def test_no_test_draws_at_random_by_itself():
+    random = re.compile(r"derandomize=|default_rng\(\)|(?<!\w)Random\(\)|np\.random\.(rand|seed)\b")
+    files = [p for p in TESTS.rglob("*.py") if p.name not in ("conftest.py", Path(__file__).name)]
+    assert not [str(p) for p in files if random.search(p.read_text())]
+
+
+FAILED = """
+    def test_a_file(file, data, base):
+E   AssertionError: no
+E   Falsifying example: test_a_file(
+E       file=PosixPath('/tmp/robot.urdf'),
+E       data=b'<robot>',
+E       base='fixed',  # or any other generated value
+E   )
+"""
+
+
+def test_a_finding_is_turned_into_an_example_for_the_tests():
+    assert fuzz.examples(FAILED, {"file"}) == ["@example(data=b'<robot>', base='fixed')"]
+    assert fuzz.examples("E   AssertionError: no\n", ()) == []

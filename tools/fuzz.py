@@ -1,0 +1,114 @@
+"""Search for failures of the property tests with fresh random seeds: `make fuzz MINUTES=30`.
+
+Each round runs every property test with a new seed, which is printed. A finding is printed with the
+example that fails and the line to add to the tests. The exit status is 1 if there is one. With
+`--seed` one round is run again, with that seed.
+
+The same file is the pytest plugin of these rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+UNTIL = "KINETREE_FUZZ_UNTIL"
+HUNG = 600
+"""Seconds after which a test that goes on counts as one that hangs."""
+FALSIFYING = re.compile(
+    r"(?:Falsifying (?:explicit )?example|Failing test case): \w+\(\n(.*?)\n\)", re.DOTALL
+)
+MARGIN = re.compile(r"^(?:E  )?[ |]*", re.MULTILINE)
+
+
+def examples(text: str, fixtures: Collection[str]) -> list[str]:
+    """The decorators that repeat the failures in a report.
+
+    Arguments:
+        text: of the report.
+        fixtures: the arguments that pytest provides.
+    """
+    found = []
+    for block in FALSIFYING.findall(MARGIN.sub("", text)):
+        try:
+            (statement,) = ast.parse(f"example({block}\n)").body
+        except SyntaxError:  # an argument that is not shown as code
+            found.append(f"@example({block})")
+            continue
+        given = [k for k in statement.value.keywords if k.arg not in fixtures]
+        found.append(f"@example({', '.join(f'{k.arg}={ast.unparse(k.value)}' for k in given)})")
+    return found
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if time.time() > float(os.environ.get(UNTIL, "inf")):
+        pytest.skip("the time is up")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: object):  # type: ignore[no-untyped-def]
+    """Add to the report of a failure what repeats it."""
+    report = yield
+    if report.failed:
+        text = report.longreprtext + "".join(content for _, content in report.sections)
+        lines = examples(text, getattr(item, "fixturenames", ()))
+        advice = "\n".join(lines) or "no example was printed: run the round again with its seed"
+        report.sections.append((f"add above {item.name} in {item.location[0]}", advice))
+    return report
+
+
+def rounds(minutes: float, seed: int | None, workers: str) -> int:
+    """Run rounds until the time is up; the exit status of the first that finds something."""
+    until = time.time() + 60.0 * minutes
+    fresh = random.SystemRandom()
+    environment = os.environ | {UNTIL: str(until)}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), environment.get("PYTHONPATH", "")])
+    count = 0
+    while time.time() < until:
+        chosen = fresh.randrange(2**32) if seed is None else seed
+        print(f"round {count + 1}: --seed {chosen}", flush=True)
+        options = [
+            "-m",
+            "hypothesis",
+            "--hypothesis-profile",
+            "fuzz",
+            f"--hypothesis-seed={chosen}",
+        ]
+        options += ["-p", "tools.fuzz", "-p", "no:cacheprovider", "--tb=short", "-n", workers]
+        options += ["-o", f"faulthandler_timeout={HUNG}"]
+        command = [sys.executable, "-m", "pytest", *options, "tests"]
+        with subprocess.Popen(command, cwd=ROOT, env=environment) as run:
+            try:
+                status = run.wait(until - time.time() + 2 * HUNG)
+            except subprocess.TimeoutExpired:
+                run.terminate()
+                print(f"a test hangs: it went on for {HUNG} s after the time was up")
+                status = 1
+        if status:
+            print(f"found something with --seed {chosen}: mend it, and add the examples above")
+            return 1
+        count += 1
+        if seed is not None:
+            break
+    print(f"{count} rounds, nothing found")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, help="of a round that is run again")
+    parser.add_argument("--workers", default="auto", help="as pytest -n")
+    given = parser.parse_args()
+    sys.exit(rounds(given.minutes, given.seed, given.workers))
