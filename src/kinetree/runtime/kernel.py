@@ -476,8 +476,8 @@ class _ByKind(dict[str, Compiled]):
             if kind not in self:  # another thread may have made it meanwhile
                 compiler = kernel._backend or backend()
                 made = compiler.compile(kernel.interface, lambda: kernel.program, kind)
-                self[kind] = made
                 kernel._ones.append(_FirstState(kernel, made))
+                self[kind] = made
             return self[kind]
 
 
