@@ -170,6 +170,7 @@ BESIDE = {
         "runtime.backend",
         "runtime.foreign",
         "runtime.patience",
+        "runtime.forks",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},
