@@ -1,4 +1,7 @@
-"""Small calls from Python, in turn: one state, single precision, a batch of one, out, linearize.
+"""Calls from Python, in turn: one state, single precision, a batch of one, out, linearize.
+
+Then the same after PyTorch is imported and used, which must change nothing, and large results in
+new arrays beside the same with `out=`.
 
 python -m benchmarks.small
 """

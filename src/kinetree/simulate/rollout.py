@@ -89,8 +89,7 @@ class Rollout:
         """The motion from where a simulation starts."""
         n, times = start.count_of_systems, self.steps // self.every + 1
         arrays: dict[str, Array] = {
-            name: start.xp.empty((n, times, *shape), start.dtype)
-            for name, shape in self._recorded().items()
+            name: start.empty((n, times, *shape)) for name, shape in self._recorded().items()
         }
         states = start.states(0.0, NEVER)
         if progress is not None:
