@@ -69,10 +69,15 @@ def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.n
     if len(given) != len(inputs):
         names = ", ".join(name for name, _ in inputs)
         raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
-    return [_plain(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
+    return [plain_array(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
 
 
-def _plain(what: str, given: Any) -> np.ndarray:
+def plain_array(what: str, given: Any) -> np.ndarray:
+    """One argument as a plain array of float64 or float32.
+
+    Arguments:
+        what: names it in messages.
+    """
     if kind_of_plain([given]):
         return given
     _refuse_masked(what, given)

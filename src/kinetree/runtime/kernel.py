@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
@@ -29,7 +30,7 @@ from kinetree.runtime.arrays import (
     plain_results,
 )
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
-from kinetree.runtime.foreign import foreign_call, foreign_module
+from kinetree.runtime.foreign import foreign_module, foreign_name
 from kinetree.runtime.interface import Description, Interface
 from kinetree.runtime.memory import LARGE
 from kinetree.runtime.patience import patience
@@ -437,14 +438,18 @@ class Kernel:
 
     def call(self, arrays: tuple[Any, ...], out: Any = None) -> Any:
         """As calling the kernel, with the arguments in a tuple."""
-        if self._guard is not None and arrays and foreign_call(arrays) is None:
+        if self._guard is not None and arrays and not foreign_name(arrays):
             self._guard(arrays[0])
+        if (
+            not arrays or type(arrays[0]) is not ndarray
+        ):  # torch.compile cannot follow what is below
+            return self.unguarded(arrays, out)
         if out is None:
             for one in self._ones:
                 result = one(*arrays)
                 if result is not NotImplemented:
                     return result
-        elif type(out) is np.ndarray and out.flags.writeable:
+        elif type(out) is ndarray and out.flags.writeable:
             for one in self._ones:
                 result = one(*arrays)
                 if getattr(result, "shape", None) == out.shape and result.dtype == out.dtype:
@@ -458,8 +463,8 @@ class Kernel:
         Arguments are checked, and converted to plain arrays.
         """
         kind = kind_of_plain(given)
-        if kind is None and (other := foreign_call(given)) is not None:
-            return other(self, given, out)
+        if kind is None and (other := foreign_name(given)):
+            return foreign_module(other).call(self, given, out)
         if out is None and kind and kind not in self._compiled:
             self._compiled[kind]  # from now on there is a function for one state
             return self.call(given)

@@ -25,7 +25,7 @@ import numpy as np
 from kinetree.emit.c import identifier
 from kinetree.errors import BackendWarning, DtypeError
 from kinetree.graph.program import size, values
-from kinetree.runtime.arrays import batch_shape
+from kinetree.runtime.arrays import batch_shape, plain_array
 from kinetree.runtime.foreign import check_count, foreign_module, needed, refuse_out
 from kinetree.runtime.memory import LARGE
 
@@ -65,8 +65,12 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     """The arguments as JAX's arrays of one dtype."""
     check_count(kernel, arrays)
-    given = [jnp.asarray(x) for x in arrays]
-    for (name, _), x in zip(kernel.interface.inputs, given, strict=True):
+    names = [name for name, _ in kernel.interface.inputs]
+    given = [
+        jnp.asarray(plain_array(f"{kernel.name}: {name}", x) if isinstance(x, np.ndarray) else x)
+        for name, x in zip(names, arrays, strict=True)
+    ]
+    for name, x in zip(names, given, strict=True):
         if x.dtype.name not in ("float64", "float32") and x.dtype.kind not in "iub":
             raise DtypeError(
                 f"{kernel.name}: {name} has dtype {x.dtype}; float64 is expected (or float32, or "
