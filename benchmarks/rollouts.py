@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,6 +247,40 @@ def recording(environments: int = 1000, steps: int = 200) -> str:
     )
 
 
+def diverging(environments: int = 4000, steps: int = 100) -> str:
+    """What it costs that all environments diverge: calls of functions, and time."""
+    robot = panda().without("friction", "limits")
+    rollout = robot.rollout(_held, steps, DT, inputs=robot.nv)
+    u = np.full((environments, robot.nv), 1e12)
+
+    def run(count: int, scale: float = 1.0) -> int:
+        calls = 0
+
+        def seen(frame: Any, event: str, arg: Any) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kt.errors.SimulationWarning)
+            sys.setprofile(seen)
+            try:
+                found = rollout(
+                    np.zeros((count, robot.nq)), np.zeros((count, robot.nv)), scale * u[:count]
+                )
+            finally:
+                sys.setprofile(None)
+        assert np.isnan(found.diverged).all() == (scale == 0.0)
+        return calls
+
+    run(10)
+    few, many = run(10), run(environments)
+    calm, wild = seconds_in_turn([lambda: run(environments, 0.0), lambda: run(environments)], 5)
+    return (
+        f"environments that diverge: {few} calls of functions for 10, {many} for {environments}; "
+        f"{1e3 * wild:.0f} ms, and {1e3 * calm:.0f} ms if none does"
+    )
+
+
 def threads(environments: int = 4000, steps: int = 100) -> str:
     """What a second thread gains."""
     case = cases()[0]
@@ -274,6 +310,7 @@ def main() -> None:
     console.print(inverse_kinematics())
     console.print(gradient())
     console.print(recording())
+    console.print(diverging())
     console.print(threads())
 
 

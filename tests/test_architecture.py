@@ -184,6 +184,7 @@ BESIDE = {
         "runtime.foreign",
         "runtime.patience",
         "graph.garbage",
+        "runtime.forks",
     },
     "what is compiled once for all kernels": {"native.*", "runtime.support"},
     "what is kept on disk": {"runtime.cache"},

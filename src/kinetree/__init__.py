@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kinetree import control, identify, motion, plot
     from kinetree.motion import Hold, Motion, Transition
     from kinetree.motion_capture import fit_human, read_bvh, write_bvh
+    from kinetree.runtime.memory import release_memory
     from kinetree.runtime.threads import get_threads, set_threads
     from kinetree.simulate.result import Simulation
 
@@ -55,6 +56,7 @@ __all__ = [
     "motion",
     "plot",
     "read_bvh",
+    "release_memory",
     "robots",
     "scalar",
     "set_threads",
@@ -74,6 +76,7 @@ LAZY = {
     "motion": "",
     "plot": "",
     "read_bvh": "kinetree.motion_capture",
+    "release_memory": "kinetree.runtime.memory",
     "set_threads": "kinetree.runtime.threads",
     "write_bvh": "kinetree.motion_capture",
 }

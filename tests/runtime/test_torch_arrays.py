@@ -2,6 +2,7 @@
 
 import contextlib
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -189,3 +190,75 @@ def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
     assert streams == [123]
     for got, wanted in zip(made, kernel(q, v), strict=True):
         assert torch.equal(got, wanted)
+
+
+def test_numbers_and_lists_take_the_precision_of_the_tensors_beside_them(pendulum, state):
+    q, v, a = (x.detach() for x in state)
+    exact = pendulum.step(*(x.numpy() for x in (q, v, a)), 0.01)
+    for found, expected in zip(pendulum.step(q, v, a, 0.01), exact, strict=True):
+        assert np.array_equal(found.numpy(), expected)
+    force = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    load = {pendulum.bodies[-1]: force}
+    found = pendulum.inverse_dynamics(q, v, a, external=load)
+    expected = pendulum.inverse_dynamics(*(x.numpy() for x in (q, v, a)), external=load)
+    assert np.array_equal(found.numpy(), expected)
+    single = [x.float() for x in (q, v, a)]
+    assert pendulum.step(*single, 0.01)[0].dtype == torch.float32
+    assert pendulum.step(*single, np.float64(0.01))[0].dtype == torch.float64
+
+
+def test_arrays_of_any_layout_and_byte_order_may_stand_beside_tensors(pendulum, state):
+    q, v, a = (x.detach() for x in state)
+    expected = pendulum.inverse_dynamics(q, v, a)
+    fixed = v.numpy().copy()
+    fixed.flags.writeable = False
+    for other in (v.numpy()[::-1][::-1], v.numpy()[::-1].copy()[::-1], v.numpy().astype(">f8")):
+        assert torch.equal(pendulum.inverse_dynamics(q, other, a), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.equal(pendulum.inverse_dynamics(q, fixed, a.tolist()), expected)
+    negated = torch.complex(q, -v).conj().imag
+    assert negated.is_neg()
+    assert torch.equal(pendulum.inverse_dynamics(q, negated, a), expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: x.to_sparse(), "v is a sparse_coo tensor; a dense one"),
+        (lambda x: x.to_sparse_csr(), "v is a sparse_csr tensor; a dense one"),
+        (lambda x: np.ma.masked_array(x.numpy()), "v is a masked array"),
+        (lambda x: x.numpy() + 0j, "v has dtype complex128"),
+        (lambda x: x.numpy().astype(str), "v has dtype <U"),
+        (lambda x: list(x), "v is a list of tensors; torch.stack"),
+        (lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.qint8), "torch.qint8"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # PyTorch's, of sparse and quantised tensors
+def test_what_is_no_dense_tensor_of_numbers_is_refused_by_name(pendulum, state, change, message):
+    q, v, a = (x.detach() for x in state)
+    with pytest.raises(DtypeError, match=message):
+        pendulum.inverse_dynamics(q, change(v), a)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: x.numpy(), "out is a ndarray; a tensor is expected"),
+        (lambda x: [x], "out is a list; a tensor is expected"),
+        (lambda x: x.to_sparse(), "out is a sparse_coo tensor"),
+        (lambda x: torch.complex(x, x).conj().imag, "out is a negated view"),
+        (lambda x: x.int(), "out for .* has dtype int32"),
+    ],
+)
+def test_out_must_be_a_dense_tensor(pendulum, state, change, message):
+    q, v, a = (x.detach() for x in state)
+    with pytest.raises(DtypeError, match=message):
+        pendulum.inverse_dynamics(q, v, a, out=change(torch.zeros_like(q)))
+
+
+def test_tensors_do_not_change_how_arrays_are_called(pendulum, state):
+    call = kt.runtime.kernel.Kernel.call
+    pendulum.inverse_dynamics(*(x.detach() for x in state))
+    assert call.__module__ == "kinetree.runtime.kernel"
+    assert kt.runtime.kernel.Kernel.call is call

@@ -1,5 +1,6 @@
 """Simulation by steps of equal length."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -66,6 +67,31 @@ def test_a_diverging_environment_is_named_and_does_not_disturb_the_others():
         warnings.simplefilter("error")
         alone = PENDULUM.simulate(q[::2], speeds[::2], wave, time=0.5, dt=0.01, p=p[::2])
     assert (run.q[::2] == alone.q).all()
+
+
+def test_environments_that_diverge_cost_no_calls_of_their_own():
+    def calls(environments):
+        count = 0
+
+        def seen(frame, event, arg):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        q, v = np.full((2, environments, 2), 0.1)
+        p = np.column_stack([np.ones(environments), np.linspace(-1e6, -2e6, environments)])
+        sys.setprofile(seen)
+        try:
+            with pytest.warns(kt.errors.SimulationWarning, match="more"):
+                run = PENDULUM.simulate(q, v, wave, time=0.5, dt=0.01, p=p)
+        finally:
+            sys.setprofile(None)
+        assert not np.isnan(run.diverged).any()
+        late = run.times > run.diverged[:, None] - 0.005
+        assert (np.isnan(run.q).all(axis=-1) == late).all()
+        return count
+
+    calls(40)  # what is compiled is compiled now
+    assert calls(200) == calls(40)
 
 
 def branching(t, q, v, p):

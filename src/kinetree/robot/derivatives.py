@@ -19,6 +19,7 @@ from kinetree.errors import KinetreeError
 from kinetree.motion.effort import TOLERANCE, Effort
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
+from kinetree.runtime.memory import empty
 from kinetree.typing import (
     About,
     AccelerationKind,
@@ -387,7 +388,7 @@ def _blocks(rows: list[list[Any]]) -> Array:
     """A batch of matrices from square blocks; a block may be one number or one matrix for all."""
     last = rows[-1][-1]
     n = last.shape[-1]
-    found = np.empty((*last.shape[:-2], n * len(rows), n * len(rows[0])), last.dtype)
+    found = empty((*last.shape[:-2], n * len(rows), n * len(rows[0])), last.dtype)
     for i, row in enumerate(rows):
         for j, block in enumerate(row):
             found[..., n * i : n * (i + 1), n * j : n * (j + 1)] = block

@@ -7,7 +7,6 @@ much slower, and a warning says so once. KINETREE_BACKEND names one of them ("cp
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -15,31 +14,11 @@ from typing import Any, Protocol
 
 from kinetree.errors import BackendWarning, unknown
 from kinetree.graph import Program
+from kinetree.runtime.forks import forkable_lock
 from kinetree.runtime.interface import Interface
 
-COMPILING = threading.RLock()
+COMPILING = forkable_lock()
 """Held while code is made or loaded: LLVM's context is not for several threads at once."""
-
-FORKED: list[Any] = [COMPILING]
-"""Locks that a fork waits for, in the order in which threads take them."""
-
-
-def _hold() -> None:
-    for lock in FORKED:
-        lock.__enter__()
-
-
-def _release() -> None:
-    for lock in reversed(FORKED):
-        lock.__exit__(None, None, None)
-
-
-if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
-    os.register_at_fork(
-        before=_hold,
-        after_in_parent=_release,
-        after_in_child=_release,
-    )
 
 
 class Compiled(Protocol):

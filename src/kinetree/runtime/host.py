@@ -6,23 +6,42 @@ import ctypes
 import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
+from threading import Thread
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from kinetree.emit.llvm import Target
 from kinetree.lazy import cached_property
-from kinetree.runtime.backend import FORKED
+from kinetree.runtime.forks import hold_during_forks
 
-if hasattr(llvm.ffi.lib, "_lock"):  # llvmlite's: what is collected is released under it at any time
-    FORKED.append(llvm.ffi.lib._lock)
+if hasattr(getattr(llvm.ffi.lib, "_lock", None), "_lock"):
+    hold_during_forks(llvm.ffi.lib._lock._lock)  # llvmlite's, around every call of LLVM
 
 ATTRIBUTES = (
     'attributes #0 = {{ nounwind "prefer-vector-width"="{bits}" '
     '"min-legal-vector-width"="{bits}" }}\n'
 )
+
+
+WARM_UP = """
+define <8 x double> @warm_up(ptr %a, ptr %b) #0 {
+  %x = load <8 x double>, ptr %a
+  %y = load <8 x double>, ptr %b
+  %xy = fmul contract <8 x double> %x, %y
+  %s = fadd contract <8 x double> %xy, %y
+  %r = fdiv <8 x double> %s, %x
+  store <8 x double> %r, ptr %a, !nontemporal !0
+  %small = fcmp olt <8 x double> %r, %y
+  %m = select <8 x i1> %small, <8 x double> %r, <8 x double> %y
+  ret <8 x double> %m
+}
+!0 = !{i32 1}
+"""
+"""A few lines that pass through all of the code generator."""
 
 
 class Host:
@@ -70,6 +89,11 @@ class Host:
         Programs are optimised as graphs, so they go straight to code generation. IR written by
         hand is optimised first.
         """
+        _warm_up(self)
+        return self.compile_cold(text, optimise)
+
+    def compile_cold(self, text: str, optimise: bool) -> bytes:
+        """The same, even if LLVM has not made its tables."""
         module = llvm.parse_assembly(text, llvm.create_context())
         module.triple = self.triple
         machine = self._machine()
@@ -79,16 +103,41 @@ class Host:
             options.loop_vectorization = options.slp_vectorization = False
             options.loop_unrolling = options.loop_interleaving = False
             builder = llvm.create_pass_builder(machine, options)
-            builder.getModulePassManager().run(module, builder)
+            passes = builder.getModulePassManager()
+            _unlocked("LLVMPY_RunNewModulePassManager")(passes, module, builder)
         return _emit(machine, module)
 
     def compile_all(self, texts: Sequence[str]) -> list[bytes]:
-        """Machine code of several modules, on as many threads as there are processors."""
-        threads = min(len(texts), os.cpu_count() or 1)
-        if threads < 2:
-            return [self.compile(text) for text in texts]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(self.compile, texts))
+        """Machine code of several modules, on as many threads as there are processors.
+
+        The threads are not from `concurrent.futures`, whose pools have one lock for all: a fork
+        takes it, and a compilation would wait for the fork.
+        """
+        _warm_up(self)
+        todo = list(enumerate(texts))
+        found: dict[int, bytes] = {}
+        failures: list[BaseException] = []
+
+        def work() -> None:
+            while not failures:
+                try:
+                    k, text = todo.pop()
+                except IndexError:  # nothing is left
+                    return
+                try:
+                    found[k] = self.compile(text)
+                except BaseException as e:
+                    failures.append(e)
+
+        helpers = [Thread(target=work) for _ in range(min(len(texts), os.cpu_count() or 1) - 1)]
+        for thread in helpers:
+            thread.start()
+        work()
+        for thread in helpers:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return [found[k] for k in range(len(texts))]
 
     def _machine(self) -> llvm.TargetMachine:
         target = llvm.Target.from_triple(self.triple)
@@ -103,27 +152,40 @@ class Host:
         return Loaded(engine)
 
 
-def _emit(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
-    """The object code of a module.
+@cache
+def _warm_up(host: Host) -> None:
+    """Let LLVM make its tables, by compiling a few lines, before several threads compile.
 
-    llvmlite has one lock around all of LLVM. Code generation, which takes nearly all of the time,
-    is called past it: the module has a context of its own, the machine is nobody else's, and what
-    LLVM shares between threads it protects itself.
+    They are made under locks of LLVM's own, which a child that is forked at that moment would find
+    held for ever.
     """
-    generate = llvm.ffi.lib.LLVMPY_TargetMachineEmitToMemory
-    generate = getattr(generate, "_cfn", None)
-    if generate is None:  # another llvmlite, in which it cannot be found
-        return bytes(machine.emit_object(module))
+    with getattr(llvm.ffi.lib, "_lock", nullcontext()):
+        host.compile_cold(host.attributes + WARM_UP, optimise=True)
+
+
+def _emit(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
+    """The object code of a module."""
+    generate, lib = _unlocked("LLVMPY_TargetMachineEmitToMemory"), llvm.ffi.lib
     with llvm.ffi.OutputString() as error:
         buffer = generate(machine, module, 1, error)
         if not buffer:
             raise RuntimeError(str(error))
-    lib = llvm.ffi.lib
     try:
         start = lib.LLVMPY_GetBufferStart(buffer)
         return ctypes.string_at(start, lib.LLVMPY_GetBufferSize(buffer))
     finally:
         lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _unlocked(name: str) -> Any:
+    """A function of LLVM without llvmlite's lock around it, if it has one.
+
+    That is one lock for all of LLVM. What takes nearly all of the time, optimisation and code
+    generation, is called past it: each module has a context of its own, the machine is nobody
+    else's, and what LLVM shares between threads it protects itself.
+    """
+    function = getattr(llvm.ffi.lib, name)
+    return getattr(function, "_cfn", function)
 
 
 class Loaded:

@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
 from kinetree.graph import Program, verify
@@ -20,6 +21,7 @@ from kinetree.lazy import cached_property
 from kinetree.native.layout import MAX_AXES
 from kinetree.runtime import cache as disk
 from kinetree.runtime.arrays import (
+    DTYPES,
     Shapes,
     batch_shape,
     kind_of_dtype,
@@ -28,8 +30,9 @@ from kinetree.runtime.arrays import (
     plain_results,
 )
 from kinetree.runtime.backend import COMPILING, Backend, Compiled, backend
-from kinetree.runtime.foreign import foreign_call, foreign_module
+from kinetree.runtime.foreign import foreign_module, foreign_name
 from kinetree.runtime.interface import Description, Interface
+from kinetree.runtime.memory import LARGE
 from kinetree.runtime.patience import patience
 from kinetree.runtime.pieces import in_pieces
 
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 TARGETS = ("c", "llvm")
 """The languages in which `Kernel.source` gives a kernel."""
 SMALL = 10_000
-"""Elements of arguments: calls with fewer take no notable time even if they broadcast."""
+"""Elements of arguments that no small call exceeds."""
 
 
 class Kernel:
@@ -371,6 +374,18 @@ class Kernel:
         """The float32 gufunc."""
         return self._compiled["float"].gufunc
 
+    @cached_property
+    def _small(self) -> int:
+        """Elements of arguments below which a call takes no notable time, nor its results memory.
+
+        Calls with fewer are not checked before they are made, even if they broadcast.
+        """
+        taken, given = (
+            sum(prod(shape) for _, shape in x)
+            for x in (self.interface.inputs, self.interface.outputs)
+        )
+        return min(SMALL, LARGE // DTYPES["double"].itemsize * taken // max(given, 1))
+
     def bind(self, *arrays: Any, out: Any = None) -> Callable[[], Any]:
         """A function without arguments that computes on fixed arrays, for control loops.
 
@@ -423,43 +438,51 @@ class Kernel:
 
     def call(self, arrays: tuple[Any, ...], out: Any = None) -> Any:
         """As calling the kernel, with the arguments in a tuple."""
-        if self._guard is not None and arrays and foreign_call(arrays) is None:
+        if self._guard is not None and arrays and not foreign_name(arrays):
             self._guard(arrays[0])
+        if (
+            not arrays or type(arrays[0]) is not ndarray
+        ):  # torch.compile cannot follow what is below
+            return self.unguarded(arrays, out)
         if out is None:
             for one in self._ones:
                 result = one(*arrays)
                 if result is not NotImplemented:
                     return result
-        elif type(out) is np.ndarray and out.flags.writeable:
+        elif type(out) is ndarray and out.flags.writeable:
             for one in self._ones:
                 result = one(*arrays)
                 if getattr(result, "shape", None) == out.shape and result.dtype == out.dtype:
                     out[...] = result  # one state
                     return out
-        return self._call(arrays, out)
+        return self.unguarded(arrays, out)
 
-    def _call(self, given: tuple[Any, ...], out: Any) -> Any:
-        """Any call but the simplest: arguments are checked and converted to plain arrays first."""
+    def unguarded(self, given: tuple[Any, ...], out: Any = None) -> Any:
+        """As `call`, but states at which there is no answer are not refused.
+
+        Arguments are checked, and converted to plain arrays.
+        """
         kind = kind_of_plain(given)
-        if kind is None and (other := foreign_call(given)) is not None:
-            return other(self, given, out)
+        if kind is None and (other := foreign_name(given)):
+            return foreign_module(other).call(self, given, out)
         if out is None and kind and kind not in self._compiled:
             self._compiled[kind]  # from now on there is a function for one state
             return self.call(given)
-        if out is None and kind and sum(array.size for array in given) < SMALL:
+        if out is None and kind and sum(array.size for array in given) < self._small:
             with contextlib.suppress(ValueError, TypeError):  # what is wrong is found out below
                 return _arrays(self._compiled[kind].gufunc(*given))
         interface = self.interface
         arrays = plain_arrays(self.name, interface.inputs, given)
         batch = batch_shape(self.name, interface.inputs, arrays)
-        compiled = self._compiled[kind_of_plain(arrays) or "double"]
+        kind = kind_of_plain(arrays) or "double"
+        compiled = self._compiled[kind]
         results = None
         if out is not None:
             results = plain_results(self.name, interface.outputs, out, batch)
         elif prod(batch) == 1 and (result := compiled.one(*arrays)) is not NotImplemented:
             return result
         inputs, outputs = ([s for _, s in x] for x in (interface.inputs, interface.outputs))
-        result = in_pieces(compiled, (inputs, outputs), batch, arrays, results)
+        result = in_pieces(compiled, DTYPES[kind], (inputs, outputs), batch, arrays, results)
         return _arrays(result) if out is None else out
 
 
@@ -476,8 +499,8 @@ class _ByKind(dict[str, Compiled]):
             if kind not in self:  # another thread may have made it meanwhile
                 compiler = kernel._backend or backend()
                 made = compiler.compile(kernel.interface, lambda: kernel.program, kind)
-                self[kind] = made
                 kernel._ones.append(_FirstState(kernel, made))
+                self[kind] = made
             return self[kind]
 
 

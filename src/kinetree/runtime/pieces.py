@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.runtime.backend import Compiled
+from kinetree.runtime.memory import LARGE, empty
 
 ELEMENTS = 8e6
 """Elements of a piece's results: 64 MB in double precision, for the time that memory takes."""
@@ -22,6 +23,7 @@ Cores = Sequence[tuple[int, ...]]
 
 def in_pieces(
     compiled: Compiled,
+    dtype: np.dtype[Any],
     cores: tuple[Cores, Cores],
     batch: tuple[int, ...],
     arrays: Sequence[np.ndarray],
@@ -31,6 +33,7 @@ def in_pieces(
 
     Arguments:
         compiled: whose `longest` says how many states make a piece.
+        dtype: of the results.
         cores: the shapes of arguments and of results for one state.
         batch: the shape of the batch.
         arrays: the arguments.
@@ -42,13 +45,15 @@ def in_pieces(
     inputs, outputs = cores
     gufunc = compiled.gufunc
     longest = min(compiled.longest, ELEMENTS / (1 + sum(map(prod, outputs))))
-    if prod(batch) <= longest:
-        return gufunc(*arrays) if out is None else gufunc(*arrays, out=out)
+    short = prod(batch) <= longest
     if out is None:
-        kind = np.result_type(*arrays)
-        out = tuple(np.empty(batch + core, kind) for core in outputs)
-    else:  # one piece's results must not be another's arguments
+        if short and prod(batch) * sum(map(prod, outputs)) * dtype.itemsize < LARGE:
+            return gufunc(*arrays)
+        out = tuple(empty(batch + core, dtype) for core in outputs)
+    elif not short:  # one piece's results must not be another's arguments
         arrays = [a.copy() if any(np.may_share_memory(a, x) for x in out) else a for a in arrays]
+    if short:
+        return gufunc(*arrays, out=out)
     views = [np.broadcast_to(a, batch + core) for a, core in zip(arrays, inputs, strict=True)]
     _run(gufunc, longest, batch, views, out)
     return out if len(out) > 1 else out[0]

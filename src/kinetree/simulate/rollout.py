@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, unknown
 from kinetree.runtime.arrays import plain_array
-from kinetree.runtime.foreign import on_host
+from kinetree.runtime.foreign import array_module, on_host
 from kinetree.runtime.time_loop import TimeLoop
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
@@ -90,8 +90,7 @@ class Rollout:
         """The motion from where a simulation starts."""
         n, times = start.count_of_systems, self.steps // self.every + 1
         arrays: dict[str, Array] = {
-            name: start.xp.empty((n, times, *shape), start.dtype)
-            for name, shape in self._recorded().items()
+            name: start.empty((n, times, *shape)) for name, shape in self._recorded().items()
         }
         states = start.states(0.0, NEVER)
         if progress is not None:
@@ -110,12 +109,8 @@ class Rollout:
             if progress is not None:
                 progress((first + count) / self.steps)
         self._observe(start, states, self.steps, arrays)
-        last = on_host(states[-1])
-        ended = np.where(last < 0.0, np.nan, last)
         grid = np.arange(0, self.steps + 1, self.every) * self.dt
-        for i in np.flatnonzero(~np.isnan(ended)):
-            for array in arrays.values():
-                array[i, grid > ended[i] - 0.5 * self.dt] = np.nan
+        ended = _blank(arrays, states[-1], grid, self.dt)
         batch = start.batch
         shaped = {name: array.reshape(*batch, *array.shape[1:]) for name, array in arrays.items()}
         ended = ended.reshape(batch)
@@ -342,6 +337,27 @@ def _spreads(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(padded) == len(whole) and all(
         a in (1, b) for a, b in zip(padded, whole, strict=True)
     )
+
+
+def _blank(arrays: Mapping[str, Array], last: Array, grid: Array, dt: float) -> Array:
+    """Overwrite what was recorded after a system diverged with NaN, where the arrays are.
+
+    Arguments:
+        arrays: the records, (systems, times, ...).
+        last: when each system diverged, negative if it did not, (systems,).
+        grid: the times of the records.
+
+    Returns:
+        When each system diverged, NaN if it did not, on the host.
+    """
+    ended = np.where(on_host(last) < 0.0, np.nan, on_host(last))
+    if not np.isnan(ended).all():
+        xp = array_module(last)
+        since = xp.where(last < 0.0, np.inf, last) - 0.5 * dt
+        late = xp.asarray(grid) > since[:, None]
+        for array in arrays.values():
+            array[late] = np.nan
+    return ended
 
 
 def _warn(ended: Array) -> None:

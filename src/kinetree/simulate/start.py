@@ -11,6 +11,7 @@ from kinetree.errors import KinetreeError, ShapeError, StateError
 from kinetree.model.parameters import Parameter
 from kinetree.runtime.arrays import plain_array
 from kinetree.runtime.foreign import array_module
+from kinetree.runtime.memory import empty
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -88,6 +89,13 @@ class Start:
         core = array.shape[array.ndim - axes :]
         whole = self.xp.broadcast_to(array, (*self.batch, *core))
         return self.xp.ascontiguousarray(whole.reshape(self.count_of_systems, *core))
+
+    def empty(self, shape: tuple[int, ...]) -> Array:
+        """An array for records, where the states are."""
+        if self.xp is np:
+            return empty(shape, self.dtype)
+        found: Array = self.xp.empty(shape, self.dtype)
+        return found
 
     def states(self, count: float, ended: float) -> list[Array]:
         """What a loop over time starts from."""

@@ -9,7 +9,7 @@ A kernel's method of the package's name (`Kernel.casadi`) gives what is more tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -29,14 +29,14 @@ EXTRAS = {"cupy": "cuda", "sympy": "symbolic"}
 """Packages whose extra has another name."""
 
 
-def foreign_call(arrays: Sequence[Any]) -> Callable[..., Any] | None:
-    """The function that calls a kernel with these arrays; None if NumPy shall see to them."""
+def foreign_name(arrays: Sequence[Any]) -> str:
+    """The file here that knows these arrays; empty if they are for NumPy."""
     for array in arrays:
         for kind in type(array).__mro__:
             module = MODULES.get(kind.__module__.partition(".")[0])
             if module is not None:
-                return foreign_module(module).call
-    return None
+                return module
+    return ""
 
 
 def array_module(array: Any) -> Any:
@@ -53,7 +53,13 @@ def on_host(array: Any) -> Any:
 
 def foreign_module(name: str) -> Any:
     """A file of this folder; MissingExtraError if its package is not installed."""
-    return import_module(f"{__name__}.{name}")
+    if name not in IMPORTED:  # torch.compile can look into a dictionary, not into an import
+        IMPORTED[name] = import_module(f"{__name__}.{name}")
+    return IMPORTED[name]
+
+
+IMPORTED: dict[str, Any] = {}
+"""Files of this folder that were imported, by name."""
 
 
 def needed(package: str, purpose: str) -> Any:

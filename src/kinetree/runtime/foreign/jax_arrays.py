@@ -1,8 +1,9 @@
 """JAX: a kernel as a primitive, which every transformation of JAX knows.
 
-On the CPU the compiled kernel runs through XLA's foreign-function interface. On a GPU, outside of
-`jit`, arrays are handed to CuPy's kernels and back by DLPack, without copies. Elsewhere, and where
-nothing is compiled, the program is traced into JAX's own operations. Derivatives are kernels:
+On the CPU the compiled kernel runs through XLA's foreign-function interface; outside of `jit`,
+large results are computed without XLA, in memory that is kept. On a GPU, outside of `jit`, arrays
+are handed to CuPy's kernels and back by DLPack, without copies. Elsewhere, and where nothing is
+compiled, the program is traced into JAX's own operations. Derivatives are kernels:
 forward by `Kernel.tangent`, in reverse by `Kernel.vjp`, of any order.
 
 A primitive's operands have the axes of one state and one batch axis before them. An argument whose
@@ -26,6 +27,7 @@ from kinetree.errors import BackendWarning, DtypeError
 from kinetree.graph.program import size, values
 from kinetree.runtime.arrays import batch_shape, plain_array, refuse_masked
 from kinetree.runtime.foreign import check_count, foreign_module, needed, refuse_out
+from kinetree.runtime.memory import LARGE
 
 if TYPE_CHECKING:
     from kinetree.runtime.kernel import Kernel
@@ -296,12 +298,40 @@ def launched(*arrays: Any, kernel: Kernel) -> list[Any]:
     return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
 
 
+def _gives_much(*arrays: Any, kernel: Kernel) -> bool:
+    """Whether results of a compiled kernel on the CPU are large.
+
+    XLA takes new memory for each result, and new pages cost more than computing what is written.
+    """
+    count, size_ = _states(arrays), arrays[0].dtype.itemsize
+    if count * size_ * sum(size(shape) for _, shape in kernel.interface.outputs) < LARGE:
+        return False
+    devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
+    kind = "float" if arrays[0].dtype == np.float32 else "double"
+    return devices <= {jax.devices("cpu")[0]} and hasattr(kernel.compiled(kind), "xla_handler")
+
+
+def computed(*arrays: Any, kernel: Kernel) -> list[Any]:
+    """The results of a kernel in memory of Kinetree, which JAX's arrays share."""
+    found = kernel.unguarded(tuple(map(np.asarray, arrays)))
+    return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
+
+
 def _install(
-    primitive: Any, evaluated: Any, lowered: Any, lowered_trace: Any, pushed: Any, on_gpu: Any
+    primitive: Any,
+    evaluated: Any,
+    lowered: Any,
+    lowered_trace: Any,
+    pushed: Any,
+    outside_jit: tuple[Any, Any, Any],
 ) -> None:
+    gives_much, on_cpu, on_gpu = outside_jit
+
     def run(*operands: Any, **parameters: Any) -> Any:
         if on_one_gpu(operands):
             return on_gpu(*operands, **parameters)
+        if gives_much(*operands, **parameters):
+            return on_cpu(*operands, **parameters)
         return _compiled(
             *operands, primitive=primitive, parameters=tuple(sorted(parameters.items()))
         )
@@ -324,13 +354,14 @@ def _of_tangent(rule: Any) -> Any:
     return applied
 
 
-_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed, launched)
+_OUTSIDE_JIT = (_gives_much, computed, launched)
+_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed, _OUTSIDE_JIT)
 _install(
     tangent_p,
     _of_tangent(_evaluated),
     _of_tangent(_lowered),
     _of_tangent(_lowered_trace),
     _pushed_tangent,
-    _of_tangent(launched),
+    tuple(map(_of_tangent, _OUTSIDE_JIT)),
 )
 ad.primitive_transposes[tangent_p] = _transposed

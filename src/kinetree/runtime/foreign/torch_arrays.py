@@ -139,10 +139,15 @@ def _computed(kernel: Kernel, tensors: Sequence[Any]) -> Any:
         made = _empty(kernel, tensors)
         _launch(kernel, tensors, made)
         return made if len(made) > 1 else made[0]
-    results = kernel.call(tuple([t.detach().numpy() for t in tensors]))
+    results = kernel.call(tuple(map(_memory, tensors)))
     if isinstance(results, tuple):
         return tuple(map(torch.from_numpy, results))
     return torch.from_numpy(results)
+
+
+def _memory(t: Any) -> Any:
+    """A tensor's memory as an array of NumPy; of a negated view, a copy."""
+    return t.detach().resolve_neg().numpy()
 
 
 def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
@@ -187,27 +192,40 @@ def _batch_first(inputs: Shapes, dims: Sequence[int | None], tensors: Sequence[A
 
 
 def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
-    """The arguments as tensors of one dtype, where the first tensor is."""
+    """The arguments as tensors of one dtype, where the first tensor is.
+
+    Numbers and lists have no dtype: they get that of the others, without rounding before.
+    """
     check_count(kernel, arrays)
-    inputs = kernel.interface.inputs
     device = next(x.device for x in arrays if isinstance(x, torch.Tensor))
-    tensors = [
-        x if isinstance(x, torch.Tensor) else _tensor(f"{kernel.name}: {name}", x, device)
-        for (name, _), x in zip(inputs, arrays, strict=True)
-    ]
-    for (name, _), t in zip(inputs, tensors, strict=True):
-        _check(f"{kernel.name}: {name}", t, device)
-    single = all(t.dtype == torch.float32 for t in tensors)
+    single = all(str(x.dtype).endswith("float32") for x in arrays if hasattr(x, "dtype"))
     dtype = torch.float32 if single else torch.float64
-    return [t if t.dtype == dtype else t.to(dtype) for t in tensors]
+    tensors = []
+    for (name, _), x in zip(kernel.interface.inputs, arrays, strict=True):
+        what = f"{kernel.name}: {name}"
+        if isinstance(x, torch.Tensor):
+            _check(what, x, device)
+            tensors.append(x if x.dtype == dtype else x.to(dtype))
+        else:
+            tensors.append(_from_host(what, x).to(device, dtype))
+    return tensors
 
 
-def _tensor(what: str, given: Any, device: Any) -> Any:
-    """What is no tensor as one, by the rule for NumPy's arrays."""
-    return torch.as_tensor(plain_array(what, given), device=device)
+def _from_host(what: str, given: Any) -> Any:
+    """A tensor of numbers that are in none yet."""
+    if isinstance(given, (int, float)) or torch.compiler.is_compiling():
+        return torch.as_tensor(given, dtype=torch.float64)
+    if isinstance(given, (list, tuple)) and any(isinstance(x, torch.Tensor) for x in given):
+        raise DtypeError(f"{what} is a list of tensors; torch.stack makes one of them")
+    array = plain_array(what, given)
+    shared = array.flags.writeable and all(step >= 0 for step in array.strides)
+    return torch.from_numpy(array if shared else array.copy())
 
 
 def _check(what: str, t: Any, device: Any) -> None:
+    if t.layout != torch.strided or t.is_nested:
+        kind = "nested" if t.is_nested else str(t.layout).removeprefix("torch.")
+        raise DtypeError(f"{what} is a {kind} tensor; a dense one is expected")
     if t.device.type not in DEVICES:
         raise KinetreeError(
             f"{what} is on {t.device}; a tensor on the CPU or on a CUDA device is expected"
@@ -218,7 +236,7 @@ def _check(what: str, t: Any, device: Any) -> None:
             "one device"
         )
     exact = t.dtype in (torch.float64, torch.float32) or not (
-        t.is_floating_point() or t.is_complex()
+        t.is_floating_point() or t.is_complex() or t.is_quantized
     )
     if not exact:
         raise DtypeError(
@@ -228,17 +246,23 @@ def _check(what: str, t: Any, device: Any) -> None:
 
 def _write(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
     """Compute into the memory of given tensors, which are not differentiated."""
+    for t in out:
+        if not isinstance(t, torch.Tensor):
+            raise DtypeError(
+                f"{kernel.name}: out is a {type(t).__name__}; a tensor is expected, or a tuple of "
+                "them, because an argument is a tensor"
+            )
+        _check(f"{kernel.name}: out", t, tensors[0].device)
+        if t.is_neg():
+            raise DtypeError(f"{kernel.name}: out is a negated view; memory of its own is expected")
     if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, *out)):
         raise KinetreeError(
             f"{kernel.name}: out= cannot be differentiated; leave it out, or use torch.no_grad()"
         )
-    for t in out:
-        _check(f"{kernel.name}: out", t, tensors[0].device)
     if tensors[0].is_cuda:
         _launch(kernel, tensors, out)
         return
-    views = tuple(t.detach().numpy() for t in out)
-    arrays = tuple(t.detach().numpy() for t in tensors)
+    views, arrays = (tuple(map(_memory, x)) for x in (out, tensors))
     kernel.call(arrays, views if len(views) > 1 else views[0])
 
 
@@ -253,16 +277,3 @@ def _batch(name: str, inputs: Shapes, tensors: Sequence[Any]) -> tuple[int, ...]
             )
         batches.append(t.shape[:axes])
     return tuple(torch.broadcast_shapes(*batches)) if batches else ()
-
-
-_numpy_call = Kernel.call
-
-
-def _any_call(self: Kernel, arrays: tuple[Any, ...], out: Any = None) -> Any:
-    """As `Kernel.call`, tensors first: `torch.compile` cannot look into calls of machine code."""
-    if any(isinstance(x, torch.Tensor) for x in arrays):
-        return call(self, arrays, out)
-    return _numpy_call(self, arrays, out)
-
-
-Kernel.call = _any_call  # type: ignore[method-assign]  # in processes that have tensors only
