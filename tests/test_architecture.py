@@ -35,6 +35,7 @@ ALLOWED = {
     "loads": {"errors", "spatial", "model", "algorithms"},
     "tracing": {"errors", "loads", "model", "algorithms", "graph", "quantities"},
     "typing": {"loads"},
+    "checks": {"errors", "runtime", "typing"},
     "settings": {"errors", "model", "algorithms", "quantities"},
     "kernels": {
         "errors",
@@ -127,7 +128,7 @@ ALLOWED = {
         "typing",
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
-    "view": {"errors", "model", "spatial", "robot", "simulate", "typing"},
+    "view": {"checks", "errors", "model", "spatial", "robot", "simulate", "typing"},
     "plot": {"errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }

@@ -69,10 +69,16 @@ def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.n
     if len(given) != len(inputs):
         names = ", ".join(name for name, _ in inputs)
         raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
-    return [_plain(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
+    return [plain_array(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
 
 
-def _plain(what: str, given: Any) -> np.ndarray:
+def plain_array(what: str, given: Any) -> np.ndarray:
+    """One argument as a plain array of float64 or float32.
+
+    Arguments:
+        what: its name, for messages.
+        given: what the caller gave.
+    """
     if kind_of_plain([given]):
         return given
     _refuse_masked(what, given)
@@ -80,6 +86,10 @@ def _plain(what: str, given: Any) -> np.ndarray:
         array = np.asarray(given)
     except ValueError as e:
         raise ShapeError(f"{what} is ragged, its rows differ in length: {e}") from None
+    except TypeError as e:  # an array elsewhere than in this process's memory
+        raise DtypeError(
+            f"{what} is a {type(given).__name__}, and no array of NumPy: {e}"
+        ) from None
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise DtypeError(
             f"{what} has dtype {array.dtype}; float64 is expected (or float32, or integers)"
