@@ -43,7 +43,8 @@ FUNCTIONS = _words(
     vfscanf vprintf vscanf vsnprintf vsprintf vsscanf asprintf vasprintf dprintf vdprintf getline
     getdelim fdopen fileno fmemopen open_memstream popen pclose ctermid cuserid tempnam fseeko
     ftello flockfile ftrylockfile funlockfile getw putw renameat fcloseall fopencookie
-    obstack_printf obstack_vprintf setbuffer setlinebuf stdin stdout stderr lgammaf_r lgammal_r tmpnam_r
+    obstack_printf obstack_vprintf setbuffer setlinebuf stdin stdout stderr
+    lgammaf_r lgammal_r tmpnam_r
     abort abs aligned_alloc alloca atexit at_quick_exit atof atoi atol atoll bsearch calloc div exit
     free getenv labs ldiv llabs lldiv malloc mblen mbstowcs mbtowc qsort quick_exit rand random
     realloc reallocarray srand srandom strtol strtoll strtoul strtoull system wcstombs wctomb memchr
