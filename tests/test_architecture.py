@@ -52,9 +52,10 @@ ALLOWED = {
     "symbolic": {"errors", "model", "quantities", "settings", "runtime"},
     "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
     "speeds": {"errors", "algorithms", "kernels", "runtime", "typing"},
-    "rechart": {"errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
+    "rechart": {"checks", "errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
     "parametric": {"errors", "loads", "model", "kernels", "runtime", "typing"},
     "motion": {
+        "checks",
         "errors",
         "lazy",
         "scalar",
@@ -68,6 +69,7 @@ ALLOWED = {
         "robot",
     },
     "simulate": {
+        "checks",
         "errors",
         "graph",
         "lazy",
@@ -81,6 +83,7 @@ ALLOWED = {
         "robot",
     },
     "robot": {
+        "checks",
         "errors",
         "lazy",
         "loads",
@@ -103,6 +106,7 @@ ALLOWED = {
     },
     "identify": {"errors", "lazy", "spatial", "model", "typing", "motion", "robot", "simulate"},
     "control": {
+        "checks",
         "errors",
         "lazy",
         "scalar",

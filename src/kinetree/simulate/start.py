@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ShapeError, StateError
 from kinetree.model.parameters import Parameter
+from kinetree.runtime.arrays import plain_array
 from kinetree.runtime.foreign import array_module
 from kinetree.typing import Array, ArrayLike
 
@@ -49,7 +50,11 @@ class Start:
             raise KinetreeError("p and inputs are both given: inputs are p of every step")
         default = getattr(controller, "p", np.zeros(0))
         numbers = [_numbers(robot, part, given, self.xp) for part, given in parameters.items()]
-        given = self.xp.asarray(inputs if self.changes else default if p is None else p, self.dtype)
+        given = inputs if self.changes else default if p is None else p
+        given = plain_array("inputs" if self.changes else "p", given) if self.xp is np else given
+        given = self.xp.asarray(given, self.dtype)
+        if given.ndim == 0:
+            raise ShapeError("p is a single number; an array (..., np) is expected")
         if self.changes and (given.ndim < 2 or given.shape[-2] != steps):
             raise ShapeError(
                 f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each step"
@@ -128,6 +133,7 @@ def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
 def _array(name: str, given: Any, length: int, xp: Any) -> Array:
     """An argument, checked; single precision stays what it is on a GPU."""
     single = xp is not np and getattr(given, "dtype", None) == np.float32
+    given = plain_array(name, given) if xp is np else given
     array: Array = xp.asarray(given, np.float32 if single else float)
     if array.shape[-1:] != (length,):
         raise ShapeError(f"{name} has shape {array.shape}; the last axis must be {length}")
