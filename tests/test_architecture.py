@@ -133,7 +133,7 @@ ALLOWED = {
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
     "view": {"checks", "errors", "model", "spatial", "robot", "simulate", "typing"},
-    "plot": {"errors", "model", "robot", "simulate", "typing"},
+    "plot": {"checks", "errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }
 PHYSICS_MAY_IMPORT = {

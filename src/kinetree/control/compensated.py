@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms import momentum_observer
+from kinetree.checks import real_array
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError
@@ -50,7 +51,7 @@ def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
         tau = [x - y for x, y in zip(wanted, r, strict=True)]
         return tau, [x + d + y for x, d, y in zip(tau, drift, r, strict=True)]
 
-    inputs = controller.inputs | {"observer_gain": np.asarray(gain, float)}
+    inputs = controller.inputs | {"observer_gain": real_array("gain", gain)}
     lengths = {name: len(x) for name, x in controller.inputs.items()}
     return Controller(
         robot,
