@@ -36,6 +36,7 @@ ALLOWED = {
     "loads": {"errors", "spatial", "model", "algorithms"},
     "tracing": {"errors", "loads", "model", "algorithms", "graph", "quantities"},
     "typing": {"loads"},
+    "checks": {"errors", "runtime", "typing"},
     "settings": {"errors", "model", "algorithms", "quantities"},
     "kernels": {
         "errors",
@@ -52,9 +53,10 @@ ALLOWED = {
     "symbolic": {"errors", "model", "quantities", "settings", "runtime"},
     "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
     "speeds": {"errors", "algorithms", "kernels", "runtime", "typing"},
-    "rechart": {"errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
+    "rechart": {"checks", "errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
     "parametric": {"errors", "loads", "model", "kernels", "runtime", "typing"},
     "motion": {
+        "checks",
         "errors",
         "formats",
         "lazy",
@@ -69,6 +71,7 @@ ALLOWED = {
         "robot",
     },
     "simulate": {
+        "checks",
         "errors",
         "formats",
         "graph",
@@ -83,6 +86,7 @@ ALLOWED = {
         "robot",
     },
     "robot": {
+        "checks",
         "errors",
         "lazy",
         "loads",
@@ -115,6 +119,7 @@ ALLOWED = {
         "simulate",
     },
     "control": {
+        "checks",
         "errors",
         "lazy",
         "scalar",
@@ -140,8 +145,8 @@ ALLOWED = {
         "typing",
     },
     "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
-    "view": {"errors", "formats", "model", "spatial", "robot", "simulate", "typing"},
-    "plot": {"errors", "model", "robot", "simulate", "typing"},
+    "view": {"checks", "errors", "formats", "model", "spatial", "robot", "simulate", "typing"},
+    "plot": {"checks", "errors", "model", "robot", "simulate", "typing"},
     "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
 }
 PHYSICS_MAY_IMPORT = {

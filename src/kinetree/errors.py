@@ -105,6 +105,14 @@ def unknown(
     return UnknownNameError(f"{owner} has no {kind} {name!r}: {hint}")
 
 
+def among(value: object, valid: Iterable[object]) -> bool:
+    """Whether a value is one of the valid ones; what cannot be compared with them is none."""
+    try:
+        return value in valid
+    except (TypeError, ValueError):  # a list has no hash, an array no single truth value
+        return False
+
+
 def _nearest(name: str, names: Sequence[str]) -> str:
     """What to try instead of a name."""
     near = difflib.get_close_matches(name, names, n=3)

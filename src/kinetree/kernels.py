@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree import algorithms, posedness
 from kinetree import loads as loads_of
-from kinetree.errors import KinetreeError, ShapeError, SingularChartError, unknown
+from kinetree.errors import KinetreeError, ShapeError, SingularChartError, among, unknown
 from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter
@@ -108,12 +108,12 @@ class Kernels(dict[str, Kernel]):
 
     def method(self, quantity: str, name: str = "") -> str:
         """The method to use; empty if the cheapest is still to be determined."""
-        if quantity not in QUANTITIES:
+        if not among(quantity, QUANTITIES):
             raise unknown("quantity", quantity, PUBLIC, "kinetree")
-        if not name:
+        if among(name, ("", None)):
             return self.tracer.method(quantity)
         methods = QUANTITIES[quantity].methods
-        if name not in methods:
+        if not among(name, methods):
             raise unknown("method", name, methods, quantity)
         follower = next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
         if follower is not None and not methods[name].mimics:

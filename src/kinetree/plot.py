@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.checks import real_array
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model.model import WORLD
 from kinetree.robot import Robot
@@ -106,7 +107,7 @@ def torque_map(
     """
     x, y = (_index(robot.coordinate_names, "coordinate", name, robot) for name in joints)
     which = _index(robot.velocity_names, "velocity", torque, robot)
-    at = robot.neutral() if q is None else np.asarray(q, float)
+    at = robot.neutral() if q is None else real_array("q", q)
     ranges = [_range(robot, k, count) for k in (x, y)]
     states = np.tile(at, (count, count, 1))
     states[..., x], states[..., y] = np.meshgrid(*ranges)
@@ -235,7 +236,7 @@ def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
     """An array of a motion of one robot."""
     if name not in motion:
         raise unknown("array", name, list(motion), "the motion")
-    array = np.asarray(motion[name], float)
+    array = real_array(name, motion[name])
     if array.ndim != axes:
         raise KinetreeError(
             f"{name} has shape {array.shape}: one motion is drawn, with {axes} "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kinetree.algorithms import rechart as algorithms
+from kinetree.checks import real_array
 from kinetree.errors import KinetreeError
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -141,7 +142,7 @@ class Conversion:
 
 def continuous(model: Model, q: ArrayLike) -> Array:
     """The same configurations along time, (times, nq), their coordinates without jumps."""
-    path = np.array(q, dtype=np.float64)
+    path = np.array(real_array("q", q))
     if path.ndim != 2 or path.shape[1] != model.nq:
         raise KinetreeError(
             f"continuous: q has shape {path.shape}; (times, {model.nq}) is expected"

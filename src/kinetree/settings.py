@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from kinetree.algorithms.steps import STOPS, Enforcement
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.model import Model
 from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_BODIES, SOME_JOINTS
 
@@ -62,7 +62,7 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
         return _axes(quantity, value, valid)
     if isinstance(valid[0], Enforcement):
         return _enforcement(value)
-    if value not in valid:
+    if not among(value, valid):
         raise unknown(f"value of {name}", value, [str(x) for x in valid], quantity)
     return value
 

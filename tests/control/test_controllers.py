@@ -206,3 +206,10 @@ def test_wrong_inputs_are_named():
         kt.control.pd(ARM, kp=[1, 2, 3])
     with pytest.raises(kt.errors.UnknownNameError, match="tol"):
         kt.control.impedance(ARM, "tol")
+
+
+@pytest.mark.parametrize("odd", ["text", object(), 1j, [[1], [1, 2]], np.array([None])])
+def test_a_gain_that_is_no_number_is_refused_by_an_error_of_ours(odd):
+    for make in (kt.control.pd, kt.control.computed_torque):
+        with pytest.raises(kt.errors.KinetreeError):
+            make(kt.robots.arm(), odd)

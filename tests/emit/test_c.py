@@ -6,6 +6,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.emit import c
+from kinetree.emit.c_names import identifier, is_identifier
 from kinetree.graph import trace
 from kinetree.graph.lower import lower
 from kinetree.scalar import cos, exp, sin
@@ -23,13 +24,15 @@ def lowered(function, shapes, kind="double"):
         ("external['left foot']", "external_left_foot"),
         ("3d", "x_3d"),
         ("double", "x_double"),
+        ("sin", "x_sin"),
+        ("_Bool", "Bool"),
         ("größe", "gr_e"),
         ("", "x_"),
     ],
 )
 def test_any_name_becomes_an_identifier(name, expected):
-    assert c.identifier(name) == expected
-    assert c.is_identifier(expected)
+    assert identifier(name) == expected
+    assert is_identifier(expected)
 
 
 def test_an_argument_and_a_result_of_one_name_are_two_parameters():
@@ -109,6 +112,6 @@ def test_a_derivative_says_what_its_operands_are(derivative):
     kernel = getattr(kt.robots.double_pendulum().kernel("mass_matrix"), derivative)()
     header = kernel.c(name="f").header
     for name in (*kernel.interface.inputs, *kernel.interface.outputs):
-        operand = re.search(rf"(in |out) {c.identifier(name[0])}\S*: (.+)", header)
+        operand = re.search(rf"(in |out) {identifier(name[0])}\S*: (.+)", header)
         assert operand is not None
         assert len(operand[2].split()) > 1 or operand[2] == "configuration"

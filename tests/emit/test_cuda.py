@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.emit import cuda
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.emit.cuda import Layout, Rows, emit_cuda, launch_shape, style
 from kinetree.emit.cuda_loop import emit_cuda_loop
 from kinetree.graph import interpret, trace

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.errors import DtypeError, KinetreeError, MissingFileError, UnknownNameError
 from kinetree.graph import interpret, trace
 from kinetree.runtime.arrays import DTYPES

@@ -1,5 +1,7 @@
 """Surfaces: the right size, closed, in the right place."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,45 @@ def test_meshes_are_found_beside_the_robot_file(tmp_path):
     assert load_mesh(mesh, ()) is None
 
 
+SOLID = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_meshes_outside_the_robots_folders_and_packages_are_not_opened(tmp_path, monkeypatch):
+    secret, folder = tmp_path / "secret" / "s.obj", tmp_path / "home" / "robot"
+    for place in (secret, folder / "a.obj"):
+        place.parent.mkdir(parents=True)
+        place.write_text(SOLID)
+    (folder / "link.obj").symlink_to(secret)
+    outside = [str(secret), f"file://{secret}", "../../secret/s.obj", "link.obj", "a.obj\0"]
+    outside += ["package://secret/s.obj", "package://../secret/s.obj", "package://home/../x"]
+    outside += [f"package://{tmp_path.name}/secret/s.obj", "package:///secret/s.obj", "", "."]
+    for name in outside:
+        assert find_mesh(name, folder) is None, name
+        assert find_mesh(name, None) is None, name
+    for name in ("a.obj", str(folder / "a.obj"), "package://robot/a.obj", "package://any/a.obj"):
+        assert find_mesh(name, folder) == folder / "a.obj"
+    assert find_mesh("secret/s.obj", tmp_path) == secret
+    (secret.parent / "package.xml").write_text("<package/>")  # the name of a package, then
+    assert find_mesh("package://secret/s.obj", folder) == secret
+    (secret.parent / "package.xml").unlink()
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
+    assert find_mesh("package://secret/s.obj", folder) == secret
+
+
+def test_a_mesh_opens_no_other_file_and_is_of_a_known_format(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.obj").write_text("mtllib b.mtl\nusemtl m\n" + SOLID)
+    (tmp_path / "b.mtl").write_text("newmtl m\nmap_Kd c.png\n")
+    (tmp_path / "c.png").write_bytes(b"no picture")
+    opened = []
+    sys.addaudithook(lambda event, given: opened.append(given) if event == "open" else None)
+    assert load_mesh(tmp_path / "a.obj", ()) is not None
+    names = {str(given[0]) for given in opened if str(given[0]).startswith(str(tmp_path))}
+    assert names == {str(tmp_path / "a.obj")}
+    (tmp_path / "a.xyz").write_text("0 0 0\n")
+    assert load_mesh(tmp_path / "a.xyz", ()) is None
+
+
 def test_a_robot_from_a_file_finds_its_meshes_by_itself(tmp_path):
     pytest.importorskip("trimesh")
     (tmp_path / "meshes").mkdir()
@@ -134,3 +175,10 @@ def test_pictures_are_white_at_zero_red_above_and_blue_below():
     assert bar[6, 60, 0] > bar[6, 60, 2]
     assert (bar[6, 90] == 235).all()
     assert bar[18, 10, 2] > bar[18, 10, 0]
+
+
+def test_numbers_that_are_not_finite_have_no_colour():
+    wrong = np.array([np.nan, np.inf, -np.inf, 1.0])
+    assert (heat_map(wrong.reshape(2, 2), 2)[0] == 247).all()
+    assert (bars(wrong, np.ones(4)) == bars(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))).all()
+    assert heat_map(np.zeros((1, 1))).shape[2] == 3

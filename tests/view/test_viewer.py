@@ -1,12 +1,13 @@
 """The viewer: what is shown are the numbers of the API."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, SimulationWarning, StateError
 from kinetree.view.pull import Pull
 from kinetree.view.scene import LAYERS, Scene, quat_wxyz
 from kinetree.view.trajectory import Trajectory, load_trajectory
@@ -14,6 +15,14 @@ from kinetree.view.viewer import Viewer, _round_length, _slider_limits
 from tests.cli.test_app import invoke
 
 ARM = kt.robots.arm()
+
+
+def eventually(condition):
+    """Wait until a condition holds."""
+    until = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 class Recorder:
@@ -219,6 +228,53 @@ def test_what_needs_a_browser_says_so(viewer, tmp_path):
         viewer.video(tmp_path / "a.avi")
     with pytest.raises(KinetreeError, match="link 'elbow'"):
         viewer.select("elbow")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_state_that_is_not_finite_is_refused_and_the_viewer_goes_on():
+    pytest.importorskip("viser")
+    shown = Viewer(ARM, port=8275)
+    try:
+        for wrong in (np.full(7, np.nan), np.full(7, np.inf), np.zeros((2, 7)), "text", None):
+            with pytest.raises(KinetreeError, match=r"^q "):
+                shown.set(wrong)
+        with pytest.raises(StateError, match="v must be finite"):
+            shown.set(ARM.neutral(), np.full(7, np.nan))
+        shown.q = np.full(7, np.nan)  # as a simulation may leave it
+        shown._changed = True
+        eventually(lambda: not shown._changed)
+        shown.set(ARM.random(0))
+        eventually(lambda: shown._sliders[0].value == pytest.approx(ARM.random(0)[0], abs=1e-2))
+    finally:
+        shown.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_raised_while_it_moves_is_said_on_the_page(viewer, monkeypatch):
+    def fail(passed):
+        viewer._running = False
+        raise ArithmeticError("<b>too far</b>")
+
+    monkeypatch.setattr(viewer, "tick", fail)
+    viewer._simulate.value = viewer._running = True
+    viewer._loop()
+    assert not viewer._simulate.value
+    assert not viewer._playing.value
+    assert viewer._link.content.startswith("Stopped: &#60;b&#62;too far")
+
+
+def test_a_trajectory_that_diverges_is_shown_until_then():
+    q = np.tile(ARM.random(0), (11, 1))
+    q[6:] = np.nan
+    with pytest.warns(SimulationWarning, match=r"not finite from 0\.06 s on"):
+        path = Trajectory(ARM, {"q": q, "v": np.zeros((11, 7))})
+    assert path.end == pytest.approx(0.05)
+    assert np.isfinite(path.at(1.0)[0]).all()
+    with pytest.raises(KinetreeError, match="first state is not finite"):
+        Trajectory(ARM, {"q": np.full((3, 7), np.nan)})
+    for wrong in ({}, None, {"q": "text"}, {"q": [[None] * 7]}, {"q": q, "times": [np.nan] * 11}):
+        with pytest.raises(KinetreeError):
+            Trajectory(ARM, wrong)
 
 
 def test_an_address_of_another_computer_is_refused():

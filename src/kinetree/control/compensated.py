@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms import momentum_observer
+from kinetree.checks import real_array
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError
@@ -39,7 +40,7 @@ def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
         raise KinetreeError(f"{controller!r} has memory of its own: one without is expected")
     robot = controller.robot
 
-    inputs = controller.inputs | {"observer_gain": np.asarray(gain, float)}
+    inputs = controller.inputs | {"observer_gain": real_array("gain", gain)}
     lengths = {name: len(x) for name, x in controller.inputs.items()}
     return Controller(
         robot,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.checks import real_array
 from kinetree.errors import ShapeError, unknown
 from kinetree.lazy import cached_property
 from kinetree.model import Model
@@ -84,7 +85,7 @@ class Controller:
                 raise unknown("input", name, self.inputs, f"controller {self.name!r}")
         parts = []
         for name, default in self.inputs.items():
-            part = np.asarray(inputs.get(name, default), float)
+            part = real_array(name, inputs.get(name, default))
             if part.ndim == 0:
                 part = np.full(len(default), float(part))
             if part.shape[-1] != len(default):
@@ -144,7 +145,7 @@ class Controller:
 
 def _spread(what: str, value: ArrayLike, length: int | None) -> Array:
     """A default as a flat array of the length it must have."""
-    array = np.asarray(value, float)
+    array = real_array(what, value)
     if length is None:
         return array.ravel()
     if array.ndim == 0:

@@ -16,6 +16,7 @@ import numpy as np
 
 from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
+from kinetree.checks import real_array
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import MissingExtraError
@@ -108,7 +109,7 @@ def tracking_lqr(
         Q, R, dt, method: as in `lqr`.
         final: the weight of the state at the end; Q if None.
     """
-    n, states = robot.nv, [np.asarray(x, float) for x in (q, v, tau)]
+    n, states = robot.nv, [real_array(s, x) for s, x in (("q", q), ("v", v), ("tau", tau))]
     A, B = robot.linearize(states[0], states[1], states[2], dt, method=method)
     Q, R = _matrix(Q, 2 * n), _matrix(R, n)
     S = [_matrix(Q if final is None else final, 2 * n)]
@@ -126,7 +127,7 @@ def tracking_lqr(
 
 def _matrix(weight: ArrayLike, n: int) -> Array:
     """A weight as a matrix."""
-    given = np.asarray(weight, float)
+    given = real_array("weight", weight)
     return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.checks import real_array
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class MomentumObserver:
     """
 
     def __init__(self, robot: Robot, gain: ArrayLike = 50.0) -> None:
-        self.robot, self.gain = robot, np.asarray(gain, float)
+        self.robot, self.gain = robot, real_array("gain", gain)
         self.reset()
 
     def reset(self) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.algorithms import frame_pose, jacobian
+from kinetree.checks import real_array
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Rotation, Transform, Vector3
@@ -67,7 +68,7 @@ def seven_numbers(robot: Robot, frame: str, target: ArrayLike | None) -> Array:
     Without any it is where the frame is in the neutral configuration. A position has the
     orientation of the world's axes.
     """
-    given = robot.pose(robot.neutral(), frame) if target is None else np.asarray(target, float)
+    given = robot.pose(robot.neutral(), frame) if target is None else real_array("target", target)
     if given.shape[-2:] == (4, 4):
         return np.concatenate([given[..., :3, 3], quaternions(given[..., :3, :3])], axis=-1)
     if given.shape[-1:] == (3,):

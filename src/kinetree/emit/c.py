@@ -7,9 +7,9 @@ array on the stack of the function; the header says how many numbers it holds.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from kinetree.emit.c_names import identifier
 from kinetree.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.graph.lower import (
     RESULT,
@@ -53,12 +53,6 @@ TEMPLATES = {
     "atan2": "atan2{f}({0}, {1})",
 }
 """Operation -> its expression; {f} is f in the names of functions for floats."""
-KEYWORDS = (
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while main"
-)
-"""What no function may be called."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
 LINE = 100
@@ -81,17 +75,6 @@ def style(kind: str) -> Style:
     Products and sums are left for compilers to fuse.
     """
     return Style(kind, routines=True, chunk=CHUNK)
-
-
-def identifier(name: str) -> str:
-    """A valid C identifier made from any name."""
-    text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    return text if is_identifier(text) else f"x_{text}"
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a name is a valid C identifier and no keyword."""
-    return name.isascii() and name.isidentifier() and name not in KEYWORDS.split()
 
 
 def header(lowered: Lowered, name: str, comment: str, notes: Mapping[str, str]) -> str:

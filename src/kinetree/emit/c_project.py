@@ -29,7 +29,7 @@ def self_test(lowered: Lowered, name: str, cases: Sequence[Case], tolerance: flo
 #include "{name}.h"
 
 /* How many of n results are farther than the tolerance from what is expected. */
-static int wrong(const char *result, const {kind} *found, const double *expected, int n)
+static int {name}_wrong(const char *result, const {kind} *found, const double *expected, int n)
 {{
     double scale = 0.0;
     int count = 0;
@@ -48,7 +48,7 @@ static int wrong(const char *result, const {kind} *found, const double *expected
 
 {"".join(blocks)}int main(void)
 {{
-    const int count = {" + ".join(f"case_{k}()" for k in range(len(cases)))};
+    const int count = {" + ".join(f"{name}_case_{k}()" for k in range(len(cases)))};
     printf("{name}: %s\\n", count == 0 ? "passed" : "FAILED");
     return count != 0;
 }}
@@ -72,20 +72,21 @@ def _case(lowered: Lowered, name: str, k: int, arguments: Values, results: Value
     lines = []
     for i, values in enumerate(arguments):
         numbers = ", ".join(f"{x!r}{f}" for x in values)
-        lines.append(f"static const {lowered.kind} x{i}[] = {{{numbers}}};")
+        lines.append(f"static const {lowered.kind} {name}_x{i}[] = {{{numbers}}};")
     for i, values in enumerate(results):
         numbers = ", ".join(repr(x) for x in values)
-        lines.append(f"static const double expected{i}[] = {{{numbers}}};")
-        lines.append(f"{lowered.kind} y{i}[{len(values)}];")
-    operands = [f"x{i}" for i in range(len(arguments))] + [f"y{i}" for i in range(len(results))]
+        lines.append(f"static const double {name}_expected{i}[] = {{{numbers}}};")
+        lines.append(f"{lowered.kind} {name}_y{i}[{len(values)}];")
+    operands = [f"{name}_x{i}" for i in range(len(arguments))]
+    operands += [f"{name}_y{i}" for i in range(len(results))]
     lines.append(f"{name}({', '.join(operands)});")
     checks = [
-        f'wrong("{output.name}", y{i}, expected{i}, {len(results[i])})'
+        f'{name}_wrong("{output.name}", {name}_y{i}, {name}_expected{i}, {len(results[i])})'
         for i, output in enumerate(lowered.outputs)
     ]
     lines.append(f"return {' + '.join(checks)};")
     body = "\n".join(f"    {line}" for line in lines)
-    return f"static int case_{k}(void)\n{{\n{body}\n}}\n\n"
+    return f"static int {name}_case_{k}(void)\n{{\n{body}\n}}\n\n"
 
 
 def cmake(name: str, level: int) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.emit.cuda_body import body_lines, head
 from kinetree.graph.lower import Lowered, Style
 from kinetree.graph.program import size

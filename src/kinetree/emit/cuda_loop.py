@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.emit.cuda import Shape, row_pitch, threads_of_block
 from kinetree.emit.cuda_body import body_lines, head
 from kinetree.errors import KinetreeError

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import unknown
+from kinetree.errors import among, unknown
 from kinetree.identify.extras import package
 from kinetree.identify.factor import triangle
 from kinetree.identify.parameters import Parameters
@@ -110,7 +110,7 @@ def base_parameters(
     Arguments:
         robot, method, drives: as there.
     """
-    if method not in ("structure", "numbers"):
+    if not among(method, ("structure", "numbers")):
         raise unknown("method", method, ("structure", "numbers"), "base_parameters")
     parameters = Parameters(robot, tuple(drives))
     rows = _by_structure(parameters) if method == "structure" else _by_numbers(parameters)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
 from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
 from kinetree.model.description import Connection, Description, assemble
 from kinetree.model.disassemble import disassemble, fresh
@@ -264,7 +264,7 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
             same orientation, but in charts where v is the rate of q it is stretched by the
             difference of coordinates.
     """
-    if chart not in CHARTS:
+    if not among(chart, CHARTS):
         raise unknown("chart", chart, CHARTS, "a free orientation")
     recharted = {b.joint_name: b.joint.in_chart(CHARTS[chart]) for b in model.bodies}
     free = [name for name, joint in recharted.items() if joint is not None]

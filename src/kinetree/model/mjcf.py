@@ -9,7 +9,8 @@ joint is entirely in the body's frame; see `docs/conventions.md`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)  # it would write a log into the working directory
     try:
-        m = mujoco.MjModel.from_xml_string(given.text, dict(given.assets))
+        m = in_own_thread(mujoco.MjModel.from_xml_string, given.text, dict(given.assets))
     except (ValueError, RuntimeError, MemoryError) as e:
         reason = given.translated(str(e) or type(e).__name__)
         reason = brief(" ".join(reason.split()), 300)
@@ -71,6 +72,16 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
         message = given.translated(warning).strip()
         reader.remarks.append(Problem("warning", "the model", message, document.file))
     return reader.description(mimic)
+
+
+def in_own_thread(compiler: Callable[..., Any], *arguments: Any) -> Any:
+    """What MuJoCo's compiler returns or raises, in a thread that ends with it.
+
+    MuJoCo keeps its error handler per thread. A document on which the compiler fails in a way that
+    it does not expect leaves the handler behind, and the next call in that thread never ends.
+    """
+    with ThreadPoolExecutor(1, "kinetree MJCF") as pool:
+        return pool.submit(compiler, *arguments).result()
 
 
 class _Reader:

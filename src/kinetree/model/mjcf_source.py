@@ -148,7 +148,7 @@ class _Writer:
             settings.take(element.attributes)
         attached: dict[int, tuple[str, int]] = {}
         for element in whole.walk():
-            if element.tag == "model" and "file" in element.attributes:
+            if element.tag == "model":
                 attached[id(element)] = self._model(element, settings.main)
         largest = max((size for _, size in attached.values()), default=0)
         size = check_expansion(whole, largest)

@@ -15,6 +15,8 @@ WRITERS = {".urdf": write_urdf, ".xml": write_mjcf, ".mjcf": write_mjcf}
 
 def save_model(model: Model, file: str | os.PathLike[str]) -> None:
     """Write a model to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise ModelError(f"file={file!r}: the name of a file is expected")
     path = Path(file)
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from kinetree.errors import MissingExtraError, ShapeError, unknown
+from kinetree.checks import real_array
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, unknown
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike
 
@@ -27,6 +28,8 @@ class Charts(Core):
         """
         from kinetree.rechart import Conversion  # rarely needed
 
+        if not isinstance(other, Core):
+            raise KinetreeError(f"conversion: a robot is expected, got {other!r}")
         return Conversion(self._kernels, other.model)
 
     def continuous(self, q: ArrayLike) -> Array:
@@ -64,7 +67,7 @@ class Charts(Core):
         Returns:
             (times, nv).
         """
-        t, path = np.asarray(times, dtype=np.float64), self.continuous(q)
+        t, path = real_array("times", times), self.continuous(q)
         if t.shape != path.shape[:1] or len(t) < 2 or not (np.diff(t) > 0.0).all():
             raise ShapeError(
                 f"velocities_along: times has shape {t.shape} and q {path.shape}; increasing times "

@@ -274,7 +274,11 @@ class Core:
             method, external: as in the methods of Robot that have them.
             settings: the values of its settings, in the order of its row.
         """
-        if not (method or settings or external is not None):
+        try:
+            usual = not (method or settings or external is not None)
+        except ValueError:  # an array has no truth value
+            usual = False
+        if usual:
             return self._kernels[quantity].call(arrays, out)
         if external is None:
             try:

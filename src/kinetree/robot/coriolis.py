@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kinetree import algorithms
 from kinetree.algorithms.coriolis import Factor
 from kinetree.coordinates import InCoordinates
+from kinetree.errors import KinetreeError, among
 from kinetree.lazy import cached_property
 from kinetree.quantities import christoffel_pattern
 from kinetree.robot.core import Core
@@ -43,10 +44,14 @@ class Coriolis(Core):
         Returns:
             (..., nv, nv).
         """
-        if factorization == "christoffel":
-            return self._compute("coriolis_matrix", (q, v), out)
         if isinstance(factorization, str):
+            if factorization == "christoffel":
+                return self._compute("coriolis_matrix", (q, v), out)
             return self._compute("coriolis_matrix", (q, v), out, factorization)
+        if not callable(factorization):
+            raise KinetreeError(
+                f"factorization={factorization!r}: a name or a function of a body is expected"
+            )
         kernel = self._custom_kernels.get(factorization)
         if kernel is None:
             algorithm = algorithms.coriolis_matrix(factorization)
@@ -85,6 +90,8 @@ class Coriolis(Core):
         Returns:
             (..., nv, nv, nv); if sparse (..., m).
         """
+        if not among(sparse, (True, False)):
+            raise KinetreeError(f"sparse must be True or False, got {sparse!r}")
         name = "christoffel_values" if sparse else "christoffel_symbols"
         return self._compute(name, (q,), out)
 

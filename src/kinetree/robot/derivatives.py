@@ -15,7 +15,8 @@ import numpy as np
 
 from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.errors import KinetreeError
+from kinetree.checks import number
+from kinetree.errors import KinetreeError, among
 from kinetree.motion.effort import TOLERANCE, Effort
 from kinetree.robot.core import Core
 from kinetree.runtime.kernel import Kernel
@@ -339,16 +340,17 @@ class Differential(Core):
         Returns:
             A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
         """
-        if dt is None and (method or limits != FREE):
+        of_step = not (among(method, ("", None)) and among(limits, (FREE,)))
+        if dt is None and of_step:
             raise KinetreeError("linearize: method and limits are those of a step, which needs dt")
-        if method or limits != FREE:
+        if of_step:
             return self._linearized_step((q, v, tau, dt), external, method, limits)
         if dt is not None and self.nv <= COMPILED_HOLD:
-            return self._held((q, v, tau), float(dt), external)
+            return self._held((q, v, tau), number("dt", dt, above=0.0), external)
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
         transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
         A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
-        return (A, B) if dt is None else zero_order_hold(A, B, float(dt))
+        return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt, above=0.0))
 
     def _linearized_step(
         self, state: Any, external: External | None, method: StepMethod, limits: Enforcement

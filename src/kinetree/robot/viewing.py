@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ class Viewed(Core):
         folder: str | Path | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,
+        allow: Sequence[str] = (),
     ) -> Viewer:
         """Show the robot in the browser, or in a notebook; needs the extra `view`.
 
@@ -31,10 +32,11 @@ class Viewed(Core):
             folder: where meshes are looked for; by default in the folder of the robot file.
             host: the address to listen on; by default this computer only.
             port: the first free one from here on.
+            allow: names of hosts, besides this computer's, at which the page is opened: of a proxy.
 
         Returns:
             The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
         """
         from kinetree.view import Viewer
 
-        return Viewer(self, trajectory, folder, host, port)  # type: ignore[arg-type]
+        return Viewer(self, trajectory, folder, host, port, allow=allow)  # type: ignore[arg-type]

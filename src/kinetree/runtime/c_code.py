@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.emit import c, c_project
+from kinetree.emit.c_names import identifier, is_function_name
 from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.graph import Program, interpret
 from kinetree.graph.lower import lower
@@ -177,11 +178,12 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
         kind: "double" or "float".
         description: for the comment of the header.
     """
-    function = name or c.identifier(program.name)
-    if not c.is_identifier(function):
+    function = name or identifier(program.name)
+    if not is_function_name(function):
         raise KinetreeError(
-            f"name={name!r} cannot name a C function: letters, digits and _ are expected, no digit "
-            f"first and no word of C, such as {c.identifier(f'{name}_{program.name}')!r}"
+            f"name={name!r} cannot name a C function: letters, digits and _ are expected, a letter "
+            "first, and no word of C, of its library or of CMake, such as "
+            f"{identifier(f'{name}_{program.name}')!r}"
         )
     lowered = lower(program, c.style(kind))
     level = 1 if sum(program.operations.values()) > LARGE else 2

@@ -16,7 +16,7 @@ from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.emit.cuda import WARP, Layout, Rows, Shape, emit_cuda, launch_shape, style
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program

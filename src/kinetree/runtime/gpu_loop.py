@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.emit.cuda import style
 from kinetree.emit.cuda_loop import emit_cuda_loop, loop_shape
 from kinetree.graph.lower import lower

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kinetree.algorithms.steps import Enforcement
 from kinetree.errors import KinetreeError
@@ -15,6 +16,9 @@ from kinetree.simulate.result import Simulation
 from kinetree.simulate.rollout import Progress, Rollout
 from kinetree.simulate.start import Start
 from kinetree.typing import ArrayLike, StepMethod
+
+LONGEST = 1e300
+"""Seconds: larger numbers are taken for infinite."""
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -72,18 +76,20 @@ def compiled(
     return Rollout(robot, loop, int(steps), float(dt), every, series)
 
 
-def check_every(every: int, steps: int) -> None:
+def check_every(every: Any, steps: int) -> None:
     """Refuse what does not divide the steps."""
-    if every < 1 or steps % every:
+    whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
+    if not whole or every < 1 or steps % every:
         raise KinetreeError(
             f"every={every!r}: a whole number that divides the {steps} steps is expected"
         )
 
 
-def steps_of(time: float, dt: float) -> int:
+def steps_of(time: Any, dt: Any) -> int:
     """How many steps a time has."""
     for name, x in (("time", time), ("dt", dt)):
-        if not math.isfinite(x):
+        real = isinstance(x, (int, float, np.integer, np.floating)) and abs(x) < LONGEST
+        if not real:
             raise KinetreeError(f"{name}={x!r}: a finite number of seconds is expected")
     if dt <= 0:
         raise KinetreeError(f"dt={dt!r}: a step longer than zero is expected, s")

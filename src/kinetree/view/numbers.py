@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.robot import Robot
 from kinetree.typing import Array
+from kinetree.view.markdown import literal
 from kinetree.view.parts import center
 
 ENERGIES = (("kinetic", "#0b6e99"), ("potential", "#d9730d"), ("total", "#333333"))
@@ -26,7 +27,7 @@ def of_state(robot: Robot, q: Array, v: Array) -> str:
     energies = f"{robot.kinetic_energy(q, v):.3f} + {robot.potential_energy(q):.3f}"
     forces = robot.gravity_forces(q)
     names = zip(robot.velocity_names, robot.velocity_units, forces, strict=True)
-    rows = [f"| {name} | {x:.3f} | {_force_unit(unit)} |" for name, unit, x in names]
+    rows = [f"| {literal(name)} | {x:.3f} | {_force_unit(unit)} |" for name, unit, x in names]
     lines = [
         f"centre of mass {_point(robot.center_of_mass(q))} m",
         f"kinetic + potential energy {energies} J",
@@ -50,7 +51,7 @@ def of_link(robot: Robot, body: str, q: Array, v: Array) -> str:
     velocity = robot.velocity(q, v, body, axes="origin")
     return "\n\n".join(
         [
-            f"**{body}**, moved by {robot.model.bodies[i].joint_name}",
+            f"**{literal(body)}**, moved by {literal(robot.model.bodies[i].joint_name)}",
             f"at {_point(robot.pose(q, body)[:3, 3])} m, "
             f"{_point(velocity[:3])} m/s, {_point(velocity[3:])} rad/s",
             f"mass {float(inertia.mass):.3f} kg, centre of mass {_point(place)} m in its frame, "

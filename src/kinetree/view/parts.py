@@ -89,11 +89,26 @@ def _shaped(model: Model, shape: Shape, folder: Path | None) -> Iterator[Part]:
     if shape.kind != "mesh":
         yield Part(frame.body, pose, primitive(shape.kind, shape.size), "primitive")
         return
-    around = Path(shape.folder) if folder is None and shape.folder else folder
-    path = find_mesh(shape.file, around)
+    path = _mesh_file(shape, folder)
     mesh = None if path is None else load_mesh(path, shape.size)
     if mesh is not None:
         yield Part(frame.body, pose, mesh, "mesh")
+
+
+def _mesh_file(shape: Shape, folder: Path | None) -> Path | None:
+    around = Path(shape.folder) if folder is None and shape.folder else folder
+    return find_mesh(shape.file, around)
+
+
+def missing_meshes(model: Model, folder: Path | None = None) -> list[str]:
+    """The meshes that are in none of the robot's folders, as its file names them.
+
+    Arguments:
+        model: of the robot.
+        folder: where meshes are looked for; by default in the folder of the robot file.
+    """
+    meshes = [shape for shape in _visible(model) if shape.kind == "mesh"]
+    return list(dict.fromkeys(s.file for s in meshes if _mesh_file(s, folder) is None))
 
 
 def center(body: Body) -> tuple[Array, Array]:

@@ -26,7 +26,8 @@ def heat_map(matrix: Array, side: int = SIDE) -> Picture:
     Returns:
         (height, width, 3), of bytes.
     """
-    largest = np.abs(matrix).max() or 1.0
+    matrix = _drawable(matrix)
+    largest = np.abs(matrix).max(initial=0.0) or 1.0
     share = np.sign(matrix) * np.sqrt(np.abs(matrix) / largest)
     colors = _mixed(share)
     zoom = max(1, side // max(matrix.shape))
@@ -44,7 +45,8 @@ def bars(values: Array, limits: Array, width: int = SIDE) -> Picture:
     Returns:
         (height, width, 3), of bytes.
     """
-    largest = np.abs(values).max() or 1.0
+    values = _drawable(values)
+    largest = np.abs(values).max(initial=0.0) or 1.0
     full = np.where(np.isfinite(limits) & (limits > 0), limits, largest)
     share = np.clip(values / full, -1.0, 1.0)
     high, half = 12, width // 2
@@ -55,6 +57,11 @@ def bars(values: Array, limits: Array, width: int = SIDE) -> Picture:
         picture[k * high + 2 : (k + 1) * high - 2, min(half, end) : max(half, end)] = color
     picture[:, half] = 90
     return picture
+
+
+def _drawable(values: Array) -> Array:
+    """Numbers with zeros for those that are not finite: they have no colour and no length."""
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def _mixed(share: Array) -> Picture:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError
+from kinetree.checks import finite_array, real_array
+from kinetree.errors import KinetreeError, SimulationWarning
 from kinetree.formats.npz import read_npz
 from kinetree.robot import Robot
 from kinetree.simulate.result import Simulation
@@ -30,9 +33,16 @@ class Trajectory:
 
     def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
         self._robot = robot
-        self._q = robot.normalize(_first(robot, "q", given["q"], robot.nq))
-        self._times = _times(given, len(self._q))
-        self._v = self._velocities(given)
+        arrays: Any = given  # whatever a caller gives
+        if not isinstance(arrays, Mapping) or "q" not in arrays:
+            raise KinetreeError("a trajectory is a Simulation, or arrays by name with at least q")
+        q = _first(robot, "q", given["q"], robot.nq)
+        v = _first(robot, "v", given["v"], robot.nv) if "v" in given else q[:, :0]
+        v = v if len(v) == len(q) else q[:, :0]
+        times = _times(given, len(q))
+        count = _finite_count(np.concatenate([q, v], axis=1), times)
+        self._q, self._times = robot.normalize(q[:count]), times[:count]
+        self._v = v[:count] if v.shape[1] == robot.nv else self._velocities()
         self.end = float(self._times[-1])
 
     def at(self, t: float) -> tuple[Array, Array]:
@@ -53,20 +63,33 @@ class Trajectory:
         v = (1.0 - share) * self._v[k] + share * self._v[k + 1]
         return self._robot.integrate(self._q[k], share * step), v
 
-    def _velocities(self, given: Mapping[str, ArrayLike]) -> Array:
-        if "v" in given:
-            v = _first(self._robot, "v", given["v"], self._robot.nv)
-            if len(v) == len(self._q):
-                return v
+    def _velocities(self) -> Array:
+        """The differences of the configurations, for each time."""
         if len(self._q) == 1:
             return np.zeros((1, self._robot.nv))
         between = self._robot.difference(self._q[:-1], self._q[1:]) / np.diff(self._times)[:, None]
         return np.concatenate([between, between[-1:]])
 
 
+def _finite_count(states: Array, times: Array) -> int:
+    """How many states there are before one that is not finite; a warning if there is such a one."""
+    finite: Any = np.isfinite(states).all(axis=1)
+    if finite.all():
+        return len(states)
+    count = int(np.argmin(finite))
+    if count == 0:
+        raise KinetreeError("the trajectory's first state is not finite")
+    warnings.warn(
+        f"the trajectory is not finite from {times[count]:g} s on: it is shown until then",
+        SimulationWarning,
+        stacklevel=4,
+    )
+    return count
+
+
 def _first(robot: Robot, name: str, given: ArrayLike, size: int) -> Array:
     """An array of states (T, size); of several, the first."""
-    x = np.asarray(given, float)
+    x = real_array(f"the trajectory's {name}", given)
     x = x.reshape(-1, *x.shape[-2:])[0] if x.ndim > 2 else x
     if x.ndim != 2 or x.shape[1] != size or not len(x):
         raise KinetreeError(
@@ -77,7 +100,9 @@ def _first(robot: Robot, name: str, given: ArrayLike, size: int) -> Array:
 
 
 def _times(given: Mapping[str, ArrayLike], count: int) -> Array:
-    times = np.asarray(given["times"], float) if "times" in given else np.arange(count) / RATE
+    times: Array = np.arange(count) / RATE
+    if "times" in given:
+        times = finite_array("the trajectory's times", given["times"])
     if times.shape != (count,) or (np.diff(times) <= 0).any():
         raise KinetreeError(
             f"the trajectory's times have shape {times.shape}; {count} rising numbers are expected"

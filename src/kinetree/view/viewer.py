@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import html
 import math
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinetree.checks import count, finite_state, number
 from kinetree.errors import KinetreeError, MissingExtraError, unknown
 from kinetree.robot import Robot
 from kinetree.typing import Array, ArrayLike
+from kinetree.view.markdown import literal
 from kinetree.view.numbers import EnergyPlot, of_link, of_state
+from kinetree.view.parts import missing_meshes
 from kinetree.view.pictures import bars, heat_map
 from kinetree.view.pull import Pull
 from kinetree.view.recording import checked_ending, encoded, png, rendered
 from kinetree.view.scene import LAYERS, Scene
 from kinetree.view.trajectory import Trajectory, load_trajectory
+from kinetree.view.visitors import start
 
 __all__ = ["Viewer", "load_trajectory"]
 
@@ -48,6 +53,7 @@ class Viewer:
         folder: where meshes are looked for; by default in the folder of the robot file.
         host: the address to listen on; by default this computer only.
         port: the first free one from here on.
+        allow: names of hosts, besides this computer's, at which the page is opened: of a proxy.
         run: whether a thread of its own moves the robot; if not, call `tick`.
 
     q, v: the state that is shown, (nq,) and (nv,).
@@ -62,6 +68,7 @@ class Viewer:
         host: str = "127.0.0.1",
         port: int = 8080,
         run: bool = True,
+        allow: Sequence[str] = (),
     ) -> None:
         self.robot = robot
         self._neutral: Array = robot.neutral()
@@ -76,9 +83,11 @@ class Viewer:
         self._lock = threading.RLock()
         viser = _viser()
         _check_address(host)
-        self.server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
-        self.url = f"http://{host}:{self.server.get_port()}"
-        self.scene = Scene(self.server.scene, robot, None if folder is None else Path(folder))
+        self.server = start(viser, allow, host, port=port, label=robot.name, verbose=False)
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
+        place = None if folder is None else Path(folder)
+        self.scene = Scene(self.server.scene, robot, place)
+        self._missing = missing_meshes(robot.model, place)
         self._pull = Pull(self.server.scene, robot, self._start_simulation)
         self._add_surroundings()
         self._add_controls()
@@ -97,8 +106,9 @@ class Viewer:
             v: velocity, (nv,); zero by default.
         """
         with self._lock:
-            self.q = self.robot.normalize(q)
-            self.v = np.zeros(self.robot.nv) if v is None else np.asarray(v, float)
+            n = self.robot.nv
+            self.q = self.robot.normalize(finite_state("q", q, self.robot.nq))
+            self.v = np.zeros(n) if v is None else finite_state("v", v, n)
             self._changed = True
 
     def layer(self, name: str, visible: bool = True) -> None:
@@ -145,7 +155,8 @@ class Viewer:
         Returns:
             (height, width, 3), of bytes.
         """
-        return rendered(self._client(), width, height, timeout)
+        size = count("width", width), count("height", height)
+        return rendered(self._client(), *size, number("timeout", timeout, above=0.0))
 
     def video(
         self,
@@ -165,6 +176,10 @@ class Viewer:
             width, height: in pixels.
             seconds: the duration; by default the trajectory's, or 3 s of a simulation.
         """
+        for name, size in (("fps", fps), ("width", width), ("height", height)):
+            count(name, size)
+        if seconds is not None:
+            number("seconds", seconds, above=0.0)
         ending, client = checked_ending(file), self._client()
         pictures = self._pictures(client, fps, width, height, seconds)
         Path(file).write_bytes(encoded(pictures, fps, ending))
@@ -194,7 +209,8 @@ class Viewer:
 
     def _repr_html_(self) -> str:
         """The page, in a notebook."""
-        return f'<iframe src="{self.url}" width="100%" height="560" style="border:0"></iframe>'
+        url = html.escape(self.url)
+        return f'<iframe src="{url}" width="100%" height="560" style="border:0"></iframe>'
 
     # the page
 
@@ -226,9 +242,14 @@ class Viewer:
         gui = self.server.gui
         gui.configure_theme(control_layout="collapsible", show_logo=False, show_share_button=False)
         gui.add_markdown(
-            f"**{self.robot.name}**, {self.robot.nv} degrees of freedom. "
+            f"**{literal(self.robot.name)}**, {self.robot.nv} degrees of freedom. "
             f"A cell of the ground is {self._cell:g} m."
         )
+        if self._missing:
+            gui.add_markdown(
+                f"Meshes that are in none of the robot's folders: {len(self._missing)}, the first "
+                f"{literal(self._missing[0])}. Name a wider folder with folder=."
+            )
         self._link = gui.add_markdown("Click a link to see its numbers. Drag it to pull it.")
         for body, handle in self.scene.clickable:
             handle.on_click(lambda _, body=body: self.select(body))
@@ -327,9 +348,20 @@ class Viewer:
         last = time.perf_counter()
         while self._running:
             now = time.perf_counter()
-            self.tick(now - last)
+            try:
+                self.tick(now - last)
+            except Exception as e:  # whatever it is, the page stays up and says it
+                self._stop_for(e)
             last = now
             time.sleep(max(0.0, FRAME - (time.perf_counter() - now)))
+
+    def _stop_for(self, error: Exception) -> None:
+        """Stop what moves the robot, and say why."""
+        with self._lock:
+            self._simulate.value = False
+            if self._path is not None:
+                self._playing.value = False
+            self._link.content = f"Stopped: {literal(str(error) or type(error).__name__)}"
 
     def _plays(self) -> bool:
         return self._path is not None and self._playing.value

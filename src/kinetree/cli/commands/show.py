@@ -19,12 +19,20 @@ def show(
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option(help="Play the motion of this .npz or .parquet file."),
     ] = None,
+    folder: Annotated[
+        Optional[Path],  # noqa: UP045 - as above
+        typer.Option(help="Where meshes are looked for, instead of the robot file's folder."),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in.")
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(help="The first free port from here on.", min=1, max=65535)
     ] = 8080,
+    allow: Annotated[
+        Optional[list[str]],  # noqa: UP045 - as above
+        typer.Option(help="A host's name, besides this computer's, at which the page is opened."),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     floating: Floating = False,
 ) -> None:
@@ -36,7 +44,7 @@ def show(
 
     loaded = load_robot(robot, floating)
     motion = None if trajectory is None else load_trajectory(trajectory)
-    viewer = Viewer(loaded, motion, host=host, port=port)
+    viewer = Viewer(loaded, motion, folder, host=host, port=port, allow=allow or ())
     typer.echo(f"{viewer.url} (Ctrl-C ends it)")
     if browser:
         webbrowser.open(viewer.url)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.emit.c import is_identifier
 from kinetree.emit.c_casadi import CasadiFunction, Matrix, interface_source
+from kinetree.emit.c_names import is_identifier
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.graph import Program
 from kinetree.graph.differentiate import jacobian, vjp
@@ -261,7 +261,7 @@ def _function_name(kernel: Kernel, name: str) -> str:
     if not is_identifier(found) or "__" in found:
         raise KinetreeError(
             f"name={found!r} cannot name a CasADi function: letters, digits and single _ are "
-            "expected, no digit first"
+            "expected, a letter first, and no word of C or of its library"
         )
     return found
 

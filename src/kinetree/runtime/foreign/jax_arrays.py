@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.errors import BackendWarning, DtypeError
 from kinetree.graph.program import size, values
 from kinetree.runtime.arrays import batch_shape, plain_array, refuse_masked

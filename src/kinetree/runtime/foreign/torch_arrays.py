@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.emit.c import identifier
+from kinetree.emit.c_names import identifier
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.runtime.arrays import Shapes, plain_array
 from kinetree.runtime.foreign import check_count, foreign_module, needed

@@ -1,0 +1,109 @@
+"""Who may open the viewer's page: requests for this computer, made by the page itself.
+
+A web page of somebody else's can open a connection to any address that the browser reaches, this
+computer's own included. The browser then sends the other page's *Origin*. Or a name of theirs leads
+here (DNS rebinding): then the *Host* is that name. Both headers are checked before viser answers.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+from collections.abc import Collection, Sequence
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from kinetree.errors import KinetreeError
+
+SERVER_MODULE = "viser.infra._infra"
+"""Where viser starts its server."""
+STARTING = threading.Lock()
+
+
+def refusal(
+    hosts: Sequence[str], origins: Sequence[str], own: Collection[str], allowed: Collection[str]
+) -> str | None:
+    """Why a request is not answered; None if it is.
+
+    Arguments:
+        hosts: its Host headers; exactly one is valid.
+        origins: its Origin headers: none if no page made the request.
+        own: names of this computer; any address in numbers is valid, too: no name leads there.
+        allowed: names of other hosts, whose pages are answered.
+    """
+    if len(hosts) != 1 or len(origins) > 1:
+        return "a request has one Host and at most one Origin"
+    name = _name(f"//{hosts[0]}")
+    if name is None or not (name in own or name in allowed or _is_address(name)):
+        return f"the viewer does not answer requests for host {hosts[0]!r}: name it with allow="
+    for origin in origins:
+        page = _name(origin)
+        same = page is not None and urlsplit(origin).netloc.lower() == hosts[0].lower()
+        if not (same or page in allowed):
+            return f"the viewer does not answer pages of {origin!r}: name its host with allow="
+    return None
+
+
+def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> Any:
+    """viser's server, which answers no requests but for this computer and of its own page.
+
+    viser has no option for it. It hands a function that sees each request first to the package
+    websockets; that function is wrapped here.
+
+    Arguments:
+        viser: the module.
+        allowed: names of other hosts, whose pages are answered, too.
+        host: the address to listen on.
+        options: of the server.
+    """
+    import websockets.asyncio.server as websockets
+
+    checked, begin = [], websockets.serve
+    own = {"localhost", socket.gethostname().lower(), host.lower()}
+    others = {name.lower() for name in allowed}
+
+    def serve(*arguments: Any, process_request: Any = None, **settings: Any) -> Any:
+        if getattr(process_request, "__module__", None) != SERVER_MODULE:  # somebody else's server
+            return begin(*arguments, process_request=process_request, **settings)
+
+        def process(connection: Any, request: Any) -> Any:
+            headers = request.headers
+            why = refusal(headers.get_all("Host"), headers.get_all("Origin"), own, others)
+            if why is not None:
+                return connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n")
+            return process_request(connection, request)
+
+        checked.append(process)
+        return begin(*arguments, process_request=process, **settings)
+
+    with STARTING:
+        websockets.serve = serve  # type: ignore[assignment,misc]
+        try:
+            server = viser.ViserServer(host=host, **options)
+        finally:
+            websockets.serve = begin  # type: ignore[misc]
+    if not checked:
+        server.stop()
+        raise KinetreeError(
+            f"viser {viser.__version__} starts its server in a way that Kinetree does not know, "
+            "and other pages could read the scene: install another release"
+        )
+    return server
+
+
+def _name(url: str) -> str | None:
+    """The host of an address, in lower case; None if there is none."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
