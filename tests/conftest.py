@@ -11,7 +11,7 @@ from hypothesis.internal.conjecture import providers
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
 # make test takes the first, make test-fast the second; make fuzz, with a seed, the third
-for profile, examples in (("kinetree", 25), ("fast", 5), ("fuzz", 200)):
+for profile, examples in (("kinetree", 25), ("fast", 5), ("fuzz", 50)):
     settings.register_profile(
         profile,
         deadline=None,

@@ -26,7 +26,7 @@ ALLOWED = {
     "spatial": {"scalar"},
     "model": {"errors", "lazy", "scalar", "dual", "spatial"},
     "algorithms": {"scalar", "dual", "spatial", "model"},
-    "posedness": {"errors", "spatial", "model", "algorithms"},
+    "posedness": {"errors", "lazy", "spatial", "model", "algorithms"},
     "graph": {"errors", "lazy", "scalar", "structure"},
     "emit": {"errors", "graph"},
     "native": {"errors", "graph", "emit"},

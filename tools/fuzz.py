@@ -51,6 +51,11 @@ def examples(text: str, fixtures: Collection[str]) -> list[str]:
     return found
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Another order in every round, as the time may be up before the last test."""
+    random.Random(config.getoption("hypothesis_seed")).shuffle(items)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if time.time() > float(os.environ.get(UNTIL, "inf")):
         pytest.skip("the time is up")
