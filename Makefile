@@ -43,11 +43,11 @@ test-wheel:
 test-memory: $(VENV)/.test
 	PYTHONMALLOC=malloc MALLOC_PERTURB_=255 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" tests/test_tiny.py tests/adversarial/test_memory.py \
-	tests/runtime/test_kernel.py tests/runtime/test_arrays.py tests/runtime/test_threads.py \
-	tests/runtime/test_native_function.py tests/runtime/test_time_loop.py
+	tests/compiler/runtime/test_kernel.py tests/compiler/runtime/test_arrays.py tests/compiler/runtime/test_threads.py \
+	tests/compiler/runtime/test_native_function.py tests/compiler/runtime/test_time_loop.py
 
 test-gpu:
-	$(PYTHON) -m pytest -q -p no:cacheprovider --noconftest tests/runtime/test_gpu.py
+	$(PYTHON) -m pytest -q -p no:cacheprovider --noconftest tests/compiler/runtime/test_gpu.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -27,7 +27,7 @@ from rich.table import Table
 
 import kinetree as kt
 from benchmarks.pinocchio_rows import AGREEMENT, Case, cases
-from kinetree.graph import interpret
+from kinetree.compiler.graph import interpret
 
 HERE = Path(__file__).parent
 QUANTITIES = ("inverse_dynamics", "forward_dynamics_derivatives")

@@ -80,7 +80,7 @@ def jax_rows(states: int) -> Iterator[Row]:
     import jax
     import jax.numpy as jnp
 
-    from kinetree.runtime.foreign.jax_arrays import traced
+    from kinetree.compiler.runtime.foreign.jax_arrays import traced
 
     robot, peer = kt.load(panda_file()), frax.load_panda()
     n = robot.nv

@@ -21,8 +21,8 @@ import cupy as cp
 import numpy as np
 
 import kinetree as kt
-from kinetree.graph import interpret
-from kinetree.runtime.gpu import ROWS, GpuKernel
+from kinetree.compiler.graph import interpret
+from kinetree.compiler.runtime.gpu.device_kernel import ROWS, GpuKernel
 
 QUANTITIES = (
     "inverse_dynamics",

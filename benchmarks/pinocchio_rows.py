@@ -14,11 +14,11 @@ import pinocchio as pin
 
 import kinetree as kt
 from benchmarks.timing import on_the_quietest, seconds_in_turn, write_bandwidth
-from kinetree.graph import Program, trace
-from kinetree.graph.program import Node, Output
+from kinetree.compiler.graph import Program, trace
+from kinetree.compiler.graph.program import Node, Output
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.model.model import Limits
-from kinetree.model.write_urdf import write_urdf
-from kinetree.runtime.kernel import Kernel
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 BATCH = 10_000

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import kinetree as kt
-from kinetree.bullet import MaximalBodies
+from kinetree.bridges.bullet import MaximalBodies
 
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2 and 1/s: critically damped
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import kinetree as kt
 from kinetree import joints
+from kinetree.compiler.graph import interpret
 from kinetree.errors import KinetreeError
-from kinetree.graph import interpret
 from kinetree.quantities import QUANTITIES
 
 BOX = [0.02, 0.03, 0.04]

@@ -34,7 +34,7 @@ REVEALED = [
     ARRAY,
     f"tuple[numpy.{ARRAY}",
     "kinetree.robot.Robot",
-    "kinetree.runtime.kernel.Kernel",
+    "kinetree.compiler.runtime.kernel.Kernel",
     ARRAY,
     "int",
 ]

@@ -1,4 +1,4 @@
-"""The coefficients in src/kinetree/native/functions.py: minimax polynomials by Remez's exchange.
+"""The coefficients in src/kinetree/compiler/native/functions.py: minimax polynomials by Remez's exchange.
 
     python tools/minimax.py
 

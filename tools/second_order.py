@@ -20,8 +20,8 @@ import numpy as np
 import pinocchio as pin
 
 import kinetree as kt
+from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.model.model import Limits
-from kinetree.model.write_urdf import write_urdf
 
 PREFIX = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix"
 PROGRAM = r"""

@@ -9,21 +9,22 @@ tau = robot.inverse_dynamics(q, v, a)
 from typing import TYPE_CHECKING
 
 from kinetree import errors, joints, robots, scalar
+from kinetree._lazy import lazy_names
 from kinetree.algorithms.steps import Enforcement
-from kinetree.assembly import Assembly
-from kinetree.lazy import lazy_names
-from kinetree.load import load
-from kinetree.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model import Drive, Limits, Model
+from kinetree.model.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model.parameters import Inertial, Payload, Placement
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
+from kinetree.robot.load import load
 
 if TYPE_CHECKING:
-    from kinetree import control, identify, motion, plot
+    from kinetree import control, identify, motion
+    from kinetree.capture import fit_human, read_bvh, write_bvh
+    from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
+    from kinetree.compiler.runtime.memory import release_memory
     from kinetree.motion import Hold, Motion, Transition
-    from kinetree.motion_capture import fit_human, read_bvh, write_bvh
-    from kinetree.runtime.memory import release_memory
-    from kinetree.runtime.threads import get_threads, set_threads
+    from kinetree.show import plot
     from kinetree.simulate.result import Simulation
 
 __version__ = "0.1.0"
@@ -70,15 +71,15 @@ LAZY = {
     "Simulation": "kinetree.simulate.result",
     "Transition": "kinetree.motion",
     "control": "",
-    "fit_human": "kinetree.motion_capture",
-    "get_threads": "kinetree.runtime.threads",
+    "fit_human": "kinetree.capture",
+    "get_threads": "kinetree.compiler.runtime.cpu.threads",
     "identify": "",
     "motion": "",
     "plot": "",
-    "read_bvh": "kinetree.motion_capture",
-    "release_memory": "kinetree.runtime.memory",
-    "set_threads": "kinetree.runtime.threads",
-    "write_bvh": "kinetree.motion_capture",
+    "read_bvh": "kinetree.capture",
+    "release_memory": "kinetree.compiler.runtime.memory",
+    "set_threads": "kinetree.compiler.runtime.cpu.threads",
+    "write_bvh": "kinetree.capture",
 }
 """Names that are imported on first access, because they need much else, and where they are."""
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.loads import Load, Point
+from kinetree.model.loads import Load, Point
 
 __all__ = [
     "About",
@@ -43,7 +43,7 @@ Outs = tuple[Array, ...] | None
 External = Mapping[str | Point, ArrayLike]
 """What acts on a robot: the name of a frame -> a wrench, or Point(frame) -> a force and a point."""
 Loading = Mapping[str | Load, ArrayLike]
-"""As External, with every key of `kinetree.loads`."""
+"""As External, with every key of `kinetree.model.loads`."""
 Axes = Literal[
     "origin",
     "body",

@@ -74,7 +74,7 @@ def test_a_fork_at_any_stage_of_a_compilation_leaves_both_processes_working(tmp_
 
 HELD = """
 from concurrent.futures import ThreadPoolExecutor
-from kinetree.runtime.backend import COMPILING
+from kinetree.compiler.runtime.backend import COMPILING
 
 assert compiles(1)
 compiling, done = threading.Event(), threading.Event()
@@ -103,7 +103,7 @@ def test_a_fork_does_not_wait_for_a_compilation(tmp_path):
 
 
 OWN = """
-from kinetree.runtime.backend import COMPILING
+from kinetree.compiler.runtime.backend import COMPILING
 
 with COMPILING:
     child = forked(lambda: compiles(1))

@@ -14,15 +14,15 @@ import mujoco
 import pytest
 
 from kinetree.errors import FileFormatError
-from kinetree.model.load import check_file, load_model
-from kinetree.model.mjcf_limits import (
+from kinetree.model.formats.mjcf_limits import (
     LARGEST_NUMBER,
     MOST_PIXELS,
     MOST_REPEATED,
     MOST_WRITTEN,
 )
-from kinetree.model.mjcf_source import source
-from kinetree.model.xml import parse
+from kinetree.model.formats.mjcf_source import source
+from kinetree.model.formats.read import check_file, load_model
+from kinetree.model.formats.xml import parse
 
 GEOM = '<geom size="0.1"/>'
 BODY = f'<body name="one"><joint name="hinge" axis="0 1 0"/>{GEOM}</body>'
@@ -424,7 +424,7 @@ def seconds(text):
     code = """
 import sys, warnings
 from kinetree.errors import KinetreeError
-from kinetree.model.load import load_model
+from kinetree.model.formats.read import load_model
 warnings.simplefilter("ignore")
 try:
     print("loaded", load_model(sys.stdin.read()).nv)

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.cli.batch import Job, run_job
+from kinetree.compiler.runtime import cache
 from kinetree.errors import KinetreeError, SimulationWarning
 from kinetree.identify import Log, Stream, read
 from kinetree.motion import Motion
-from kinetree.runtime import cache
+from kinetree.show.view.trajectory import Trajectory, load_trajectory
 from kinetree.simulate.result import Simulation
-from kinetree.view.trajectory import Trajectory, load_trajectory
 
 ROBOT = kt.robots.double_pendulum()
 COUNT = 12

@@ -14,7 +14,7 @@ from kinetree.model.description import Connection, Description, Link, Mimicry, a
 from kinetree.model.edit import without
 from kinetree.model.joints import Ball, Floating, Mimic, Offset, Prismatic, Revolute
 from kinetree.model.model import Drive
-from kinetree.model.regroup import regroup
+from kinetree.model.prepare.regroup import regroup
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.algorithms.test_derivatives import slopes, worst
 from tests.algorithms.test_identities import SEEDS, forward, state

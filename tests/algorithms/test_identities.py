@@ -11,7 +11,7 @@ from kinetree.algorithms.drives import spring_energy
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.edit import without
 from kinetree.model.joints import Revolute
-from kinetree.model.snap import snap
+from kinetree.model.prepare.snap import snap
 from kinetree.spatial import Force, Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error, solved

@@ -9,7 +9,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.pivots import Pivot, pivots
-from kinetree.graph import interpret, trace
+from kinetree.compiler.graph import interpret, trace
 from tests.algorithms.test_identities import SEEDS, state
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error

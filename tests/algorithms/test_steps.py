@@ -9,10 +9,10 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from kinetree.algorithms.steps import FREE, midpoint, rk4, variational
-from kinetree.dual import Dual
 from kinetree.model.configurations import neutral_configuration
 from kinetree.quantities import QUANTITIES
 from kinetree.robot import derivatives
+from kinetree.scalar.dual import Dual
 from tests.random_models import models
 from tests.tolerances import EXACT, relative_error
 

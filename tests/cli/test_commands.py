@@ -123,5 +123,12 @@ def test_help_imports_neither_the_compiler_nor_what_commands_need():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split("MODULES ")[1].split())
     heavy = {"kinetree.cli.batch", "kinetree.identify", "kinetree.plot"}
-    heavy |= {"kinetree.runtime.support", "matplotlib", "viser", "scipy", "sympy", "rich.progress"}
+    heavy |= {
+        "kinetree.compiler.runtime.cpu.support",
+        "matplotlib",
+        "viser",
+        "scipy",
+        "sympy",
+        "rich.progress",
+    }
     assert not heavy & loaded

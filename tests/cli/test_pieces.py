@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli import batch
 from kinetree.cli.pieces import LOCK, kept_pieces
-from kinetree.formats.atomic import locked
+from kinetree.files.atomic import locked
 from tests.cli.test_app import invoke
 
 ROBOT = kt.robots.double_pendulum()

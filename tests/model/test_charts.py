@@ -14,6 +14,7 @@ from kinetree.algorithms.drives import spring_energy
 from kinetree.errors import SingularChartError
 from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.formats.read import load_model
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -24,7 +25,6 @@ from kinetree.model.joints import (
     free_motion,
     planar,
 )
-from kinetree.model.load import load_model
 from kinetree.model.model import Drive
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import directions, rotations

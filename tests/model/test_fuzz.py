@@ -12,8 +12,8 @@ from kinetree.algorithms import rnea
 from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.model.description import assemble
 from kinetree.model.disassemble import disassemble
-from kinetree.model.load import check_file, load_model
-from tests.motion_capture.skeletons import ARM as SKELETON
+from kinetree.model.formats.read import check_file, load_model
+from tests.capture.skeletons import ARM as SKELETON
 
 LONGEST_MESSAGE = 5000
 

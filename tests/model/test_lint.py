@@ -7,8 +7,8 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree.errors import MissingFileError
+from kinetree.model.formats.read import check_file, load_model
 from kinetree.model.lint import joint_problems
-from kinetree.model.load import check_file, load_model
 from kinetree.model.model import Drive, Limits
 from tests.random_models import inertias, models
 

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 import kinetree as kt
-from kinetree.model.load import load_model
+from kinetree.model.formats.read import load_model
 from kinetree.model.model import WORLD
 
 MANY = 10_000

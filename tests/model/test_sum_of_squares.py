@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree.graph import interpret, trace
-from kinetree.model.sum_of_squares import SumOfSquares, as_sum_of_squares
+from kinetree.compiler.graph import interpret, trace
+from kinetree.model.prepare.sum_of_squares import SumOfSquares, as_sum_of_squares
 from kinetree.spatial import Rotation, Symmetric3, Vector3
 from tests.random_models import AXES, rotations
 from tests.spatial.dense import mat3, symmetric, vec

@@ -74,9 +74,9 @@ def test_the_compiled_backward_pass_is_the_one_of_arrays(bound, gaps):
 
 
 def test_the_compiled_backward_pass_takes_matrices_of_any_size():
+    from kinetree.compiler.runtime.cpu.riccati import riccati
     from kinetree.motion.ilqr import backward
     from kinetree.motion.passes import Expansion
-    from kinetree.runtime.riccati import riccati
 
     rng = np.random.default_rng(0)
     for nx, nu in ((1, 1), (5, 3), (16, 8), (21, 9)):

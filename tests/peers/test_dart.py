@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.model.write_urdf import write_urdf
+from kinetree.model.formats.write_urdf import write_urdf
 from tests.peers import pinocchio_oracle as oracle
 from tests.tolerances import relative_error
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree import joints
-from kinetree.graph.program import size
+from kinetree.compiler.graph.program import size
 from kinetree.quantities import QUANTITIES, Kind
 from kinetree.quantities.labels import labels, notes
 from tests.random_models import models

@@ -10,7 +10,7 @@ from kinetree import typing as kinds
 from kinetree.algorithms import AXES, POINTS
 from kinetree.model.edit import CHARTS, EFFECTS
 from kinetree.quantities import PUBLIC, QUANTITIES
-from kinetree.settings import PINOCCHIO
+from kinetree.quantities.settings import PINOCCHIO
 
 RENAMED = {("momentum_observer", "r"): "residual"}
 """Arguments of methods that have a longer name than in the table."""

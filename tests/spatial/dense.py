@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 from hypothesis import strategies as st
 
-from kinetree.graph import interpret, trace
+from kinetree.compiler.graph import interpret, trace
 from kinetree.spatial import (
     ArticulatedInertia,
     Force,

@@ -12,7 +12,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree.graph import trace
+from kinetree.compiler.graph import trace
 from kinetree.spatial import (
     AxisRotation,
     Matrix3,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.tree import along
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Motion, Vector3
 
 

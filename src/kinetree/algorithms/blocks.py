@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.dots import dots
 from kinetree.algorithms.drives import springs
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Force, Motion
 
 

@@ -29,9 +29,9 @@ from kinetree.algorithms.coriolis import coriolis
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dense import dot, inverse_symmetric
 from kinetree.algorithms.rnea import rnea
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 
 Chart = Callable[[Sequence[Scalar]], Sequence[Scalar]]
 """q(y), written over any scalar."""

@@ -33,9 +33,9 @@ from kinetree.algorithms.blocks import rotor_matrix
 from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.manifold import coordinate_rates
 from kinetree.algorithms.rate import rate
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
 
 

@@ -29,10 +29,10 @@ from kinetree.algorithms.kinematics import motions, poses
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.rnea import forward_pass, joint_wrenches
 from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.model.model import Body
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Force, Motion, Vector3
 
 

@@ -20,9 +20,9 @@ from kinetree.algorithms.crba import composite_inertias
 from kinetree.algorithms.kinematics import motions
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.tree import body_poses, parent_transforms, subspaces
-from kinetree.dual import Dual
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual
 from kinetree.spatial import Force, Transform, Vector3
 
 POINTS = ("center", "origin")

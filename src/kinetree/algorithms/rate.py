@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinetree.algorithms.manifold import coordinate_rates
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 
 
 def rate(

@@ -35,9 +35,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.manifold import coordinate_rates, difference, transported
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 
 
 def reference(

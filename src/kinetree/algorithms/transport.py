@@ -22,10 +22,10 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.blocks import zero_matrix
 from kinetree.algorithms.dense import dot, inverse_symmetric
-from kinetree.dual import Dual, lift
 from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 
 
 def transport(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -32,10 +32,10 @@ from kinetree.cli.tables import (
     output_names,
     write_piece,
 )
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC
 from kinetree.robot import Robot
-from kinetree.runtime.kernel import Kernel
 
 NUMBERS = 1 << 22
 """How many numbers a piece has, about, arguments and results together: 32 MB."""

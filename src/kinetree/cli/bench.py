@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kinetree.cli.timing import seconds
-from kinetree.model.write_urdf import write_urdf
+from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.robot import Robot
 from kinetree.typing import Array
 
@@ -134,7 +134,7 @@ def _mujoco(robot: Robot) -> Calls:
     """MuJoCo's functions, on the robot written as MJCF, without contacts and limits."""
     import mujoco
 
-    from kinetree.model.write_mjcf import write_mjcf
+    from kinetree.model.formats.write_mjcf import write_mjcf
 
     if robot.nq != robot.nv:
         raise ValueError("quaternions are in another order there")

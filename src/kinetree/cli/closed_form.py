@@ -9,8 +9,8 @@ from kinetree.cli.options import check_settings
 from kinetree.errors import KinetreeError, UnknownNameError, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived
-from kinetree.settings import ordered
-from kinetree.symbolic import ClosedForm, closed_form, printed
+from kinetree.quantities.settings import ordered
+from kinetree.robot.symbolic import ClosedForm, closed_form, printed
 
 LARGEST = 6
 SHORT = {"christoffel": "christoffel_symbols", "coriolis": "coriolis_matrix", "mass": "mass_matrix"}

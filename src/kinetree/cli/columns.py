@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Kind
 from kinetree.quantities.labels import labels
 from kinetree.quantities.row import SIX_ROWS, SQUARE
 from kinetree.robot import Robot
-from kinetree.runtime.kernel import Kernel
 
 SIX = ("vx", "vy", "vz", "wx", "wy", "wz")
 

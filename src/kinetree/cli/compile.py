@@ -11,10 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from kinetree.cli.choices import ACTIONS
 from kinetree.cli.options import check_settings
+from kinetree.compiler.runtime import cache
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC, QUANTITIES
 from kinetree.robot import Robot
-from kinetree.runtime import cache
 
 
 def compile_all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinetree.errors import KinetreeError
-from kinetree.formats.atomic import complete
+from kinetree.files.atomic import complete
 from kinetree.robot import Robot
 
 ENDINGS = (".urdf", ".xml", ".mjcf")

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from kinetree.cli.info import tree
 from kinetree.cli.timing import seconds
+from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
 from kinetree.robot import Robot
-from kinetree.runtime.threads import get_threads, set_threads
 
 BATCH = 10_000
 

@@ -18,8 +18,8 @@ from rich.table import Table
 
 import kinetree
 from kinetree import robots
+from kinetree.compiler.runtime import cache
 from kinetree.errors import CacheWarning, KinetreeError
-from kinetree.runtime import cache
 
 OPTIONAL = {
     "typer": "the command",
@@ -113,7 +113,7 @@ def _processor() -> dict[str, Any]:
     if backend:
         found["KINETREE_BACKEND"] = backend
     try:
-        from kinetree.runtime.host import host
+        from kinetree.compiler.runtime.cpu.host import host
     except ImportError as e:
         return {**found, "error": f"no compiler, kernels are interpreted and slow: {e}"}
     here = host()

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from kinetree import Robot
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError
 from kinetree.identify import Identified, Log, differentiated, filtered, fit, read, resampled
 from kinetree.identify.result import VAGUE
-from kinetree.lazy import cached_property
 
 SLOW = 0.02
 """rad/s or m/s: joints that are slower are not used where dry friction is sought."""

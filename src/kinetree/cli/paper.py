@@ -16,8 +16,8 @@ from rich.console import Console
 
 from kinetree import algorithms, robots
 from kinetree.cli import paper_symbols, paper_text
+from kinetree.compiler.graph import trace
 from kinetree.errors import KinetreeError, MissingExtraError
-from kinetree.graph import trace
 from kinetree.model import Model
 from kinetree.robot import Robot
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from kinetree.errors import KinetreeError
-from kinetree.formats.atomic import PREFIX, complete, locked
+from kinetree.files.atomic import PREFIX, complete, locked
 
 LABEL, LOCK = "job", "lock"
 """Files of the folder that are no pieces: what the pieces belong to, and what is locked."""

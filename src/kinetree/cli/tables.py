@@ -19,9 +19,9 @@ import numpy as np
 
 from kinetree.cli.columns import Operand, find_columns
 from kinetree.errors import KinetreeError
-from kinetree.formats.csv_file import CsvFile
-from kinetree.formats.npz import NpzFile
-from kinetree.formats.parquet import ParquetFile, parquet
+from kinetree.files.csv_file import CsvFile
+from kinetree.files.npz import NpzFile
+from kinetree.files.parquet import ParquetFile, parquet
 from kinetree.typing import Array
 
 Arrays = dict[Operand, Array]

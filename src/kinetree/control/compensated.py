@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms import momentum_observer
-from kinetree.checks import real_array
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
+from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.checks import real_array
+from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import ShapeError, unknown
-from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
-from kinetree.runtime.kernel import Kernel
+from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar
 from kinetree.typing import Array, ArrayLike
 

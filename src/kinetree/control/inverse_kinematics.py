@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, integrate
 from kinetree.algorithms.dense import dot, factor_symmetric
 from kinetree.algorithms.steps.limits import Enforcement, clamped, limited_coordinates
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
 from kinetree.errors import ShapeError
-from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import Scalar, less, less_equal, logical_and, select
 from kinetree.typing import Array, ArrayLike
 

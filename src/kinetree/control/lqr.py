@@ -16,11 +16,11 @@ import numpy as np
 
 from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
-from kinetree.checks import real_array
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import MissingExtraError
 from kinetree.model import Model
+from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar
 from kinetree.typing import Array, ArrayLike, StepMethod
 

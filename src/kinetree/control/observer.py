@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.checks import real_array
+from kinetree.robot.checks import real_array
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.algorithms import frame_pose, jacobian
-from kinetree.checks import real_array
 from kinetree.model import Model
+from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Rotation, Transform, Vector3
 from kinetree.spatial.exponential import quat_log

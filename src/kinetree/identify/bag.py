@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import LogError
-from kinetree.formats.parsing import parsing
+from kinetree.files.parsing import parsing
 from kinetree.identify.extras import package
 from kinetree.typing import Array
 

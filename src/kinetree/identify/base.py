@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree._lazy import cached_property
 from kinetree.errors import among, unknown
 from kinetree.identify.extras import package
 from kinetree.identify.factor import triangle
 from kinetree.identify.parameters import Parameters
-from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.model.reframe import reframe
-from kinetree.model.regroup import regrouped_inertias
+from kinetree.model.prepare.reframe import reframe
+from kinetree.model.prepare.regroup import regrouped_inertias
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 from kinetree.typing import Array, ArrayLike
 

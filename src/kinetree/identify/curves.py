@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kinetree.lazy import cached_property
+from kinetree._lazy import cached_property
 from kinetree.motion.splines import Basis
 from kinetree.typing import Array
 

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError
 from kinetree.identify.base import BaseParameters
 from kinetree.identify.factor import Factors
 from kinetree.identify.log import Log
 from kinetree.identify.parameters import Parameters
-from kinetree.lazy import cached_property
 from kinetree.typing import Array
 
 PIECE = 1024

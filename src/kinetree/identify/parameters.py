@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, unknown
-from kinetree.lazy import cached_property
 from kinetree.model import Drive, Model
 from kinetree.model.parameters import FIVE, TEN, Inertial, with_numbers
 from kinetree.typing import Array, ArrayLike

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import LogError, MissingFileError, TableError
-from kinetree.formats.csv_file import CsvFile
-from kinetree.formats.npz import NUMBERS, read_npz
-from kinetree.formats.parquet import ParquetFile
+from kinetree.files.csv_file import CsvFile
+from kinetree.files.npz import NUMBERS, read_npz
+from kinetree.files.parquet import ParquetFile
 from kinetree.identify.bag import FILES, bag_pieces, is_bag
 from kinetree.identify.log import Log
 from kinetree.typing import Array

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.identify.least_squares import Estimate
 from kinetree.identify.log import Log
 from kinetree.identify.parameters import Parameters, pseudo_inertia
-from kinetree.lazy import cached_property
 from kinetree.typing import Array
 
 if TYPE_CHECKING:

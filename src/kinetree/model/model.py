@@ -15,8 +15,8 @@ from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from kinetree._lazy import cached_property
 from kinetree.errors import ModelError, unknown
-from kinetree.lazy import cached_property
 from kinetree.model.joints import Joint, Label
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 

@@ -16,7 +16,7 @@ splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and 
 
 from typing import TYPE_CHECKING
 
-from kinetree.lazy import lazy_names
+from kinetree._lazy import lazy_names
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, frame_pose, integrate
+from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
-from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar, maximum, minimum
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.typing import ArrayLike, StepMethod

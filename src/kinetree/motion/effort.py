@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError, unknown
-from kinetree.lazy import cached_property
 from kinetree.motion.arrays import Array
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState, same_robot
 from kinetree.motion.terms import Squares, Term, Traced, turned_squares

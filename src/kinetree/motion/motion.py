@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
 from kinetree.typing import ArrayLike
@@ -111,7 +111,7 @@ class Motion:
             robot: what moves.
             path: of the file; `Motion.save` and `Simulation.save` write such files.
         """
-        from kinetree.formats.npz import read_npz  # rarely needed
+        from kinetree.files.npz import read_npz  # rarely needed
 
         return Motion(robot, **read_npz(path, ("times", "q"), ("v", "a")))
 

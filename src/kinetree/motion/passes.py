@@ -1,6 +1,6 @@
 """The two passes of differential dynamic programming over a control problem, compiled.
 
-The backward pass is a recursion over matrices (`kinetree.runtime.riccati`). What it needs of every
+The backward pass is a recursion over matrices (`runtime.cpu.riccati`). What it needs of every
 step, [A B] and the costs to second order, comes from kernels over all steps at once. The forward
 pass is a loop over time in machine code, with the gains as series; step lengths are systems of it.
 """
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, integrate
-from kinetree.lazy import cached_property
+from kinetree.compiler.runtime.backend import compiles
+from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
-from kinetree.runtime.backend import compiles
-from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar
 from kinetree.simulate.closed_loop import ClosedLoop
 
@@ -157,7 +157,7 @@ class Passes:
             from kinetree.motion.ilqr import backward
 
             return backward(at, damping, lower, upper, gaps)
-        from kinetree.runtime.riccati import riccati
+        from kinetree.compiler.runtime.cpu.riccati import riccati
 
         rounds = ROUNDS if self.problem.bounded else 0
         k, K, sums = riccati(*at, damping, lower, upper, rounds, gaps)

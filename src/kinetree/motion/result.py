@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.lazy import cached_property
+from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState
 from kinetree.motion.newton import LARGEST, Found

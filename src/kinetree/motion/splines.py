@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, MissingExtraError
-from kinetree.lazy import cached_property
 from kinetree.motion.arrays import Array
 
 

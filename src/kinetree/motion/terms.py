@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms import frame_pose
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import pose_error
-from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
-from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import Scalar
 from kinetree.spatial import Vector3
 from kinetree.spatial.exponential import translation_to_screw

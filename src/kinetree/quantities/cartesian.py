@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from kinetree.algorithms import AXES
-from kinetree.citations import LECTURE, TUTORIAL
 from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import LECTURE, TUTORIAL
 from kinetree.quantities.row import (
     ANY_FRAME,
     SOME_BODIES,

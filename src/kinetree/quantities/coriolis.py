@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree import algorithms
-from kinetree.citations import CORIOLIS, TUTORIAL
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration
 from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import CORIOLIS, TUTORIAL
 from kinetree.quantities.row import SQUARE, TAU, Argument, Kind, Method, Q, Quantity, V, one
 
 INERTIAS = Preparation.INERTIAS

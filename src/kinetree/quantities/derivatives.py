@@ -8,7 +8,11 @@ from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import POINTS
-from kinetree.citations import (
+from kinetree.compiler.graph import Program
+from kinetree.compiler.graph.differentiate import jacobian, vjp
+from kinetree.compiler.graph.program import rearranged
+from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import (
     ANALYTIC,
     BOOK,
     CENTROIDAL,
@@ -18,12 +22,8 @@ from kinetree.citations import (
     REPORT,
     TENSORS,
 )
-from kinetree.graph import Program
-from kinetree.graph.differentiate import jacobian, vjp
-from kinetree.graph.program import rearranged
-from kinetree.model.prepare import Preparation
-from kinetree.posedness import INVERTIBLE
 from kinetree.quantities.kinematics import FRAME
+from kinetree.quantities.posedness import INVERTIBLE
 from kinetree.quantities.row import TAU, WEIGHTS, A, Derived, Method, Q, Quantity, V, one
 
 INERTIAS = Preparation.INERTIAS

@@ -7,7 +7,9 @@ from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import POINTS
-from kinetree.citations import (
+from kinetree.model import Model
+from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import (
     BOOK,
     CENTROIDAL,
     CORIOLIS,
@@ -17,10 +19,8 @@ from kinetree.citations import (
     TENSORS,
     TUTORIAL,
 )
-from kinetree.model import Model
-from kinetree.model.prepare import Preparation
-from kinetree.posedness import INVERTIBLE, POSITIVE
 from kinetree.quantities.kinematics import rate_of
+from kinetree.quantities.posedness import INVERTIBLE, POSITIVE
 from kinetree.quantities.row import (
     SIX_ROWS,
     SOME_JOINTS,

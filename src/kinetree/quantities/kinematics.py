@@ -8,9 +8,9 @@ from typing import Any
 from kinetree import algorithms
 from kinetree.algorithms import AXES
 from kinetree.algorithms.manifold import velocity_of_rates
-from kinetree.citations import LECTURE, RIGID_MOTIONS, TUTORIAL
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import LECTURE, RIGID_MOTIONS, TUTORIAL
 from kinetree.quantities.row import (
     ANY_FRAME,
     MOTION,

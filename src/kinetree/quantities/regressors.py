@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kinetree import algorithms
-from kinetree.citations import ADAPTIVE, ENERGY_MODEL, REGRESSORS
 from kinetree.model.parameters import FIVE, TEN
 from kinetree.model.prepare import Preparation
+from kinetree.quantities.citations import ADAPTIVE, ENERGY_MODEL, REGRESSORS
 from kinetree.quantities.row import A, Argument, Kind, Q, Quantity, V, one
 
 NOTHING = Preparation.NOTHING  # the parameters are those of the bodies in their own frames

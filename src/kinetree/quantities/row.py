@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from kinetree.graph import Program
+from kinetree.compiler.graph import Program
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3

@@ -8,10 +8,10 @@ from typing import Any
 from kinetree import algorithms
 from kinetree.algorithms import steps
 from kinetree.algorithms.hold import held_linearization
-from kinetree.citations import ANALYTIC, CLASSICAL, DISCRETE, GEOMETRIC, HOLD, MUJOCO
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
-from kinetree.posedness import INVERTIBLE
+from kinetree.quantities.citations import ANALYTIC, CLASSICAL, DISCRETE, GEOMETRIC, HOLD, MUJOCO
+from kinetree.quantities.posedness import INVERTIBLE
 from kinetree.quantities.row import DT, TAU, Argument, Kind, Method, Q, Quantity, V, one
 
 STEPS = {

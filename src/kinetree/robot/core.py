@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.citations import bibtex
+from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
-from kinetree.kernels import Kernels, state_name
-from kinetree.lazy import cached_property
-from kinetree.loads import Load
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
+from kinetree.model.loads import Load
 from kinetree.quantities import QUANTITIES
-from kinetree.runtime.kernel import Kernel
+from kinetree.quantities.citations import bibtex
+from kinetree.quantities.kernels import Kernels, state_name
 from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree import algorithms
+from kinetree._lazy import cached_property
 from kinetree.algorithms.coriolis import Factor
-from kinetree.coordinates import InCoordinates
 from kinetree.errors import KinetreeError, among
-from kinetree.lazy import cached_property
 from kinetree.quantities import christoffel_pattern
+from kinetree.robot.charts.coordinates import InCoordinates
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, Factorization, Out, Outs
 

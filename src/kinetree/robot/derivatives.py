@@ -15,12 +15,12 @@ import numpy as np
 
 from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.checks import number
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, among
 from kinetree.motion.effort import TOLERANCE, Effort
+from kinetree.robot.checks import number
 from kinetree.robot.core import Core
-from kinetree.runtime.kernel import Kernel
-from kinetree.runtime.memory import empty
 from kinetree.typing import (
     About,
     AccelerationKind,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.quantities.settings import joint_names
 from kinetree.robot.core import Core
-from kinetree.settings import joint_names
 from kinetree.typing import (
     About,
     Array,

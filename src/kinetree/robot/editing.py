@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.model.parameters import Parameter
-from kinetree.parametric import Parametric
 from kinetree.robot.core import Core
+from kinetree.robot.parametric import Parametric
 from kinetree.typing import ArrayLike, Base, Chart, Effect
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ class Editing(Core):
         Arguments:
             file: its path: URDF if it ends in .urdf, MJCF if in .xml or .mjcf.
         """
-        from kinetree.model.save import save_model  # rarely needed, and importing takes time
+        from kinetree.model.formats.save import (
+            save_model,  # rarely needed, and importing takes time
+        )
 
         save_model(self.model, file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree import algorithms
-from kinetree.lazy import cached_property
+from kinetree._lazy import cached_property
 from kinetree.robot.core import Core
 from kinetree.typing import AccelerationKind, Array, ArrayLike, Axes, Out
 

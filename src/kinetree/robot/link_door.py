@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.lazy import cached_property
+from kinetree._lazy import cached_property
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, Loading, Out
 

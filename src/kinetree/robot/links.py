@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms.link_dynamics import center
 from kinetree.errors import KinetreeError, ShapeError, StateError, unknown
-from kinetree.kernels import state_name
-from kinetree.lazy import cached_property
+from kinetree.quantities.kernels import state_name
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike
 

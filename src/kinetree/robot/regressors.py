@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kinetree.lazy import cached_property
+from kinetree._lazy import cached_property
 from kinetree.model.parameters import TEN, Inertial
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, Out, Outs

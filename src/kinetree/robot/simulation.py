@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.model.parameters import Parameter
 from kinetree.robot.core import Core
-from kinetree.runtime.kernel import Kernel
 from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
 
 if TYPE_CHECKING:  # imported when a simulation is asked for

@@ -10,7 +10,7 @@ from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:  # imported when it is asked for
-    from kinetree.view import Viewer
+    from kinetree.show.view import Viewer
 
 
 class Viewed(Core):
@@ -37,6 +37,6 @@ class Viewed(Core):
         Returns:
             The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
         """
-        from kinetree.view import Viewer
+        from kinetree.show.view import Viewer
 
         return Viewer(self, trajectory, folder, host, port, allow=allow)  # type: ignore[arg-type]

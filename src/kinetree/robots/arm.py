@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kinetree.assembly import Assembly
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import rod
 
 # length along z to the next joint, mass, radius; velocity and effort of the joint

@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from kinetree.assembly import Assembly
 from kinetree.model.joints import Ball, Joint, Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import FREE, Y
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 
-from kinetree.assembly import Assembly
 from kinetree.errors import ModelError
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import (
     box,
     random_direction,

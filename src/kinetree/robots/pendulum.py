@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinetree.assembly import Assembly
 from kinetree.model.joints import Prismatic, Revolute
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import box, rod
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from kinetree.assembly import Assembly
 from kinetree.errors import ModelError
 from kinetree.model.joints import Revolute
 from kinetree.robot import Robot
+from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import random_direction, random_inertia, random_place
 
 

@@ -11,17 +11,17 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from kinetree._lazy import cached_property
 from kinetree.algorithms import coordinate_rates
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.algorithms.steps.acceleration import acceleration
 from kinetree.algorithms.steps.limits import saturated
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
-from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.quantities import QUANTITIES, Method
-from kinetree.runtime.kernel import Kernel
 from kinetree.scalar import Scalar
 from kinetree.simulate.records import Record
 from kinetree.typing import StepMethod

@@ -11,7 +11,7 @@ from kinetree.algorithms import kinetic_energy, potential_energy
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.quantities import PUBLIC, QUANTITIES, Method, plain
-from kinetree.settings import checked, ordered
+from kinetree.quantities.settings import checked, ordered
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot

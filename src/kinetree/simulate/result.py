@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import KinetreeError, TableError, unknown
-from kinetree.formats.atomic import complete
-from kinetree.formats.npz import read_npz
-from kinetree.formats.parquet import ParquetFile, parquet
-from kinetree.formats.parsing import parsing
+from kinetree.files.atomic import complete
+from kinetree.files.npz import read_npz
+from kinetree.files.parquet import ParquetFile, parquet
+from kinetree.files.parsing import parsing
 from kinetree.simulate.figures import new_figure, save_figure
 from kinetree.typing import Array
 

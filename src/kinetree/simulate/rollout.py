@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.arrays import plain_array
+from kinetree.compiler.runtime.foreign import array_module, on_host
+from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, unknown
-from kinetree.runtime.arrays import plain_array
-from kinetree.runtime.foreign import array_module, on_host
-from kinetree.runtime.time_loop import TimeLoop
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.start import Start

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.arrays import plain_array
+from kinetree.compiler.runtime.foreign import array_module
+from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, ShapeError, StateError
 from kinetree.model.parameters import Parameter
-from kinetree.runtime.arrays import plain_array
-from kinetree.runtime.foreign import array_module
-from kinetree.runtime.memory import empty
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:

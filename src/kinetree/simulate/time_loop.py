@@ -1,6 +1,6 @@
 """The loop over time of a robot under a controller: forward, along a direction, and in reverse.
 
-All three are `kinetree.runtime.time_loop.TimeLoop`s. The state carries the number of steps, because
+All three are `runtime.time_loop.TimeLoop`s. The state carries the number of steps, because
 a sum of times would lose digits, and when the motion ceased to be finite.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from kinetree.graph import Program, trace
-from kinetree.graph.differentiate import jvp, vjp
-from kinetree.graph.program import values
+from kinetree.compiler.graph import Program, trace
+from kinetree.compiler.graph.differentiate import jvp, vjp
+from kinetree.compiler.graph.program import values
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
-from kinetree.runtime.kernel import Kernel
-from kinetree.runtime.time_loop import TimeLoop
 from kinetree.scalar import Scalar, absolute, less, less_equal, logical_and, logical_not, select
 from kinetree.simulate.closed_loop import ClosedLoop
 

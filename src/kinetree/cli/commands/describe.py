@@ -74,7 +74,7 @@ def check(
 
 
 def _problems(name: str, base: str | None) -> list[Problem]:
-    from kinetree.model.load import check_file
+    from kinetree.model.formats.read import check_file
 
     if name in BUILT_IN:
         return getattr(kinetree.robots, name)(base or "fixed").model.problems()

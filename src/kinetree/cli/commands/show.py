@@ -40,7 +40,7 @@ def show(
 
     Example: kinetree show panda.urdf --trajectory motion.npz
     """
-    from kinetree.view.viewer import Viewer, load_trajectory
+    from kinetree.show.view.viewer import Viewer, load_trajectory
 
     loaded = load_robot(robot, floating)
     motion = None if trajectory is None else load_trajectory(trajectory)

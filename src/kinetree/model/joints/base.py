@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, ClassVar
 
-from kinetree.dual import Dual, lift
 from kinetree.model.joints.answers import Chart, Label, MjcfElement, Transmission, UrdfElement
 from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.model.rounding import is_identity
 from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Inertia, Motion, Transform, Vector3
 
 

@@ -1,0 +1,1 @@
+"""Robots in other tools: environments for learning, rigid bodies in Bullet."""

@@ -1,0 +1,195 @@
+"""The human figure fitted to a recorded skeleton: its lengths from the bones, its motion, too.
+
+A skeleton's rest pose is rarely the figure's, whose arms hang. Each segment is turned, once and
+for all, so that its direction at rest is that of its bone; from then on it turns with the bone.
+What the figure's elbows and knees cannot follow is left to least squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.capture.bvh import MotionCapture
+from kinetree.errors import KinetreeError, unknown
+from kinetree.robot import Robot
+from kinetree.robots.human import MEAN, Proportions, human
+from kinetree.typing import Array
+
+SIDES = ("left", "right")
+NAMES: dict[str, tuple[str, ...]] = {
+    "lower_trunk": ("hips", "hip", "pelvis", "root"),
+    "middle_trunk": ("spine", "lowerback", "abdomen", "spine1", "torso", "chest"),
+    "upper_trunk": ("spine3", "spine2", "chest", "thorax", "upperchest", "spine1", "spine"),
+    "head": ("neck", "neck1", "head"),
+    "upper_arm": ("arm", "upperarm", "shldr", "shoulder", "humerus", "uparm"),
+    "forearm": ("forearm", "lowerarm", "elbow", "radius", "lowarm"),
+    "hand": ("hand", "wrist"),
+    "thigh": ("upleg", "thigh", "hip", "femur", "upperleg"),
+    "shank": ("leg", "shin", "knee", "tibia", "lowleg", "lowerleg", "calf"),
+    "foot": ("foot", "ankle"),
+}
+"""What skeletons call the joint at which a segment begins, the commonest names first."""
+TRUNK = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
+LIMBS = tuple(part for part in NAMES if part not in TRUNK)
+DOWN, UP = (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)
+
+
+class Fit(NamedTuple):
+    """A human figure that moves as a recorded skeleton does.
+
+    robot: the figure, its lengths those of the skeleton.
+    q: its configurations, (frames, nq).
+    residual: (frames, bodies, 2): how far each joint is from what the bones say, in m and rad.
+    joints: segment -> the joint of the skeleton that it follows.
+    """
+
+    robot: Robot
+    q: Array
+    residual: Array
+    joints: dict[str, str]
+
+
+def fit_human(
+    capture: MotionCapture, joints: Mapping[str, str] | None = None, mass: float = MEAN.mass
+) -> Fit:
+    """Fit the human figure to a recorded motion.
+
+    Arguments:
+        capture: as `read_bvh` gives it, with a floating base.
+        joints: segment of the figure, such as "left_thigh" -> the joint of the skeleton at which it
+            begins. Those that are not given are recognised by their names.
+        mass: of the figure, kg.
+    """
+    found = _recognised(capture.robot, joints or {})
+    skeleton = _Skeleton(capture.robot, found)
+    figure = human("floating", _proportions(skeleton, mass))
+    x, R = _targets(capture, skeleton, figure)
+    q, residual = figure.cartesian.configuration(x, R, at="origin", method="least-squares")
+    return Fit(figure, figure.continuous(q), residual, found)
+
+
+def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
+    """The skeleton's joint of every segment."""
+    segments = [*TRUNK, *(f"{side}_{part}" for side in SIDES for part in LIMBS)]
+    for segment, joint in given.items():
+        if segment not in segments:
+            raise unknown("segment", segment, segments, "the human figure")
+        if joint not in robot.bodies:
+            raise unknown("joint", joint, robot.bodies, f"skeleton {robot.name!r}")
+    by_name = {_plain(name): name for name in reversed(robot.bodies)}
+    found = {}
+    for segment in segments:
+        side, _, part = segment.partition("_") if segment not in TRUNK else ("", "", segment)
+        wanted = [f"{s}{name}" for name in NAMES[part] for s in _prefixes(side)]
+        matches = [given[segment]] if segment in given else []
+        matches += [by_name[name] for name in wanted if name in by_name]
+        if not matches:
+            raise KinetreeError(
+                f"skeleton {robot.name!r} has no joint that is recognised as the figure's "
+                f"{segment!r}: name it, joints={{{segment!r}: ...}}; it has "
+                f"{', '.join(robot.bodies[:8])}..."
+            )
+        found[segment] = matches[0]
+    return found
+
+
+def _prefixes(side: str) -> tuple[str, ...]:
+    return (side, side[:1]) if side else ("",)
+
+
+def _plain(name: str) -> str:
+    """A joint's name without its name space, in lower case, without signs."""
+    return "".join(c for c in name.rpartition(":")[2].lower() if c.isalnum())
+
+
+class _Skeleton:
+    """The rest pose of a recorded skeleton, upright."""
+
+    def __init__(self, robot: Robot, joints: Mapping[str, str]) -> None:
+        self.robot, self.joints = robot, joints
+        poses = robot.poses(robot.neutral())
+        self.at = {name: poses[k, :3, 3] for k, name in enumerate(robot.bodies)}
+        self.parents = {
+            body.name: robot.bodies[body.parent] if body.parent >= 0 else ""
+            for body in robot.model.bodies
+        }
+        self.frames = robot.model.frames
+
+    def place(self, segment: str) -> Array:
+        return self.at[self.joints[segment]]
+
+    def way(self, start: str, end: str) -> Array:
+        """From the beginning of one segment to that of another."""
+        return self.place(end) - self.place(start)
+
+    def length(self, start: str, end: str) -> float:
+        """The mean over both sides."""
+        ways = [self.way(f"{side}_{start}", f"{side}_{end}") for side in SIDES]
+        return float(np.mean([np.linalg.norm(way) for way in ways]))
+
+    def breadth(self, part: str) -> float:
+        return float(np.linalg.norm(self.way(f"left_{part}", f"right_{part}"))) / 2.0
+
+    def facing(self) -> Array:
+        """The figure's axes (ahead, left, up) in the skeleton's rest pose, as columns."""
+        left = self.way("right_thigh", "left_thigh") * (1.0, 1.0, 0.0)
+        left = left / np.linalg.norm(left)
+        return np.stack([np.cross(left, UP), left, np.array(UP)], axis=1)
+
+
+def _proportions(skeleton: _Skeleton, mass: float) -> Proportions:
+    """The figure's lengths: limbs as the bones have them, the rest in proportion to the legs."""
+    legs = {"thigh": skeleton.length("thigh", "shank"), "shank": skeleton.length("shank", "foot")}
+    ratio = sum(legs.values()) / (MEAN.thigh.length + MEAN.shank.length)
+    lengths = {
+        **legs,
+        "upper_arm": skeleton.length("upper_arm", "forearm"),
+        "forearm": skeleton.length("forearm", "hand"),
+        "lower_trunk": float(np.linalg.norm(skeleton.way("lower_trunk", "middle_trunk"))),
+        "middle_trunk": float(np.linalg.norm(skeleton.way("middle_trunk", "upper_trunk"))),
+        "upper_trunk": float(np.linalg.norm(skeleton.way("upper_trunk", "head"))),
+    }
+    for name in ("head", "hand", "foot"):
+        lengths[name] = getattr(MEAN, name).length * ratio
+    usable = {name: max(x, 0.02) for name, x in lengths.items()}
+    sizes = Proportions(mass, skeleton.breadth("upper_arm"), skeleton.breadth("thigh"))
+    return sizes.with_lengths(**usable)
+
+
+def _targets(capture: MotionCapture, skeleton: _Skeleton, figure: Robot) -> tuple[Array, Array]:
+    """Where each segment of the figure should be: the origin of its bone, turned with the bone."""
+    poses = capture.robot.poses(capture.q)
+    facing = skeleton.facing()
+    x = np.empty((len(poses), len(figure.bodies), 3))
+    R = np.empty((len(poses), len(figure.bodies), 3, 3))
+    for k, segment in enumerate(figure.bodies):
+        bone = poses[:, capture.robot.bodies.index(skeleton.joints[segment])]
+        x[:, k] = bone[:, :3, 3]
+        R[:, k] = bone[:, :3, :3] @ _aligned(skeleton, segment, facing)
+    return x, R
+
+
+def _aligned(skeleton: _Skeleton, segment: str, facing: Array) -> Array:
+    """A segment's orientation in the rest pose of the skeleton."""
+    side, _, part = segment.partition("_")
+    after = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shank", "shank": "foot"}
+    if segment in TRUNK or part not in after:
+        inner = {"hand": "forearm", "foot": ""}.get(part, "")
+        return _aligned(skeleton, f"{side}_{inner}", facing) if inner else facing
+    way = skeleton.way(segment, f"{side}_{after[part]}")
+    return _shortest_turn(facing @ np.array(DOWN), way) @ facing
+
+
+def _shortest_turn(start: Array, end: Sequence[float] | Array) -> Array:
+    """The rotation by the smallest angle from one direction to another."""
+    a, b = start / np.linalg.norm(start), np.asarray(end) / np.linalg.norm(end)
+    axis, cosine = np.cross(a, b), float(a @ b)
+    if cosine < -0.999999:  # any axis across will do
+        across = np.cross(a, np.eye(3)[int(np.abs(a).argmin())])
+        u = across / np.linalg.norm(across)
+        return 2.0 * np.outer(u, u) - np.eye(3)
+    W = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.eye(3) + W + W @ W / (1.0 + cosine)

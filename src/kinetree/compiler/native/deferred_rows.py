@@ -1,0 +1,313 @@
+"""Non-temporal stores of the rows of one operand, a few blocks at a time, as LLVM IR.
+
+Non-temporal stores need whole aligned vectors. Rows are cut into blocks of columns, counted from an
+*origin*. The *shift* of a row is the number of columns from there to its first aligned one.
+
+- Rows lie whole vectors apart: the origin is chosen such that no row has a shift.
+- They lie half vectors apart: every other row is shifted by half a block.
+- Otherwise a vector is joined from two blocks, the previous and the current one.
+
+If rows follow one another in memory, the vector across the end of one and the start of the next is
+joined from both, even if the next row belongs to the next tile. Columns that belong to no whole
+vector are written by ordinary stores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.compiler.native.deferred_record import Group, Record, RecordMemory, Shifts
+from kinetree.compiler.native.ir import (
+    I32,
+    I64,
+    PTR,
+    Builder,
+    Writer,
+    entry_alloca,
+    integer,
+    loop,
+)
+from kinetree.compiler.native.transpose import Transposes
+
+
+class DeferredRows(RecordMemory):
+    """The functions that write an operand of one type by deferred stores.
+
+    open(record) before the first tile; begin(record, rows, step, tile, index, columns) when a tile
+    is computed; blocks[its shifts](record, start, stop) until all its blocks are written, then
+    end(record); close(record) after the last tile.
+    """
+
+    def __init__(self, writer: Writer, transposes: Transposes) -> None:
+        super().__init__(writer, transposes)
+        self.halving = writer.lanes >= 4  # half a vector is then whole pairs of columns
+        self.start = self._define_start()
+        self.begin = self._define_begin()
+        kinds = (Shifts.NONE, Shifts.ODD, Shifts.EVEN) if self.halving else (Shifts.NONE,)
+        self.blocks = {shifts: self._define_blocks(shifts) for shifts in kinds}
+        self.blocks[Shifts.ANY] = self._define_blocks_of_any()
+        self.end = self._define_end()
+
+    def open(self, b: Builder, record: Any) -> None:
+        record[Record.LEFT] = 0
+
+    def close(self, b: Builder, record: Any) -> None:
+        """Write the elements that the last tile left."""
+        place, count = record.of(PTR)[Record.LEFT], record[Record.COUNT]
+        with b.if_then(place.address != 0):
+            left = self._left(b, record)
+            with loop(b, 0, count) as at:
+                place[at] = left.of(self.w.scalar)[at]
+
+    def _define_begin(self) -> ir.Function:
+        """Fill a record, and write the unaligned starts of its rows."""
+        b = self.w.internal("begin", [PTR, PTR, I64, PTR, PTR, I64])
+        b.function.attributes.add("noinline")
+        record, rows, step, tile, index, columns = b.arguments
+        size, lanes, item = self.w.vector_size, self.w.lanes, self.w.item
+        apart = step & size - 1
+        aligned = self._beyond(b, rows) // item
+        in_half = aligned & lanes // 2 - 1
+        none = apart == 0
+        halves = apart == (size // 2 if self.halving else size)
+        odd = aligned == in_half
+        shifts, origin = (
+            b.select(none, if_none, b.select(halves, if_halves, if_any))
+            for if_none, if_halves, if_any in (
+                (
+                    integer(Shifts.NONE),
+                    b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN)),
+                    integer(Shifts.ANY),
+                ),
+                (aligned, in_half, integer(0)),
+            )
+        )
+        left = columns - origin
+        blocks = (left - 1) // lanes
+        dense = step == columns * item
+        for field, value in (
+            (Record.ROWS, rows.of(self.w.scalar).at(origin)),
+            (Record.STEP, step),
+            (Record.TILE, tile),
+            (Record.INDEX, index.of(I32).at(origin)),
+            (Record.COLUMNS, left),
+            (Record.ORIGIN, origin),
+            (Record.SHIFTS, shifts),
+            (Record.DENSE, b.zext(dense, I64)),
+            (Record.NEXT, integer(0)),
+            (Record.BLOCKS, blocks),
+        ):
+            record[field] = value
+        b.call(self.start, [record])
+        b.ret_void()
+        return b.function
+
+    def _define_start(self) -> ir.Function:
+        """Find the shift of each row; write the columns before it that no other row completes."""
+        b = self.w.internal("start", [PTR])
+        (record,) = b.arguments
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
+        before = -record[Record.ORIGIN]
+        first = index.of(I32).at(before)
+        for lane, values in enumerate(self.transposes.block(b, tile, first, self.w.lanes)):
+            self._keep(b, values, record, Group.FIRST, lane)
+        shifted = record[Record.SHIFTS] == Shifts.ANY
+        with b.if_then(shifted):
+            self._find_places(b, record)
+        size, lanes = integer(self.w.vector_size), integer(self.w.lanes)
+        dense = record[Record.DENSE] != 0
+        left = record[Record.LEFT]
+        place = rows.address + self._beyond(b, rows) - size
+        with b.if_else(left == place) as (complete, alone):
+            with complete:
+                record[Record.LEFT] = 0
+                vector = self._left(b, record)
+                kept = self._kept(b, record, Group.FIRST, 0)
+                at = vector.of(self.w.scalar).at(record[Record.COUNT])
+                b.store(kept, at, align=self.w.item)
+                values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
+                self._stream(b, values, b.inttoptr(place, PTR))
+            with alone, loop(b, 0, b.select(dense, integer(1), lanes)) as k:
+                row = rows + step * k
+                shift = self._beyond(b, row) // self.w.item
+                with loop(b, before, shift) as column:
+                    values = self.transposes.place(b, tile, index, column)
+                    row[column] = values.of(self.w.scalar)[k]
+        b.ret_void()
+        return b.function
+
+    def _find_places(self, b: Builder, record: Any) -> None:
+        """The first aligned place of each row, and its shift as indices."""
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        for lane in range(self.w.lanes):
+            row = rows + step * lane
+            beyond = self._beyond(b, row)
+            self._at(b, record, Group.PLACES, 0)[lane] = row + beyond
+            self._keep_shift(b, beyond // self.w.item, record, lane)
+
+    def _define_blocks(self, shifts: Shifts) -> ir.Function:
+        """Write blocks start..stop; of shifted rows, those half a block before them."""
+        b = self.w.internal(f"blocks_{shifts.name.lower()}", [PTR, I64, I64])
+        b.function.attributes.add("noinline")
+        record, start, stop = b.arguments
+        lanes, half = self.w.lanes, self.w.lanes // 2
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        before = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]  # pairs, shifted rows
+        odd = shifts == Shifts.ODD
+
+        def keep(pairs: list[Any]) -> None:
+            for values, place in zip(pairs, before, strict=True):
+                place.set(values)
+
+        def write(place: Any, first: int, pairs: list[Any]) -> None:
+            for row, values in enumerate(self.transposes.rows(b, pairs)):
+                self._stream(b, values, place + step * (first + 2 * row))
+
+        if shifts != Shifts.NONE:  # before the first block there is nothing
+            block = b.select(start > 0, start, integer(1))
+            columns = self._columns(b, record, block, -half)
+            keep(self.transposes.pairs(b, *columns, half, odd))
+        with loop(b, start, stop) as block:
+            at, columns = rows.of(self.w.vector).at(block), self._columns(b, record, block)
+            even_pairs, odd_pairs = (
+                self.transposes.pairs(b, *columns, lanes, parity) for parity in (False, True)
+            )
+            if shifts != Shifts.EVEN:
+                write(at, 0, even_pairs)
+            if shifts != Shifts.ODD:
+                write(at, 1, odd_pairs)
+            if shifts != Shifts.NONE:
+                current = odd_pairs if odd else even_pairs
+                pairs = [place.get(self.w.vector) for place in before] + current[: half // 2]
+                keep(current[half // 2 :])
+                with b.if_then(block > 0):
+                    write(at.of(self.w.scalar).at(-half), int(odd), pairs)
+        b.ret_void()
+        return b.function
+
+    def _define_blocks_of_any(self) -> ir.Function:
+        """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
+        b = self.w.internal("blocks_any", [PTR, I64, I64])
+        b.function.attributes.add("noinline")
+        record, start, stop = b.arguments
+        lanes = range(self.w.lanes)
+        last = [entry_alloca(b, self.w.vector) for _ in lanes]
+        before = b.select(start > 0, start - 1, start)
+        for lane, values in enumerate(self._block(b, record, before)):
+            last[lane].set(values)
+        with loop(b, start, stop) as block:
+            values = self._block(b, record, block)
+            with b.if_then(block > 0):
+                for lane in lanes:
+                    place = self._at(b, record, Group.PLACES, 0).of(PTR)[lane]
+                    at = place.of(self.w.vector).at(block - 1)
+                    one = last[lane].get(self.w.vector)
+                    self._stream(b, self._join(b, record, lane, one, values[lane]), at)
+            for lane in lanes:
+                last[lane].set(values[lane])
+        b.ret_void()
+        return b.function
+
+    def _define_end(self) -> ir.Function:
+        """Write the ends of the rows: the last blocks, and the vectors across two rows."""
+        b = self.w.internal("end", [PTR])
+        b.function.attributes.add("noinline")
+        (record,) = b.arguments
+        lanes, item = self.w.lanes, self.w.item
+        shifts = record[Record.SHIFTS]
+        regular = shifts != Shifts.ANY
+        dense = record[Record.DENSE] != 0
+        with b.if_then(regular & dense):
+            self._end_dense(b, record, shifts)
+            b.ret_void()
+        blocks = record[Record.BLOCKS]
+        done = blocks * lanes
+        # in a row's room: its last whole block, what is left of it, the start of the next row
+        rooms = entry_alloca(b, self.w.vector, 3 * lanes)
+        for k, block in enumerate((blocks - 1, blocks)):
+            for lane, values in enumerate(self._block(b, record, block)):
+                rooms[3 * lane + k] = values
+        end = record[Record.COLUMNS] + lanes - done
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        before = record[Record.ORIGIN]
+        # all rooms are filled before any is read: what is just being written is slow to read
+        for lane in range(lanes - 1):
+            start = self._kept(b, record, Group.FIRST, lane + 1)
+            b.store(start, self._room(rooms, lane).of(self.w.scalar).at(end), align=item)
+        after = entry_alloca(b, I64)
+        with loop(b, 0, lanes) as number:
+            room = self._room(rooms, number)
+            row = rows + step * number
+            following = number + 1
+            after.set(0)
+            with b.if_then(dense & (following < lanes)):
+                shift = self._beyond(b, row + step) // item
+                after.set(before + shift)
+            shift = self._beyond(b, row) // item
+            none = regular & (shift == 0)
+            begin = b.select(none, integer(lanes), shift)
+            complete = end + after.get() - begin
+            stop = begin + (complete & -lanes)
+            origin = row.of(self.w.scalar).at(done - lanes)  # of the room
+            with loop(b, begin, stop, lanes) as at:
+                place = room.of(self.w.scalar).at(at)
+                values = b.load(place, typ=self.w.vector, align=item)
+                self._stream(b, values, origin.of(self.w.scalar).at(at))
+            # of the last row, the next tile may complete it
+            last = following == lanes
+            with b.if_else(dense & last) as (leave, write):
+                with leave:
+                    place = room.of(self.w.scalar).at(stop)
+                    values = b.load(place, typ=self.w.vector, align=item)
+                    b.store(values, self._left(b, record), align=self.w.vector_size)
+                    count = end - stop
+                    begun = count > 0
+                    place = origin.of(self.w.scalar).at(stop).address
+                    record[Record.LEFT] = b.select(begun, place, integer(0))
+                    record[Record.COUNT] = count
+                with write, loop(b, stop, end) as at:
+                    origin[at] = room.of(self.w.scalar)[at]
+        b.ret_void()
+        return b.function
+
+    def _end_dense(self, b: Builder, record: Any, shifts: Any) -> None:
+        """Write the vectors across the ends of rows that follow one another: one for each.
+
+        Such a vector has what is left of the row, the end of its last block, and the start of the
+        next row.
+        """
+        lanes, half = self.w.lanes, integer(self.w.lanes // 2)
+        origin, columns = (record[k] for k in (Record.ORIGIN, Record.COLUMNS))
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
+        begin = columns - lanes
+        ends = self.transposes.block(b, tile, index.of(I32).at(begin), lanes)
+        used = []  # columns of the last block that are written, of even and of odd rows
+        for parity, other in enumerate((Shifts.ODD, Shifts.EVEN)):
+            beyond = b.select(shifts == other, half, integer(0))
+            used.append(origin + beyond)
+            self._keep_shift(b, used[parity], record, parity)
+
+        def place(lane: int) -> Any:
+            row = rows + step * lane
+            return row.of(self.w.scalar).at(begin + used[lane % 2])
+
+        for lane, values in enumerate(ends[:-1]):
+            start = self._kept(b, record, Group.FIRST, lane + 1)
+            self._stream(b, self._join(b, record, lane % 2, values, start), place(lane))
+        values = self._join(b, record, 1, ends[-1], ends[-1])
+        with b.if_else(used[1] == 0) as (whole, leave):
+            with whole:
+                self._stream(b, values, place(lanes - 1))
+                record[Record.LEFT] = 0
+            with leave:  # the next tile may complete it
+                b.store(values, self._left(b, record), align=self.w.vector_size)
+                record[Record.LEFT] = place(lanes - 1).address
+                record[Record.COUNT] = lanes - used[1]
+
+    def _room(self, rooms: Any, lane: Any) -> Any:
+        """Where the three vectors of a row begin."""
+        return rooms.of(self.w.vector).at(lane * 3)

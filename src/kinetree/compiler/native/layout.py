@@ -1,0 +1,104 @@
+"""What generated code and those who call it must agree on: the layout of descriptions, names."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+SHARE = "kinetree_share"
+"""The function of the pool that runs a batch on several threads."""
+WRITTEN_ROUTINES = ("sincos", "atan2")
+"""Routines that `native.functions` writes; all others call the C library's function."""
+ALL = 1 << 16
+"""The share that is everything."""
+MAX_AXES = 6
+OPERAND_FIELDS = 2 + MAX_AXES
+"""An operand is described by its elements, its core axes, and their lengths, ones in front."""
+
+
+class Field(IntEnum):
+    """The head of a kernel's description."""
+
+    WIDE = 0  # address of the table of steps for a tile
+    WIDE_CONSTANTS = 1  # address of what writes a tile's constant results
+    INDEX = 2  # address of where the results of a tile lie
+    ONE = 3  # address of the table of steps for one state; zero if there is none
+    ONE_CONSTANTS = 4
+    INPUTS = 5
+    OPERANDS = 6
+    WIDE_SCRATCH = 7  # elements of scratch a lane
+    ONE_SCRATCH = 8
+    RESULTS = 9  # distinct results of a tile
+    INPUT_ELEMENTS = 10  # of all inputs together
+    ELEMENTS = 11  # of all operands together
+    LARGEST = 12  # elements of the largest operand
+    BLOCK = 13  # states a thread takes at once
+    ARRAY_TYPE = 14  # address of numpy.ndarray
+    DTYPE = 15  # address of the arrays' dtype
+    NOT_IMPLEMENTED = 16  # address of NotImplemented
+    TILES = 17  # of results: of a tile, or of it and the one before
+    WIDE_STEPS = 18  # how many steps a tile takes,
+    LATE = 19  # and how many of them before the first that stores results
+    ONE_STEPS = 20
+    HEAD = 21
+
+
+class Block(IntEnum):
+    """The head of what a bound call reads, before the pointers to its operands."""
+
+    DESCRIPTION = 0  # address of the kernel's description
+    ANSWER = 1  # address of the object that the call gives
+    HEAD = 2
+
+
+class Plan(IntEnum):
+    """The head of the plan of a loop over time."""
+
+    STEPS = 0
+    EVERY = 1
+    STATES = 2  # how many arguments are states
+    SERIES = 3  # the first argument that is a series
+    RECORDS = 4  # how many records there are
+    LARGEST = 5  # elements of the largest argument, result or record
+    IDENTITY = 6  # address of a table: the offset of each vector of a tile, in bytes
+    HEAD = 7
+
+
+class RecordPlan(IntEnum):
+    """What the plan says of each record, behind its head."""
+
+    STATE = 0  # which state it is; -1 if it is a result
+    START = 1  # of a result, its first element among those of all results
+    SIZE = 2
+    FIELDS = 3
+
+
+class RiccatiPlan(IntEnum):
+    """What a backward pass is given: sizes, then addresses of arrays in C order."""
+
+    NX = 0  # elements of a state
+    NU = 1  # and of a control
+    STEPS = 2
+    ROUNDS = 3  # of the search for controls at their bounds; 0 if there are none
+    W = 4  # (problems, steps, nx, nx + nu)
+    HESSIAN = 5  # of the costs by state and control, (problems, steps, nx + nu, nx + nu)
+    GRADIENT = 6  # (problems, steps, nx + nu)
+    SECOND = 7  # of the final cost, (problems, nx, nx)
+    LAST = 8  # its gradient, (problems, nx)
+    DAMPING = 9  # (problems,)
+    LOWER = 10  # bounds of the change of controls, (problems, steps, nu)
+    UPPER = 11
+    GAPS = 12  # between steps, (problems, steps, nx); 0 if there are none
+    FEEDFORWARD = 13  # results: (problems, steps, nu),
+    FEEDBACK = 14  # (problems, steps, nu, nx),
+    SUMS = 15  # and (problems, RiccatiSums.FIELDS)
+
+
+class RiccatiSums(IntEnum):
+    """What a backward pass sums up over the steps of a problem."""
+
+    SLOPE = 0  # of the cost along the feedforward
+    BEND = 1  # its curvature
+    FAULT = 2  # 1 if Q_uu was not positive
+    CLOSING = 3  # the slope of the cost as gaps close
+    COSTATE = 4  # the largest entry of the value's gradient, if there are gaps
+    FIELDS = 5

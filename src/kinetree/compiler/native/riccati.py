@@ -1,0 +1,353 @@
+"""The backward pass of differential dynamic programming, as LLVM IR, on vectors of columns.
+
+    i32 kinetree_riccati(i64 *plan, i64 problems)
+
+runs the Riccati recursion of each problem from its last step to its first, over matrices of any
+size; `plan` is laid out by `RiccatiPlan`. Returns 0, or 1 if there was no memory.
+
+    symbol   code      meaning
+    [A B]    W         derivatives of a step by state and control, nx rows
+    Q        H, g      second derivatives and gradient by both, nz = nx + nu of them
+    V        S, s      those of the value by the state
+    k, K     k, K      feedforward and feedback
+
+The equations are those of `kinetree.motion.ilqr.backward`, which defines the results. Rows have
+room for whole vectors, so no product has a remainder. What is in that room reaches no result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.compiler.native.ir import (
+    I32,
+    I64,
+    PTR,
+    Builder,
+    Writer,
+    entry_alloca,
+    integer,
+    loop,
+)
+from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
+from kinetree.compiler.native.loop import memory
+from kinetree.compiler.native.matrices import ROWS, Matrices
+from kinetree.compiler.native.thread_pool import share
+
+
+def define_riccati(w: Writer) -> None:
+    """Add the function to a module."""
+    Riccati(w).define()
+
+
+class Riccati(Matrices):
+    """The functions of the recursion."""
+
+    def __init__(self, w: Writer) -> None:
+        super().__init__(w)
+        self.one = self._define_problem()
+
+    def _define_problem(self) -> ir.Function:
+        """problem(plan, room, p): the whole recursion of problem p; room is zeros."""
+        b = self.w.internal("riccati_problem", [PTR, PTR, I64])
+        _Problem(self, b).write()
+        return b.function
+
+    def define(self) -> None:
+        """Add the loop over problems, on all threads."""
+        w = self.w
+        b = w.internal("run_riccati", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
+        plan, *_, begin, end, _n = b.arguments
+        room = _Room(b, plan)
+        with memory(w, b, room.total) as start:
+            zeros = ir.Constant(self.vector, None)
+            with loop(b, 0, room.total, w.lanes) as i:
+                self.store(b, zeros, start.of(self.scalar).at(i))
+            with loop(b, begin, end) as p:
+                b.call(self.one, [plan, start, p])
+        run = b.function
+        b = w.public("riccati", [PTR, I64], I32)
+        plan, problems = b.arguments
+        job = [plan] * 5
+        shared = share(w.module, b, run, job, problems, integer(1))
+        with b.if_then(shared >= I32(0)):
+            b.ret(shared)
+        b.ret(b.call(run, [*job, integer(0), problems, problems]))
+
+
+class _Room:
+    """Where the matrices of a problem lie, in elements."""
+
+    def __init__(self, b: Builder, plan: Any) -> None:
+        nx, nu = plan[RiccatiPlan.NX], plan[RiccatiPlan.NU]
+        self.nx, self.nu, self.nz = nx, nu, nx + nu
+        self.x, self.u, self.z = (_whole(n) for n in (nx, nu, nx + nu))
+        self.width = self.u + self.x + ROWS  # of a row of [Q_uu Q_ux Q_u]
+        sizes = {
+            "S": self.x * self.x,
+            "s": self.x,
+            "W": self.x * self.z,
+            "SW": self.x * self.z,
+            "H": self.z * self.z,
+            "g": self.z,
+            "M": self.u * self.u,
+            "rows": self.u * self.width,
+            "K": self.u * self.x,
+            "T": self.u * self.x,
+            "k": self.u,
+            "r": self.u,
+            "held": self.u,
+        }
+        self.starts: dict[str, Any] = {}
+        total: Any = self.z  # zeros, which vectors beyond the last row may read
+        for name, size in sizes.items():
+            self.starts[name] = total
+            total = total + size
+        self.total = total + self.z
+
+
+def _whole(n: Any) -> Any:
+    """n, or the next multiple of ROWS."""
+    return (n + (ROWS - 1)) // ROWS * ROWS
+
+
+class _Problem:
+    """Writes the recursion of one problem."""
+
+    def __init__(self, of: Riccati, b: Builder) -> None:
+        self.of, self.b, self.scalar = of, b, of.scalar
+        plan, memory, self.p = b.arguments
+        self.plan, self.room = plan, _Room(b, plan)
+        self.matrix = {
+            name: memory.of(self.scalar).at(start) for name, start in self.room.starts.items()
+        }
+        self.steps = plan[RiccatiPlan.STEPS]
+
+    def at(self, name: str, index: Any) -> Any:
+        """The place of an element."""
+        return self.matrix[name].of(self.scalar).at(index)
+
+    def get(self, name: str, index: Any) -> Any:
+        return self.matrix[name].of(self.scalar)[index]
+
+    def given(self, field: RiccatiPlan, size: Any) -> Any:
+        """This problem's part of an array of the plan."""
+        return self.plan.of(PTR)[field].of(self.scalar).at(self.p * size)
+
+    def copy_rows(
+        self, source: Any, step: Any, target: Any, stride: Any, rows: Any, n: Any
+    ) -> None:
+        with loop(self.b, 0, rows) as i:
+            row = source.of(self.scalar).at(i * step)
+            self.b.call(self.of.copy, [row, target.of(self.scalar).at(i * stride), n])
+
+    def write(self) -> None:
+        b, r = self.b, self.room
+        self.copy_rows(self.given(RiccatiPlan.SECOND, r.nx * r.nx), r.nx, self.matrix["S"], r.x,
+                       r.nx, r.nx)  # fmt: skip
+        b.call(self.of.copy, [self.given(RiccatiPlan.LAST, r.nx), self.matrix["s"], r.nx])
+        self.sums = self.given(RiccatiPlan.SUMS, integer(RiccatiSums.FIELDS)).of(self.scalar)
+        for i in range(RiccatiSums.FIELDS):
+            self.sums[integer(i)] = self.of.number(0.0)
+        self.damping = self.given(RiccatiPlan.DAMPING, integer(1)).of(self.scalar)[integer(0)]
+        with loop(b, 0, self.steps) as back:
+            self.step(self.p * self.steps + (self.steps - back - 1))
+        b.ret_void()
+
+    def step(self, t: Any) -> None:
+        """One step; t counts the steps of all problems."""
+        self.t = t
+        with self.b.if_then(self.plan[RiccatiPlan.GAPS] != 0):
+            self.close()
+        self.expand()
+        self.regularise()
+        self.feedforward()
+        self.bound()
+        self.feedback()
+
+    def add(self, field: RiccatiSums, value: Any) -> None:
+        """Add to a sum."""
+        index = integer(field)
+        self.sums[index] = self.b.fadd(self.sums[index], value)
+
+    def close(self) -> None:
+        """The value's gradient where the step ends: s + S gap."""
+        b, r, m = self.b, self.room, self.matrix
+        gap = self.row_of(RiccatiPlan.GAPS, r.nx)
+        b.call(self.of.add_rows, [m["s"], gap, m["S"], r.x, r.nx, r.x])
+        largest = integer(RiccatiSums.COSTATE)
+        with loop(b, 0, r.nx) as i:
+            s = self.get("s", i)
+            self.add(RiccatiSums.CLOSING, b.fmul(s, gap.of(self.scalar)[i]))
+            size = b.select(b.fcmp_ordered("<", s, self.of.number(0.0)), b.fneg(s), s)
+            greater = b.fcmp_ordered(">", size, self.sums[largest])
+            self.sums[largest] = b.select(greater, size, self.sums[largest])
+
+    def row_of(self, field: RiccatiPlan, size: Any) -> Any:
+        """This step's part of an array of the plan."""
+        return self.plan.of(PTR)[field].of(self.scalar).at(self.t * size)
+
+    def expand(self) -> None:
+        """Q and its gradient: H = L + W^T S W, g = l + W^T s."""
+        b, r, m = self.b, self.room, self.matrix
+        given = self.row_of(RiccatiPlan.W, r.nx * r.nz)
+        self.copy_rows(given, r.nz, m["W"], r.z, r.nx, r.nz)
+        given = self.row_of(RiccatiPlan.HESSIAN, r.nz * r.nz)
+        self.copy_rows(given, r.nz, m["H"], r.z, r.nz, r.nz)
+        b.call(self.of.copy, [self.row_of(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
+        with loop(b, 0, r.x * r.z, self.of.w.lanes) as i:
+            self.of.store(b, ir.Constant(self.of.vector, None), self.at("SW", i))
+        b.call(self.of.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)])
+        given = [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)]
+        b.call(self.of.multiply, given)
+        self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
+        b.call(self.of.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
+
+    def mirror(self, M: Any, stride: Any, n: Any) -> None:
+        """Copy the lower triangle of a matrix to the upper one."""
+        entries = M.of(self.scalar)
+        with loop(self.b, 0, n) as i, loop(self.b, 0, i) as j:
+            entries.at(j * stride + i).set(entries[i * stride + j])
+
+    def regularise(self) -> None:
+        """M = Q_uu and damping, relative to the largest entry of Q_uu."""
+        b, r = self.b, self.room
+        self.copy_rows(self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu)
+        sizes = entry_alloca(b, self.of.vector)
+        sizes.set(ir.Constant(self.of.vector, [1.0] * self.of.w.lanes))
+        with loop(b, 0, r.nu * r.u, self.of.w.lanes) as i:  # what fills the rows is zero
+            entries = self.of.load(b, self.at("M", i))
+            for some in (entries, b.fneg(entries)):
+                sizes.set(b.select(b.fcmp_ordered(">", some, sizes.get()), some, sizes.get()))
+        largest = entry_alloca(b, self.scalar)
+        largest.set(self.of.number(1.0))
+        for lane in range(self.of.w.lanes):
+            size = b.extract_element(sizes.get(), I32(lane))
+            largest.set(b.select(b.fcmp_ordered(">", size, largest.get()), size, largest.get()))
+        self.added = b.fmul(self.damping, largest.get())
+        with loop(b, 0, r.nu) as i:
+            place = self.at("M", i * r.u + i)
+            place.set(b.fadd(place.get(self.scalar), self.added))
+
+    def feedforward(self) -> None:
+        """k = -M^-1 Q_u without bounds, and with it M^-1 Q_ux."""
+        b, r = self.b, self.room
+        with loop(b, 0, r.nu) as i:
+            start = i * r.width
+            b.call(self.of.copy, [self.at("M", i * r.u), self.at("rows", start), r.nu])
+            across = self.at("H", (r.nx + i) * r.z)
+            b.call(self.of.copy, [across, self.at("rows", start + r.u), r.nx])
+            self.at("rows", start + r.u + r.x).set(b.fneg(self.get("g", r.nx + i)))
+        self.solved()
+
+    def solved(self) -> None:
+        """Solve what is in `rows`: k is its last column; or give up the problem."""
+        b, r = self.b, self.room
+        fault = b.call(self.of.solve, [self.matrix["rows"], r.nu, r.u, r.width])
+        with b.if_then(fault != I32(0), likely=False):
+            self.sums[integer(RiccatiSums.FAULT)] = self.of.number(1.0)
+            b.ret_void()
+        with loop(b, 0, r.nu) as i:
+            self.at("k", i).set(self.get("rows", i * r.width + r.u + r.x))
+
+    def bound(self) -> None:
+        """Where k crosses bounds, hold controls there until no other is to be held."""
+        b, r = self.b, self.room
+        with b.if_then(self.plan[RiccatiPlan.ROUNDS] > 0):
+            self.low, self.up = (
+                self.row_of(field, r.nu).of(self.scalar)
+                for field in (RiccatiPlan.LOWER, RiccatiPlan.UPPER)
+            )
+            moved = entry_alloca(b, I64)  # how many controls were held or let go
+            moved.set(0)
+            with loop(b, 0, r.nu) as i:
+                self.at("held", i).set(self.of.number(0.0))
+                k = self.get("k", i)
+                crossed = b.or_(
+                    b.fcmp_ordered("<", k, self.low[i]), b.fcmp_ordered(">", k, self.up[i])
+                )
+                moved.set(moved.get() + b.zext(crossed, I64))
+            with loop(b, 0, self.plan[RiccatiPlan.ROUNDS]), b.if_then(moved.get() > 0):
+                moved.set(0)
+                self.clip()
+                self.hold(moved)
+                with b.if_then(moved.get() > 0):
+                    self.free()
+            self.clip()
+
+    def clip(self) -> None:
+        b = self.b
+        with loop(b, 0, self.room.nu) as i:
+            k, low, up = self.get("k", i), self.low[i], self.up[i]
+            k = b.select(b.fcmp_ordered("<", k, low), low, k)
+            self.at("k", i).set(b.select(b.fcmp_ordered(">", k, up), up, k))
+
+    def hold(self, moved: Any) -> None:
+        """Find the controls at bounds that the gradient pushes across them."""
+        b, r, zero = self.b, self.room, self.of.number(0.0)
+        slope = entry_alloca(b, self.scalar)
+        with loop(b, 0, r.nu) as i:
+            slope.set(self.get("g", r.nx + i))
+            with loop(b, 0, r.nu) as j:
+                product = b.fmul(self.get("M", i * r.u + j), self.get("k", j))
+                slope.set(b.fadd(slope.get(), product))
+            k, push = self.get("k", i), slope.get()
+            below = b.and_(b.fcmp_ordered("<=", k, self.low[i]), b.fcmp_ordered(">", push, zero))
+            above = b.and_(b.fcmp_ordered(">=", k, self.up[i]), b.fcmp_ordered("<", push, zero))
+            held = b.uitofp(b.or_(below, above), self.scalar)
+            change = b.fcmp_ordered("!=", held, self.get("held", i))
+            moved.set(moved.get() + b.zext(change, I64))
+            self.at("held", i).set(held)
+
+    def free(self) -> None:
+        """Solve for the controls that are free, the others at their bounds."""
+        b, r, zero, one = self.b, self.room, self.of.number(0.0), self.of.number(1.0)
+        right = entry_alloca(b, self.scalar)
+        with loop(b, 0, r.nu) as i:
+            held = b.fcmp_ordered(">", self.get("held", i), zero)
+            right.set(b.fneg(self.get("g", r.nx + i)))
+            with loop(b, 0, r.nu) as j:
+                entry = self.get("M", i * r.u + j)
+                other = b.fcmp_ordered(">", self.get("held", j), zero)
+                product = b.fmul(entry, self.get("k", j))
+                right.set(b.fsub(right.get(), b.select(other, product, zero)))
+                unit = b.select(i == j, one, zero)
+                entry = b.select(b.or_(held, other), unit, entry)
+                self.at("rows", i * r.width + j).set(entry)
+            share_of_x = b.select(held, zero, one)
+            with loop(b, 0, r.nx) as c:
+                entry = b.fmul(share_of_x, self.get("H", (r.nx + i) * r.z + c))
+                self.at("rows", i * r.width + r.u + c).set(entry)
+            last = b.select(held, self.get("k", i), right.get())
+            self.at("rows", i * r.width + r.u + r.x).set(last)
+        self.solved()
+
+    def feedback(self) -> None:
+        """K, the value before the step, and what the step gains."""
+        b, r, m = self.b, self.room, self.matrix
+        w, zero = self.of.w, ir.Constant(self.of.vector, None)
+        factor = self.of.spread(b, b.fneg(self.added))
+        with loop(b, 0, r.nu) as i, loop(b, 0, r.x, w.lanes) as c:
+            K = b.fsub(zero, self.of.load(b, self.at("rows", i * r.width + r.u + c)))
+            across = self.of.load(b, self.at("H", (r.nx + i) * r.z + c))
+            self.of.store(b, K, self.at("K", i * r.x + c))
+            # (Q_uu + d) K = -Q_ux, so K^T Q_uu K + K^T Q_ux = -d K^T K
+            self.of.store(b, self.of.fma(b, factor, K, across), self.at("T", i * r.x + c))
+        control = self.at("H", r.nx * r.z + r.nx)
+        b.call(self.of.copy, [self.at("g", r.nx), m["r"], r.nu])
+        b.call(self.of.add_rows, [m["r"], m["k"], control, r.z, r.nu, r.u])
+        with loop(b, 0, r.nu) as i:
+            k, g = self.get("k", i), self.get("g", r.nx + i)
+            self.add(RiccatiSums.SLOPE, b.fmul(k, g))
+            self.add(RiccatiSums.BEND, b.fmul(k, b.fsub(self.get("r", i), g)))
+        b.call(self.of.copy, [m["g"], m["s"], r.nx])
+        b.call(self.of.add_rows, [m["s"], m["r"], m["K"], r.x, r.nu, r.x])
+        b.call(self.of.add_rows, [m["s"], m["k"], self.at("H", r.nx * r.z), r.z, r.nu, r.x])
+        self.copy_rows(m["H"], r.z, m["S"], r.x, r.nx, r.x)
+        b.call(self.of.multiply, [m["S"], m["T"], m["K"], r.x, r.x, r.x, r.x, r.nu, integer(1)])
+        self.mirror(m["S"], r.x, r.nx)
+        b.call(self.of.copy, [m["k"], self.row_of(RiccatiPlan.FEEDFORWARD, r.nu), r.nu])
+        target = self.row_of(RiccatiPlan.FEEDBACK, r.nu * r.nx)
+        self.copy_rows(m["K"], r.x, target, r.nx, r.nu, r.nx)

@@ -1,0 +1,251 @@
+"""A pool of threads for long batches, as LLVM IR: jobs of states, taken in stretches.
+
+    i32 kinetree_worker(i64 *pool, i64 number)    what each worker runs until it is told to stop
+
+The caller of a kernel publishes a job, wakes the workers that sleep, and takes stretches of states
+itself until none are left; workers that arrive in time take some of them. The caller waits only
+for workers that have begun, never for one that is still waking up. A second caller who finds the
+pool busy works alone.
+
+A job opens when CLOSED is cleared from PARTICIPANTS. A worker enters by adding one, and leaves
+again at once if it finds the job closed; the caller closes the job and waits until all have left.
+
+An idle worker looks for a new job for a short while, then sleeps on its lock.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from llvmlite import ir
+
+from kinetree.compiler.native.ir import (
+    I32,
+    I64,
+    PTR,
+    VOID,
+    Builder,
+    entry_alloca,
+    external,
+    function,
+    integer,
+    loop,
+)
+from kinetree.compiler.native.layout import SHARE
+
+SPINS = 4000  # looks for work before a worker sleeps: about 0.1 ms
+BLOCKS_WORTH_SHARING = 8
+SHARES = 3  # a thread takes one part in so many of its share of what is left
+CLOSED = 1 << 32
+
+
+class Pool(IntEnum):
+    """The fields of the pool: 64-bit integers, those written by several threads a line apart."""
+
+    THREADS = 0  # how many may work, the caller included
+    STOP = 1
+    BUSY = 8  # whether a job holds the pool
+    GENERATION = 16  # counts the jobs
+    PARTICIPANTS = 24
+    NEXT = 32  # the first state that nobody has taken
+    RUN = 40  # what to run on a block, and its arguments
+    ARGUMENTS = 41
+    STATES = 46
+    BLOCK = 47
+    FAILED = 48
+    WORKERS = 56
+    WORKER_FIELDS = 8  # of each worker: ASLEEP, LOCK
+
+
+ASLEEP, LOCK = 0, 1
+ARGUMENT_COUNT = 5
+_SHARE_TYPES = [PTR] * (1 + ARGUMENT_COUNT) + [I64, I64]
+_RUN_TYPE = ir.FunctionType(I32, [PTR] * ARGUMENT_COUNT + [I64] * 3)
+
+
+def pool_size(workers: int) -> int:
+    """How many integers a pool takes."""
+    return Pool.WORKERS + workers * Pool.WORKER_FIELDS
+
+
+def define_pool(module: ir.Module, architecture: str) -> None:
+    """Add the functions that callers and workers run."""
+    pool = ir.GlobalVariable(module, PTR, "kinetree_pool")
+    pool.initializer = ir.Constant(PTR, None)
+    b = function(module, "kinetree_set_pool", VOID, [PTR])
+    b.store(b.arguments[0], pool)
+    b.ret_void()
+    _define_take_blocks(module)
+    _define_share(module, architecture)
+    _define_worker(module, architecture)
+
+
+def share(module: ir.Module, b: Builder, run: Any, arguments: list[Any], n: Any, block: Any) -> Any:
+    """Give the pool a job: its status, or -1 if the caller should work alone."""
+    return b.call(external(module, SHARE, I32, _SHARE_TYPES), [run, *arguments, n, block])
+
+
+def _at(b: Builder, pool: Any, field: int) -> Any:
+    return pool.of(I64).at(int(field))
+
+
+def _define_take_blocks(module: ir.Module) -> None:
+    """Take stretches of the current job until none are left."""
+    b = function(module, "kinetree_take_blocks", VOID, [PTR], internal=True)
+    (pool,) = b.arguments
+    run = _at(b, pool, Pool.RUN).get(_RUN_TYPE.as_pointer())
+    arguments = [_at(b, pool, Pool.ARGUMENTS + k).get(PTR) for k in range(ARGUMENT_COUNT)]
+    n, block = pool[Pool.STATES], pool[Pool.BLOCK]
+    threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
+    again, take, work, done = (b.append_basic_block(x) for x in ("again", "take", "work", "done"))
+    b.branch(again)
+    b.position_at_end(again)
+    begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
+    b.cbranch(begin < n, take, done)
+    # a share of what is left, in whole blocks: long stretches first, short ones to end together
+    b.position_at_end(take)
+    part = (n - begin) // (threads * SHARES)
+    part = part - part % block
+    part = b.select(part > block, part, block)
+    end = begin + part
+    claim = b.cmpxchg(_at(b, pool, Pool.NEXT), begin, end, "monotonic", "monotonic")
+    b.cbranch(b.extract_value(claim, 1), work, again)
+    b.position_at_end(work)
+    end = b.select(end < n, end, n)
+    status = b.call(run, [*arguments, begin, end, n])
+    b.atomic_rmw("or", _at(b, pool, Pool.FAILED), b.zext(status, I64), "monotonic")
+    b.branch(again)
+    b.position_at_end(done)
+    b.ret_void()
+
+
+def _define_share(module: ir.Module, architecture: str) -> None:
+    b = function(module, SHARE, I32, _SHARE_TYPES)
+    run, *arguments, n, block = b.arguments
+    alone = b.append_basic_block("alone")
+
+    def unless(condition: Any) -> None:
+        """Work alone unless a condition holds."""
+        go_on = b.append_basic_block("go_on")
+        b.cbranch(condition, go_on, alone)
+        b.position_at_end(go_on)
+
+    pool = b.load(module.globals["kinetree_pool"], typ=PTR)
+    unless(pool.address != 0)
+    threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
+    unless(threads > 1)
+    unless(n >= block * BLOCKS_WORTH_SHARING)
+    claim = b.cmpxchg(_at(b, pool, Pool.BUSY), integer(0), integer(1), "acquire", "monotonic")
+    unless(b.extract_value(claim, 1))
+
+    _at(b, pool, Pool.RUN).set(run)
+    for k, argument in enumerate(arguments):
+        _at(b, pool, Pool.ARGUMENTS + k).set(argument)
+    pool[Pool.STATES] = n
+    pool[Pool.BLOCK] = block
+    pool[Pool.FAILED] = 0
+    b.atomic_rmw("xchg", _at(b, pool, Pool.NEXT), integer(0), "monotonic")
+    b.atomic_rmw("and", _at(b, pool, Pool.PARTICIPANTS), integer(~CLOSED), "seq_cst")
+    b.atomic_rmw("add", _at(b, pool, Pool.GENERATION), integer(1), "seq_cst")
+    with loop(b, 0, threads - 1) as w:
+        worker = _worker(b, pool, w)
+        asleep = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
+        with b.if_then(asleep != 0):
+            lock = _at(b, worker, LOCK).get(PTR)
+            b.call(external(module, "kinetree_release", VOID, [PTR]), [lock])
+    b.call(module.globals["kinetree_take_blocks"], [pool])
+
+    b.atomic_rmw("or", _at(b, pool, Pool.PARTICIPANTS), integer(CLOSED), "seq_cst")
+    wait, left = b.append_basic_block("wait"), b.append_basic_block("left")
+    b.branch(wait)
+    b.position_at_end(wait)
+    _pause(module, b, architecture)
+    inside = b.load_atomic(_at(b, pool, Pool.PARTICIPANTS), "acquire", 8, typ=I64)
+    b.cbranch(inside == CLOSED, left, wait)
+    b.position_at_end(left)
+    failed = b.trunc(pool[Pool.FAILED], I32)
+    b.atomic_rmw("xchg", _at(b, pool, Pool.BUSY), integer(0), "release")
+    b.ret(failed)
+    b.position_at_end(alone)
+    b.ret(I32(-1))
+
+
+def _define_worker(module: ir.Module, architecture: str) -> None:
+    b = function(module, "kinetree_worker", VOID, [PTR, I64])
+    pool, number = b.arguments
+    worker = _worker(b, pool, number)
+    seen, spins = entry_alloca(b, I64), entry_alloca(b, I64)
+    seen.set(0)
+    spins.set(0)
+    look, stop, idle, enter, nap, sleep = (
+        b.append_basic_block(x) for x in ("look", "stop", "idle", "enter", "nap", "sleep")
+    )
+
+    def is_news() -> tuple[Any, Any]:
+        """The current job's number, and whether this worker has not seen it."""
+        generation = b.load_atomic(_at(b, pool, Pool.GENERATION), "seq_cst", 8, typ=I64)
+        return generation, generation != seen.get()
+
+    b.branch(look)
+    b.position_at_end(look)
+    generation, news = is_news()
+    told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
+    go_on = b.append_basic_block("go_on")
+    b.cbranch(told != 0, stop, go_on)
+    b.position_at_end(go_on)
+    b.cbranch(news, enter, idle)
+
+    b.position_at_end(enter)
+    seen.set(generation)
+    spins.set(0)
+    threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
+    with b.if_then(number + 1 < threads):
+        before = b.atomic_rmw("add", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
+        with b.if_then(before & CLOSED == 0):
+            b.call(module.globals["kinetree_take_blocks"], [pool])
+        b.atomic_rmw("sub", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
+    b.branch(look)
+
+    b.position_at_end(idle)
+    _pause(module, b, architecture)
+    count = spins.get() + 1
+    spins.set(count)
+    b.cbranch(count < SPINS, look, nap)
+
+    # set the flag, then look once more: either this sees a job published meanwhile, or its caller
+    # sees the flag
+    b.position_at_end(nap)
+    spins.set(0)
+    b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(1), "seq_cst")
+    _, news = is_news()
+    told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
+    awake = news | (told != 0)
+    back = b.append_basic_block("back")
+    b.cbranch(awake, back, sleep)
+    b.position_at_end(back)
+    still = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
+    # whoever cleared the flag releases the lock: acquire it
+    b.cbranch(still != 0, look, sleep)
+
+    b.position_at_end(sleep)
+    lock = _at(b, worker, LOCK).get(PTR)
+    b.call(external(module, "kinetree_acquire", I32, [PTR, I32]), [lock, I32(1)])
+    b.branch(look)
+
+    b.position_at_end(stop)
+    b.ret_void()
+
+
+def _worker(b: Builder, pool: Any, number: Any) -> Any:
+    at = Pool.WORKERS + number * Pool.WORKER_FIELDS
+    return pool.of(I64).at(at)
+
+
+def _pause(module: ir.Module, b: Builder, architecture: str) -> None:
+    """Hint to the processor that this is a spin loop, where there is such a hint."""
+    if architecture.startswith(("x86_64", "i686", "amd64")):
+        pause = external(module, "llvm.x86.sse2.pause", VOID, [])
+        b.call(pause, [])
+    elif architecture.startswith(("aarch64", "arm64")):
+        b.call(external(module, "llvm.aarch64.hint", VOID, [I32]), [I32(1)])

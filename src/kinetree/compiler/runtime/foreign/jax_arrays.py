@@ -1,0 +1,367 @@
+"""JAX: a kernel as a primitive, which every transformation of JAX knows.
+
+On the CPU the compiled kernel runs through XLA's foreign-function interface; outside of `jit`,
+large results are computed without XLA, in memory that is kept. On a GPU, outside of `jit`, arrays
+are handed to CuPy's kernels and back by DLPack, without copies. Elsewhere, and where nothing is
+compiled, the program is traced into JAX's own operations. Derivatives are kernels:
+forward by `Kernel.tangent`, in reverse by `Kernel.vjp`, of any order.
+
+A primitive's operands have the axes of one state and one batch axis before them. An argument whose
+batch has length one serves all states.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.compiler.emit.c_names import identifier
+from kinetree.compiler.graph.program import size, values
+from kinetree.compiler.runtime.arrays import batch_shape, plain_array, refuse_masked
+from kinetree.compiler.runtime.foreign import check_count, foreign_module, needed, refuse_out
+from kinetree.compiler.runtime.memory import LARGE
+from kinetree.errors import BackendWarning, DtypeError
+
+if TYPE_CHECKING:
+    from kinetree.compiler.runtime.kernel import Kernel
+
+jax = needed("jax", "a kernel of JAX's arrays")
+jnp = needed("jax.numpy", "a kernel of JAX's arrays")
+ad, batching, mlir = (
+    needed(f"jax.interpreters.{name}", "a kernel of JAX's arrays")
+    for name in ("ad", "batching", "mlir")
+)
+Primitive = needed("jax.extend.core", "a kernel of JAX's arrays").Primitive
+ShapedArray = needed("jax.core", "a kernel of JAX's arrays").ShapedArray
+
+
+GPU = ("gpu", "cuda")
+"""JAX's names of NVIDIA's GPUs."""
+
+
+def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
+    """The results of a kernel as JAX's arrays; float32 if all arguments are, else float64."""
+    refuse_out(kernel, out, "JAX")
+    given = _arguments(kernel, arrays)
+    batch = batch_shape(kernel.name, kernel.interface.inputs, given)
+    flat = [
+        _flat(x, batch, shape) for x, (_, shape) in zip(given, kernel.interface.inputs, strict=True)
+    ]
+    found = kernel_p.bind(*flat, kernel=kernel)
+    outputs = kernel.interface.outputs
+    results = [
+        jnp.reshape(y, (*batch, *shape)) for y, (_, shape) in zip(found, outputs, strict=True)
+    ]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
+    """The arguments as JAX's arrays of one dtype."""
+    check_count(kernel, arrays)
+    named = zip(kernel.interface.inputs, arrays, strict=True)
+    given = [_array(f"{kernel.name}: {name}", x) for (name, _), x in named]
+    for (name, _), x in zip(kernel.interface.inputs, given, strict=True):
+        if x.dtype.name not in ("float64", "float32") and x.dtype.kind not in "iub":
+            raise DtypeError(
+                f"{kernel.name}: {name} has dtype {x.dtype}; float64 is expected (or float32, or "
+                "integers)"
+            )
+    single = all(x.dtype.name == "float32" for x in given)
+    dtype = jnp.float32 if single else jnp.result_type(float)
+    return [x.astype(dtype) for x in given]
+
+
+def _array(what: str, given: Any) -> Any:
+    """An argument as JAX's array; lists may hold what JAX traces."""
+    if isinstance(given, np.ndarray):
+        return jnp.asarray(plain_array(what, given))
+    refuse_masked(what, given)
+    try:
+        return jnp.asarray(given)
+    except (TypeError, ValueError) as e:
+        raise DtypeError(f"{what}: {e}") from None
+
+
+def _flat(x: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """An argument with one batch axis, of length one if all states share it."""
+    own = x.shape[: x.ndim - len(shape)]
+    if prod(own) == 1:
+        return jnp.reshape(x, (1, *shape))
+    return jnp.reshape(jnp.broadcast_to(x, (*batch, *shape)), (prod(batch), *shape))
+
+
+def traced(kernel: Kernel, *arrays: Any) -> list[Any]:
+    """The results of a kernel by JAX's own operations, on any device.
+
+    Arguments and results have one batch axis.
+    """
+    program = kernel.program
+    n = _states(arrays)
+    columns = [
+        [jnp.reshape(x, (x.shape[0], -1))[:, k] for k in range(size(i.shape))]
+        for x, i in zip(arrays, program.inputs, strict=True)
+    ]
+    found = values(program, columns, _operation)
+    dtype = arrays[0].dtype
+    return [
+        jnp.reshape(
+            jnp.stack([jnp.broadcast_to(jnp.asarray(found[k], dtype), (n,)) for k in o.nodes], -1),
+            (n, *o.shape),
+        )
+        for o in program.outputs
+    ]
+
+
+FUNCTIONS = {
+    "neg": jnp.negative,
+    "add": jnp.add,
+    "sub": jnp.subtract,
+    "mul": jnp.multiply,
+    "div": jnp.divide,
+    "sqrt": jnp.sqrt,
+    "sin": jnp.sin,
+    "cos": jnp.cos,
+    "exp": jnp.exp,
+    "log": jnp.log,
+    "tanh": jnp.tanh,
+    "atan2": jnp.arctan2,
+    "less": jnp.less,
+    "less_equal": jnp.less_equal,
+    "logical_and": jnp.logical_and,
+    "logical_or": jnp.logical_or,
+    "logical_not": jnp.logical_not,
+    "select": jnp.where,
+    "abs": jnp.abs,
+    "min": jnp.minimum,
+    "max": jnp.maximum,
+}
+
+
+def _operation(op: str, args: list[Any]) -> Any:
+    return FUNCTIONS[op](*args)
+
+
+def _states(arrays: Sequence[Any]) -> int:
+    """How many states operands have: as many as one of them that does not serve all."""
+    return next((x.shape[0] for x in arrays if x.shape[0] != 1), 1)
+
+
+# The primitives. `kernel_p` is a kernel; `tangent_p` is its tangent, which is known to be linear in
+# the rates: its arguments are those of the kernel, then the rates of those that are named.
+
+kernel_p = Primitive("kinetree_kernel")
+tangent_p = Primitive("kinetree_tangent")
+
+
+def _tangent(kernel: Kernel, names: tuple[str, ...]) -> Kernel:
+    return kernel.tangent(names)
+
+
+def _evaluated(*arrays: Any, kernel: Kernel) -> list[Any]:
+    n, dtype = _states(arrays), arrays[0].dtype
+    return [ShapedArray((n, *shape), dtype) for _, shape in kernel.interface.outputs]
+
+
+def _lowered(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
+    """The call of the compiled kernel in XLA's program."""
+    kind = "float" if ctx.avals_in[0].dtype == np.float32 else "double"
+    if not hasattr(kernel.compiled(kind), "xla_handler"):
+        return _lowered_trace(ctx, *operands, kernel=kernel)
+    return jax.ffi.ffi_lowering(_target(kernel, kind))(ctx, *operands)
+
+
+def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
+    if set(GPU) & set(ctx.module_context.platforms):
+        warnings.warn(
+            f"{kernel.name}: inside jax.jit on a GPU it is made of JAX's own operations, far "
+            "slower than its kernel. Call it outside of jit, or compile only what surrounds it",
+            BackendWarning,
+            stacklevel=2,
+        )
+    return mlir.lower_fun(partial(traced, kernel), multiple_results=True)(ctx, *operands)
+
+
+TARGETS: dict[str, Any] = {}
+"""The handlers that XLA knows, by name, and what must stay alive with them."""
+
+
+def _target(kernel: Kernel, kind: str) -> str:
+    """The name under which XLA knows a kernel."""
+    name = f"kinetree_{identifier(kernel.name)}_{kernel.interface.digest}_{kind}"
+    if name not in TARGETS:
+        compiled: Any = kernel.compiled(kind)
+        entry = compiled.xla_handler
+        jax.ffi.register_ffi_target(name, _capsule(entry.address), platform="cpu")
+        TARGETS[name] = entry
+    return name
+
+
+def _capsule(address: int) -> Any:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(address, None, None)
+
+
+def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, kernel: Kernel) -> Any:
+    """The results and their rates."""
+    results = kernel_p.bind(*primals, kernel=kernel)
+    return results, _rates(primals, tangents, kernel)
+
+
+def _rates(primals: Sequence[Any], tangents: Sequence[Any], kernel: Kernel) -> list[Any]:
+    pairs = zip(kernel.interface.inputs, tangents, strict=True)
+    rates = {name: t for (name, _), t in pairs if type(t) is not ad.Zero}
+    return tangent_p.bind(*primals, *rates.values(), kernel=kernel, names=tuple(rates))
+
+
+def _pushed_tangent(
+    primals: Sequence[Any], tangents: Sequence[Any], *, kernel: Kernel, names: tuple[str, ...]
+) -> Any:
+    results = tangent_p.bind(*primals, kernel=kernel, names=names)
+    return results, _rates(primals, tangents, _tangent(kernel, names))
+
+
+def _transposed(
+    weights: Sequence[Any], *operands: Any, kernel: Kernel, names: tuple[str, ...]
+) -> list[Any]:
+    """What the rates weigh, from the weights of the results' rates: the kernel's vjp."""
+    count = len(kernel.interface.inputs)
+    points, rates = operands[:count], operands[count:]
+    wanted = [k for k, rate in enumerate(rates) if ad.is_undefined_primal(rate)]
+    given = [ad.instantiate_zeros(w) for w in weights]
+    gradient = kernel.ambient().vjp([names[k] for k in wanted])
+    found = kernel_p.bind(*points, *given, kernel=gradient)
+    results: list[Any] = [None] * len(operands)
+    for k, flat in zip(wanted, found, strict=True):
+        shape = rates[k].aval.shape
+        whole = jnp.reshape(flat, (flat.shape[0], *shape[1:]))
+        shared = shape[0] == 1 and flat.shape[0] != 1
+        results[count + k] = jnp.sum(whole, axis=0, keepdims=True) if shared else whole
+    return results
+
+
+def _batched(
+    primitive: Any, operands: Sequence[Any], dims: Sequence[Any], **parameters: Any
+) -> Any:
+    """A mapped axis becomes a part of the batch."""
+    mapped = [d is not None for d in dims]
+    fronts = [
+        jnp.moveaxis(x, d, 0) if m else x for x, d, m in zip(operands, dims, mapped, strict=True)
+    ]
+    B = next(x.shape[0] for x, m in zip(fronts, mapped, strict=True) if m)
+    lengths = [x.shape[1] if m else x.shape[0] for x, m in zip(fronts, mapped, strict=True)]
+    n = next((length for length in lengths if length != 1), 1)
+    flat = []
+    for x, m in zip(fronts, mapped, strict=True):
+        core = x.shape[2:] if m else x.shape[1:]
+        if not m and x.shape[0] == 1:
+            flat.append(x)
+        else:
+            whole = jnp.broadcast_to(x, (B, n, *core))
+            flat.append(jnp.reshape(whole, (B * n, *core)))
+    results = primitive.bind(*flat, **parameters)
+    shaped = [jnp.reshape(y, (B, y.shape[0] // B, *y.shape[1:])) for y in results]
+    return shaped, [0] * len(shaped)
+
+
+@partial(jax.jit, static_argnames=("primitive", "parameters"))
+def _compiled(*operands: Any, primitive: Any, parameters: Any) -> Any:
+    return primitive.bind(*operands, **dict(parameters))
+
+
+def on_one_gpu(arrays: Sequence[Any]) -> bool:
+    """Whether all arrays are on the same GPU, and CuPy is there to run kernels on it."""
+    devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
+    one = len(devices) == 1 and devices.pop().platform in GPU
+    return one and find_spec("cupy") is not None
+
+
+def launched(*arrays: Any, kernel: Kernel) -> list[Any]:
+    """The results of a kernel on the GPU where its arguments are.
+
+    It waits for the results: JAX does not know that another stream reads its arrays, and might
+    reuse their memory.
+    """
+    gpu = foreign_module("cupy_arrays")
+    cupy = gpu.cupy
+    with cupy.cuda.Device(arrays[0].__dlpack_device__()[1]):
+        found = gpu.call(kernel, list(map(cupy.from_dlpack, arrays)), None)
+        cupy.cuda.get_current_stream().synchronize()
+    return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
+
+
+def _gives_much(*arrays: Any, kernel: Kernel) -> bool:
+    """Whether results of a compiled kernel on the CPU are large.
+
+    XLA takes new memory for each result, and new pages cost more than computing what is written.
+    """
+    count, size_ = _states(arrays), arrays[0].dtype.itemsize
+    if count * size_ * sum(size(shape) for _, shape in kernel.interface.outputs) < LARGE:
+        return False
+    devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
+    kind = "float" if arrays[0].dtype == np.float32 else "double"
+    return devices <= {jax.devices("cpu")[0]} and hasattr(kernel.compiled(kind), "xla_handler")
+
+
+def computed(*arrays: Any, kernel: Kernel) -> list[Any]:
+    """The results of a kernel in memory of Kinetree, which JAX's arrays share."""
+    found = kernel.unguarded(tuple(map(np.asarray, arrays)))
+    return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
+
+
+def _install(
+    primitive: Any,
+    evaluated: Any,
+    lowered: Any,
+    lowered_trace: Any,
+    pushed: Any,
+    outside_jit: tuple[Any, Any, Any],
+) -> None:
+    gives_much, on_cpu, on_gpu = outside_jit
+
+    def run(*operands: Any, **parameters: Any) -> Any:
+        if on_one_gpu(operands):
+            return on_gpu(*operands, **parameters)
+        if gives_much(*operands, **parameters):
+            return on_cpu(*operands, **parameters)
+        return _compiled(
+            *operands, primitive=primitive, parameters=tuple(sorted(parameters.items()))
+        )
+
+    primitive.multiple_results = True
+    primitive.def_impl(run)
+    primitive.def_abstract_eval(evaluated)
+    mlir.register_lowering(primitive, lowered_trace)
+    mlir.register_lowering(primitive, lowered, platform="cpu")
+    ad.primitive_jvps[primitive] = pushed
+    batching.primitive_batchers[primitive] = partial(_batched, primitive)
+
+
+def _of_tangent(rule: Any) -> Any:
+    """A rule for kernels, for tangents of kernels."""
+
+    def applied(*given: Any, kernel: Kernel, names: tuple[str, ...]) -> Any:
+        return rule(*given, kernel=_tangent(kernel, names))
+
+    return applied
+
+
+_OUTSIDE_JIT = (_gives_much, computed, launched)
+_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed, _OUTSIDE_JIT)
+_install(
+    tangent_p,
+    _of_tangent(_evaluated),
+    _of_tangent(_lowered),
+    _of_tangent(_lowered_trace),
+    _pushed_tangent,
+    tuple(map(_of_tangent, _OUTSIDE_JIT)),
+)
+ad.primitive_transposes[tangent_p] = _transposed

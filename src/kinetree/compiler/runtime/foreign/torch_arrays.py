@@ -1,0 +1,279 @@
+"""PyTorch: a kernel as a differentiable function of tensors, by its own compiled derivatives.
+
+There are two forms of it, because no single one works everywhere: an `autograd.Function`, which
+`torch.func` can transform, and a custom operator, which `torch.compile` keeps in its graphs. Both
+share the memory of the tensors that they are given. The backward of both is the same for
+`Kernel.vjp`, so that gradients of any order are machine code. An operator is registered once for
+each program and stays for the life of the process.
+
+Tensors on a GPU are handed to CuPy and back by DLPack, without copies. Kernels are launched on
+PyTorch's current stream, and results are memory of PyTorch's own allocator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.compiler.emit.c_names import identifier
+from kinetree.compiler.runtime.arrays import Shapes, plain_array
+from kinetree.compiler.runtime.foreign import check_count, foreign_module, needed
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
+
+torch = needed("torch", "a kernel of tensors")
+
+REGISTERED: set[str] = set()
+"""The names of the operators of this process."""
+DEVICES = ("cpu", "cuda")
+"""The kinds of devices that kernels run on."""
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""Tensors with memory of their own."""
+
+
+def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
+    """The results of a kernel as tensors; float32 if all arguments are, else float64."""
+    tensors = _tensors(kernel, arrays)
+    if out is None:
+        return apply(kernel, tensors)
+    _write(kernel, tensors, out if isinstance(out, tuple) else (out,))
+    return out
+
+
+def apply(kernel: Kernel, tensors: Sequence[Any]) -> Any:
+    """The results of a kernel for tensors on one device, all float64 or all float32."""
+    if torch.compiler.is_compiling():
+        return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+    return function(kernel).apply(*tensors)
+
+
+def function(kernel: Kernel) -> Any:
+    """The `autograd.Function` of a kernel: forward and reverse derivatives, vmap."""
+    found = kernel.foreign.get("function")
+    if found is None:
+        found = kernel.foreign["function"] = _function(kernel)
+    return found
+
+
+def _function(kernel: Kernel) -> Any:
+    inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
+
+    class Function(torch.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(*tensors: Any) -> Any:
+            if all(type(t) in PLAIN for t in tensors):
+                return _computed(kernel, tensors)
+            # tensors without memory, while graphs are recorded
+            return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, *weights: Any) -> Any:
+            return _gradients(kernel, ctx.needs_input_grad, ctx.saved_tensors, weights)
+
+        @staticmethod
+        def jvp(ctx: Any, *rates: Any) -> Any:
+            given = {name: r for (name, _), r in zip(inputs, rates, strict=True) if r is not None}
+            return apply(kernel.tangent(list(given)), (*ctx.saved_tensors, *given.values()))
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Sequence[int | None], *tensors: Any) -> Any:
+            moved = _batch_first(inputs, in_dims, tensors)
+            return apply(kernel, moved), 0 if len(outputs) == 1 else (0,) * len(outputs)
+
+    Function.__name__ = Function.__qualname__ = identifier(kernel.name)
+    return Function
+
+
+def registered(kernel: Kernel) -> str:
+    """The name of a kernel's custom operator in `torch.ops.kinetree`, registered if need be."""
+    guarded = "_checked" if kernel.guarded else ""
+    name = f"{identifier(kernel.name)}_{kernel.interface.digest[:16]}{guarded}"
+    if name not in REGISTERED:
+        _register(name, kernel)
+        REGISTERED.add(name)
+    return name
+
+
+registered._dynamo_marked_constant = True  # type: ignore[attr-defined]  # torch.compile calls it
+
+
+def _register(name: str, kernel: Kernel) -> None:
+    inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
+    taken = ", ".join(f"Tensor x{k}" for k in range(len(inputs)))
+    given = "Tensor" if len(outputs) == 1 else f"({', '.join(['Tensor'] * len(outputs))})"
+
+    def shapes(*tensors: Any) -> Any:
+        made = _empty(kernel, tensors)
+        return made if len(made) > 1 else made[0]
+
+    def backward(ctx: Any, *weights: Any) -> Any:
+        return _gradients(kernel, ctx.needs_input_grad, ctx.saved_tensors, weights)
+
+    made = torch.library.custom_op(
+        f"kinetree::{name}",
+        lambda *tensors: _computed(kernel, tensors),
+        mutates_args=(),
+        schema=f"({taken}) -> {given}",
+        device_types=DEVICES,
+    )
+    made.register_fake(shapes)
+    made.register_autograd(
+        backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs)
+    )
+
+
+def _empty(kernel: Kernel, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Tensors for the results of a kernel."""
+    batch = _batch(kernel.name, kernel.interface.inputs, tensors)
+    return tuple(tensors[0].new_empty((*batch, *shape)) for _, shape in kernel.interface.outputs)
+
+
+def _computed(kernel: Kernel, tensors: Sequence[Any]) -> Any:
+    """The results of a kernel on the memory of tensors."""
+    if tensors[0].is_cuda:
+        made = _empty(kernel, tensors)
+        _launch(kernel, tensors, made)
+        return made if len(made) > 1 else made[0]
+    results = kernel.call(tuple(map(_memory, tensors)))
+    if isinstance(results, tuple):
+        return tuple(map(torch.from_numpy, results))
+    return torch.from_numpy(results)
+
+
+def _memory(t: Any) -> Any:
+    """A tensor's memory as an array of NumPy; of a negated view, a copy."""
+    return t.detach().resolve_neg().numpy()
+
+
+def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
+    """Compute on a GPU into the memory of given tensors, on PyTorch's current stream."""
+    gpu = foreign_module("cupy_arrays")
+    cupy, index = gpu.cupy, tensors[0].device.index
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(index).cuda_stream, index)
+    with cupy.cuda.Device(index), stream:
+        given, results = ([cupy.from_dlpack(t.detach()) for t in x] for x in (tensors, out))
+        gpu.call(kernel, given, tuple(results))
+
+
+def _gradients(
+    kernel: Kernel, needed_by: Sequence[bool], tensors: Sequence[Any], weights: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The gradients by the arguments that want one, by the kernel's vjp; None for the others."""
+    inputs = kernel.interface.inputs
+    wanted = [k for k, needs in enumerate(needed_by) if needs]
+    gradient = kernel.ambient().vjp([inputs[k][0] for k in wanted])
+    found = apply(gradient, (*tensors, *weights))
+    each = found if isinstance(found, tuple) else (found,)
+    results: list[Any] = [None] * len(inputs)
+    for k, flat in zip(wanted, each, strict=True):
+        whole = flat.reshape((*flat.shape[:-1], *inputs[k][1]))
+        results[k] = whole.sum_to_size(tensors[k].shape)
+    return tuple(results)
+
+
+def _batch_first(inputs: Shapes, dims: Sequence[int | None], tensors: Sequence[Any]) -> list[Any]:
+    """Tensors whose mapped axis is the first, before all other batch axes."""
+    pairs = list(zip(tensors, inputs, dims, strict=True))
+    depths = [t.ndim - len(shape) - (dim is not None) for t, (_, shape), dim in pairs]
+    moved = []
+    for (t, _, dim), depth in zip(pairs, depths, strict=True):
+        if dim is None:
+            moved.append(t)
+        else:
+            front = t.movedim(dim, 0)
+            ones = (1,) * (max(depths) - depth)
+            moved.append(front.reshape((front.shape[0], *ones, *front.shape[1:])))
+    return moved
+
+
+def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
+    """The arguments as tensors of one dtype, where the first tensor is.
+
+    Numbers and lists have no dtype: they get that of the others, without rounding before.
+    """
+    check_count(kernel, arrays)
+    device = next(x.device for x in arrays if isinstance(x, torch.Tensor))
+    single = all(str(x.dtype).endswith("float32") for x in arrays if hasattr(x, "dtype"))
+    dtype = torch.float32 if single else torch.float64
+    tensors = []
+    for (name, _), x in zip(kernel.interface.inputs, arrays, strict=True):
+        what = f"{kernel.name}: {name}"
+        if isinstance(x, torch.Tensor):
+            _check(what, x, device)
+            tensors.append(x if x.dtype == dtype else x.to(dtype))
+        else:
+            tensors.append(_from_host(what, x).to(device, dtype))
+    return tensors
+
+
+def _from_host(what: str, given: Any) -> Any:
+    """A tensor of numbers that are in none yet."""
+    if isinstance(given, (int, float)) or torch.compiler.is_compiling():
+        return torch.as_tensor(given, dtype=torch.float64)
+    if isinstance(given, (list, tuple)) and any(isinstance(x, torch.Tensor) for x in given):
+        raise DtypeError(f"{what} is a list of tensors; torch.stack makes one of them")
+    array = plain_array(what, given)
+    shared = array.flags.writeable and all(step >= 0 for step in array.strides)
+    return torch.from_numpy(array if shared else array.copy())
+
+
+def _check(what: str, t: Any, device: Any) -> None:
+    if t.layout != torch.strided or t.is_nested:
+        kind = "nested" if t.is_nested else str(t.layout).removeprefix("torch.")
+        raise DtypeError(f"{what} is a {kind} tensor; a dense one is expected")
+    if t.device.type not in DEVICES:
+        raise KinetreeError(
+            f"{what} is on {t.device}; a tensor on the CPU or on a CUDA device is expected"
+        )
+    if t.device != device:
+        raise KinetreeError(
+            f"{what} is on {t.device} and another argument on {device}; all tensors must be on "
+            "one device"
+        )
+    exact = t.dtype in (torch.float64, torch.float32) or not (
+        t.is_floating_point() or t.is_complex() or t.is_quantized
+    )
+    if not exact:
+        raise DtypeError(
+            f"{what} has dtype {t.dtype}; float64 is expected (or float32, or integers)"
+        )
+
+
+def _write(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
+    """Compute into the memory of given tensors, which are not differentiated."""
+    for t in out:
+        if not isinstance(t, torch.Tensor):
+            raise DtypeError(
+                f"{kernel.name}: out is a {type(t).__name__}; a tensor is expected, or a tuple of "
+                "them, because an argument is a tensor"
+            )
+        _check(f"{kernel.name}: out", t, tensors[0].device)
+        if t.is_neg():
+            raise DtypeError(f"{kernel.name}: out is a negated view; memory of its own is expected")
+    if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, *out)):
+        raise KinetreeError(
+            f"{kernel.name}: out= cannot be differentiated; leave it out, or use torch.no_grad()"
+        )
+    if tensors[0].is_cuda:
+        _launch(kernel, tensors, out)
+        return
+    views, arrays = (tuple(map(_memory, x)) for x in (out, tensors))
+    kernel.call(arrays, views if len(views) > 1 else views[0])
+
+
+def _batch(name: str, inputs: Shapes, tensors: Sequence[Any]) -> tuple[int, ...]:
+    """The broadcast batch shape, also of tensors that have no memory yet."""
+    batches = []
+    for (argument, shape), t in zip(inputs, tensors, strict=True):
+        axes = t.ndim - len(shape)
+        if axes < 0 or tuple(t.shape[axes:]) != shape:
+            raise ShapeError(
+                f"{name}: {argument} has shape {tuple(t.shape)}; the last axes must be {shape}"
+            )
+        batches.append(t.shape[:axes])
+    return tuple(torch.broadcast_shapes(*batches)) if batches else ()

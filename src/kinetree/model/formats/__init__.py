@@ -1,0 +1,1 @@
+"""Robot files: readers and writers, one file a format."""

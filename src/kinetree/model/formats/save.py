@@ -1,0 +1,26 @@
+"""Writing a robot file; the format follows from the file extension."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kinetree.errors import ModelError
+from kinetree.model.formats.write_mjcf import write_mjcf
+from kinetree.model.formats.write_urdf import write_urdf
+from kinetree.model.model import Model
+
+WRITERS = {".urdf": write_urdf, ".xml": write_mjcf, ".mjcf": write_mjcf}
+
+
+def save_model(model: Model, file: str | os.PathLike[str]) -> None:
+    """Write a model to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise ModelError(f"file={file!r}: the name of a file is expected")
+    path = Path(file)
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise ModelError(
+            f"{path}: the name must say which kind of file to write: .urdf, or .xml for MJCF"
+        )
+    path.write_text(writer(model), encoding="utf-8")

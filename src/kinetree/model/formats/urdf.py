@@ -1,0 +1,217 @@
+"""Reading URDF: links, joints, inertias, shapes. Other elements are ignored."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator
+
+from kinetree.errors import FileFormatError
+from kinetree.model.description import Connection, Description, Link, Mimicry
+from kinetree.model.formats.xml import Element, brief
+from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
+from kinetree.model.model import Drive, Limits, Shape
+from kinetree.model.plane import plane_axes
+from kinetree.model.problem import Problem
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+
+UNLIMITED = 1e300  # stands for no limit, where the format wants a number
+AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
+
+
+def read_urdf(robot: Element, mimic: bool = True) -> Description:
+    """The links and joints of a URDF document's <robot>, as they are written.
+
+    Arguments:
+        mimic: whether <mimic> is read, or ignored.
+    """
+    if robot.tag != "robot":
+        raise FileFormatError(
+            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot> or an MJCF "
+            "<mujoco> is expected"
+        )
+    _refuse_xacro(robot)
+    remarks: list[Problem] = []
+    links, joints = list(robot.all("link")), list(robot.all("joint"))
+    return Description(
+        robot.name(default="robot"),
+        [_link(element) for element in links],
+        [_connection(element, mimic, remarks) for element in joints],
+        shapes=[shape for element in links for shape in _shapes(element, remarks)],
+        remarks=remarks,
+    )
+
+
+def _refuse_xacro(robot: Element) -> None:
+    """Refuse a file that the program xacro must first turn into URDF."""
+    for element in robot.walk():
+        written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
+        macro = next((value for value in written if "${" in value or "$(" in value), None)
+        if element.tag.startswith("xacro:") or macro is not None:
+            what = f"<{brief(element.tag)}>" if macro is None else repr(brief(macro))
+            file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
+            raise FileFormatError(
+                f"{element.where}: {what} is xacro, from which a URDF is yet to be made: run "
+                f"'xacro {file} > robot.urdf' (ROS package xacro) and load robot.urdf"
+            )
+
+
+def _link(element: Element) -> Link:
+    inertial = element.first("inertial")
+    inertia = Inertia.zero() if inertial is None else _inertia(inertial)
+    return Link(element.name(), inertia, element.where)
+
+
+def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
+    """The shapes of <visual> and <collision>; unreadable ones are left out with a remark."""
+    name = link.name()
+    for role in ("visual", "collision"):
+        for element in link.all(role):
+            geometry = element.first("geometry")
+            for shape in () if geometry is None else geometry.children:
+                try:
+                    kept = _geometry(shape)
+                    if kept is not None:
+                        kind, size, file = kept
+                        yield Shape(name, role, kind, size, _origin(element), file)
+                except FileFormatError as e:
+                    message = f"its {role} is left out: {e}"
+                    remarks.append(Problem("warning", f"link {name!r}", message, shape.where))
+
+
+def _geometry(shape: Element) -> tuple[str, tuple[float, ...], str] | None:
+    """The kind, size and file of a shape."""
+    if shape.tag == "mesh":
+        return "mesh", shape.numbers("scale", 3, (1.0, 1.0, 1.0)), shape.text("filename")
+    if shape.tag == "box":
+        return "box", shape.numbers("size", 3, (0.0, 0.0, 0.0)), ""
+    if shape.tag == "sphere":
+        return "sphere", (shape.number("radius"),), ""
+    if shape.tag in ("cylinder", "capsule"):
+        return shape.tag, (shape.number("radius"), shape.number("length")), ""
+    return None
+
+
+def _inertia(inertial: Element) -> Inertia:
+    """An <inertial>: mass and inertia about its origin, turned into the link's frame."""
+    mass = inertial.first("mass")
+    tensor = inertial.first("inertia")
+    m = 0.0 if mass is None else mass.number("value")
+    if tensor is None:
+        rotational = Symmetric3.diagonal(0.0)
+    else:
+        diagonal = (tensor.number(key) for key in ("ixx", "iyy", "izz"))
+        products = (tensor.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
+        rotational = Symmetric3(*diagonal, *products)
+    pose = _origin(inertial)
+    return Inertia.about_center(m, pose.translation, pose.rotation.turn_symmetric(rotational))
+
+
+def _origin(element: Element) -> Transform:
+    origin = element.first("origin")
+    if origin is None:
+        return Transform.identity()
+    zeros = (0.0, 0.0, 0.0)
+    return Transform(
+        Rotation.rpy(*origin.numbers("rpy", 3, zeros)),
+        Vector3(*origin.numbers("xyz", 3, zeros)),
+    )
+
+
+def _connection(element: Element, mimic: bool, remarks: list[Problem]) -> Connection:
+    remarks += _axis_remarks(element)
+    return Connection(
+        element.name(),
+        _named_link(element, "parent"),
+        _named_link(element, "child"),
+        _origin(element),
+        _joint(element),
+        _limits(element),
+        element.where,
+        _drive(element),
+        _mimicry(element) if mimic else None,
+    )
+
+
+def _drive(element: Element) -> Drive:
+    dynamics = element.first("dynamics")
+    if dynamics is None:
+        return Drive()
+    return Drive(damping=dynamics.number("damping", 0.0), friction=dynamics.number("friction", 0.0))
+
+
+def _mimicry(element: Element) -> Mimicry | None:
+    mimic = element.first("mimic")
+    if mimic is None:
+        return None
+    return Mimicry(
+        mimic.name("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+    )
+
+
+def _named_link(element: Element, role: str) -> str:
+    end = element.first(role)
+    if end is None:
+        raise element.error(f"<{role} link=...> is missing: a joint names both its links")
+    return end.name("link")
+
+
+def _joint(element: Element) -> Joint | None:
+    kind = element.text("type")
+    if kind == "fixed":
+        return None
+    if kind == "floating":
+        return Floating()
+    if kind in ("revolute", "continuous"):
+        return Revolute(_axis(element))
+    if kind == "prismatic":
+        return Prismatic(_axis(element))
+    if kind == "spherical":  # not in the specification; PyBullet and others write it
+        return Ball()
+    if kind == "planar":
+        return planar(*plane_axes(_axis(element)))
+    raise element.error(
+        f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
+        "fixed, floating, planar, spherical"
+    )
+
+
+def _axis_as_written(element: Element) -> tuple[float, ...]:
+    axis = element.first("axis")
+    return (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+
+
+def _axis_remarks(element: Element) -> Iterator[Problem]:
+    if element.attributes.get("type") in ("revolute", "continuous", "prismatic", "planar"):
+        length = math.hypot(*_axis_as_written(element))
+        if abs(length - 1.0) > AXIS_ROUNDING:
+            message = f"its axis has the length {length:g}, not one; only its direction is taken"
+            yield Problem("warning", f"joint {element.name()!r}", message, element.where)
+
+
+def _axis(element: Element) -> Vector3:
+    written = _axis_as_written(element)
+    if not any(written):
+        raise element.error("the axis is zero: a direction is expected, such as '0 0 1'")
+    # near one by a power of two, which rounds nothing: squares of very large or small ones would
+    _, power = math.frexp(max(map(abs, written)))
+    x, y, z = (math.ldexp(entry, -power) for entry in written)
+    length = math.hypot(x, y, z)
+    return Vector3(x / length, y / length, z / length)
+
+
+def _limits(element: Element) -> Limits:
+    limit = element.first("limit")
+    if limit is None:
+        return Limits()
+    free = element.attributes.get("type") == "continuous"
+    return Limits(
+        lower=-math.inf if free else _bound(limit.number("lower", 0.0)),
+        upper=math.inf if free else _bound(limit.number("upper", 0.0)),
+        velocity=_bound(limit.number("velocity", math.inf)),
+        effort=_bound(limit.number("effort", math.inf)),
+    )
+
+
+def _bound(value: float) -> float:
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value

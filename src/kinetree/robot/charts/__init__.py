@@ -1,0 +1,113 @@
+"""A robot's states in other charts, along time without jumps, and in generalised speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, unknown
+from kinetree.robot.checks import real_array
+from kinetree.robot.core import Core
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot.charts.conversion import Conversion
+    from kinetree.robot.charts.speeds import InSpeeds
+
+
+class Charts(Core):
+    """Other coordinates and velocities of the same robot."""
+
+    def conversion(self, other: Core) -> Conversion:
+        """From this robot's charts to another's: q, v, a, tau, M, C and Christoffel symbols.
+
+        Arguments:
+            other: the same robot in other charts, such as robot.rechart("zyx").
+        """
+        from kinetree.robot.charts.conversion import Conversion  # rarely needed
+
+        if not isinstance(other, Core):
+            raise KinetreeError(f"conversion: a robot is expected, got {other!r}")
+        return Conversion(self._kernels, other.model)
+
+    def continuous(self, q: ArrayLike) -> Array:
+        """The same configurations along time, their coordinates without jumps.
+
+        Of the coordinates of each orientation those near the ones before are taken: the sign of a
+        quaternion, whole turns of angles, the other solution of Euler angles. A rotation vector
+        still jumps once it is longer than three quarters of a turn, so that it stays away from its
+        singularity at a full one.
+
+        Arguments:
+            q: configurations at successive times, (times, nq).
+
+        Returns:
+            (times, nq).
+        """
+        from kinetree.robot.charts.conversion import continuous
+
+        return continuous(self.model, q)
+
+    def velocities_along(
+        self,
+        times: ArrayLike,
+        q: ArrayLike,
+        method: Literal["difference", "spline"] = "difference",
+    ) -> Array:
+        """The velocities of a motion that is given by its configurations.
+
+        Arguments:
+            times: s, (times,), increasing.
+            q: configurations, (times, nq).
+            method: "difference", by the configurations before and after, second order in the step;
+                or "spline", of the cubic spline through the coordinates (extra trajectory).
+
+        Returns:
+            (times, nv).
+        """
+        t, path = real_array("times", times), self.continuous(q)
+        if t.shape != path.shape[:1] or len(t) < 2 or not (np.diff(t) > 0.0).all():
+            raise ShapeError(
+                f"velocities_along: times has shape {t.shape} and q {path.shape}; increasing times "
+                "are expected, one for each configuration and at least two"
+            )
+        if method == "difference":
+            return self._differences(t, path)
+        if method != "spline":
+            raise unknown("method", method, ("difference", "spline"), "velocities_along")
+        try:
+            from scipy.interpolate import CubicSpline
+        except ImportError:
+            raise MissingExtraError(
+                "velocities_along: splines need SciPy, which is not installed: run pip install "
+                "'kinetree[trajectory]'"
+            ) from None
+        return self._compute("velocity_of_rates", (path, CubicSpline(t, path)(t, 1)), None)
+
+    def _differences(self, t: Array, path: Array) -> Array:
+        """Of each configuration, the slope there of the parabola through it and its neighbours."""
+        step = np.diff(t)[:, None]
+        between = self.difference(path[:-1], path[1:]) / step
+        v = np.concatenate([between[:1], between, between[-1:]])
+        before, after = np.vstack([step[:1], step]), np.vstack([step, step[-1:]])
+        return (v[:-1] * after + v[1:] * before) / (before + after)
+
+    def in_speeds(
+        self, A: Callable[[Sequence[Any]], Sequence[Sequence[Any]]], count: int
+    ) -> InSpeeds:
+        """The equations of motion in generalised speeds nu, with v = A(q) nu.
+
+        Arguments:
+            A: from q to the rows of the matrix, written over any scalar with the functions of
+                `kinetree.scalar`.
+            count: how many speeds there are. With fewer than nv the motion is held to what A
+                allows.
+
+        Returns:
+            M, C, bias, inverse and forward dynamics in nu, compiled when first asked for.
+        """
+        from kinetree.robot.charts.speeds import InSpeeds
+
+        return InSpeeds(self._kernels, A, count)

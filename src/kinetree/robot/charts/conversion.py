@@ -1,0 +1,153 @@
+"""States, forces and matrices of a robot in other charts of its joints."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kinetree._lazy import cached_property
+from kinetree.algorithms import rechart as algorithms
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.errors import KinetreeError
+from kinetree.model import Model
+from kinetree.robot.checks import real_array
+from kinetree.typing import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.quantities.kernels import Kernels
+
+
+class Motion(NamedTuple):
+    """A motion in another robot's charts; velocities and accelerations if they were given."""
+
+    q: Array
+    v: Array | None
+    a: Array | None
+
+
+class Conversion:
+    """From a robot's charts to those of another, which is the same robot; see `Robot.conversion`.
+
+    Every method takes one state or any batch of them, in the first robot's charts. A configuration
+    may have several coordinates in the other robot's; `y` says which are meant, by default those of
+    `configuration`.
+    """
+
+    def __init__(self, kernels: Kernels, other: Model) -> None:
+        model = kernels.model
+        names = [body.joint_name for body in model.bodies]
+        if names != [body.joint_name for body in other.bodies]:
+            raise KinetreeError(
+                f"robots {model.name!r} and {other.name!r} have other joints: the same robot in "
+                "other charts is expected, such as robot.rechart('zyx')"
+            )
+        self._kernels: Kernels = kernels
+        self._model, self._other = model, other
+        self._made: dict[str, Kernel] = {}
+
+    def _at(self, name: str, q: ArrayLike, y: ArrayLike | None, *arrays: ArrayLike) -> Array:
+        """An algorithm of `algorithms.rechart` at a configuration in both charts."""
+        if name not in self._made:
+            lengths = {"q": self._model.nq, "y": self._other.nq}
+            lengths |= dict.fromkeys(("v", "a")[: len(arrays)], self._model.nv)
+            algorithm = partial(getattr(algorithms, name), self._model, self._other)
+            self._made[name] = self._kernels.custom(name, lambda _, *x: algorithm(*x), lengths)
+        return self._made[name](q, self.configuration(q) if y is None else y, *arrays)
+
+    @cached_property
+    def _coordinates(self) -> Kernel:
+        algorithm = partial(algorithms.other_coordinates, self._model, self._other)
+        lengths = {"q": self._model.nq}
+        return self._kernels.custom("configuration", lambda _, q: algorithm(q), lengths)
+
+    def configuration(self, q: ArrayLike) -> Array:
+        """The coordinates (..., nq of the other robot) of a configuration."""
+        return self._coordinates(q)
+
+    def velocity(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """The other robot's velocity (..., nv) at the same motion."""
+        return self._at("other_velocity", q, y, v)
+
+    def acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike | None = None
+    ) -> Array:
+        """The other robot's acceleration (..., nv) at the same motion."""
+        return self._at("other_acceleration", q, y, v, a)
+
+    def derivative(self, q: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """A (..., nv, nv): velocities of this robot are A times those of the other."""
+        return self._at("chart_derivative", q, y)
+
+    def derivative_rate(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """The rate of A (..., nv, nv) at a velocity of this robot."""
+        return self._at("chart_derivative_rate", q, y, v)
+
+    def forces(self, q: ArrayLike, tau: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """The other robot's joint forces A^T tau (..., nv): they do the same work."""
+        return np.einsum("...ij,...i->...j", self.derivative(q, y), np.asarray(tau))
+
+    def mass_matrix(self, q: ArrayLike, M: ArrayLike, y: ArrayLike | None = None) -> Array:
+        """A^T M A, (..., nv, nv)."""
+        A = self.derivative(q, y)
+        return A.swapaxes(-1, -2) @ np.asarray(M) @ A
+
+    def coriolis_matrix(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        M: ArrayLike,
+        C: ArrayLike,
+        y: ArrayLike | None = None,
+    ) -> Array:
+        """A^T C A + A^T M A', (..., nv, nv): of the Christoffel symbols if C is (Theorem 1)."""
+        A, dA = self.derivative(q, y), self.derivative_rate(q, v, y)
+        return A.swapaxes(-1, -2) @ (np.asarray(C) @ A + np.asarray(M) @ dA)
+
+    def christoffel_symbols(
+        self, q: ArrayLike, M: ArrayLike, Gamma: ArrayLike, y: ArrayLike | None = None
+    ) -> Array:
+        """The other robot's symbols (..., nv, nv, nv) from this one's, where v is the rate of q."""
+        for model in (self._model, self._other):
+            if model.nq != model.nv:
+                raise KinetreeError(
+                    "christoffel_symbols: velocities of both robots must be rates of coordinates; "
+                    f"robot {model.name!r} has quaternions in one of them"
+                )
+        A, mass, symbols = self.derivative(q, y), np.asarray(M), np.asarray(Gamma)
+        # as the other robot moves with one unit velocity, this one moves with a column of A
+        units = A.swapaxes(-1, -2)
+        there = None if y is None else np.asarray(y)[..., None, :]
+        rates = self.derivative_rate(np.asarray(q)[..., None, :], units, there)
+        second = np.moveaxis(rates, -3, -1)
+        turned = np.einsum("...abc,...ai,...bj,...ck->...ijk", symbols, A, A, A, optimize=True)
+        bent: Array = np.einsum("...bi,...ba,...ajk->...ijk", A, mass, second, optimize=True)
+        return turned + bent
+
+    def trajectory(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> Motion:
+        """A motion in the other robot's charts, its coordinates without jumps.
+
+        Arguments:
+            q: configurations at successive times, (times, nq).
+            v, a: velocities and accelerations, (times, nv), if they are wanted, too.
+        """
+        y = continuous(self._other, self.configuration(q))
+        w = None if v is None else self.velocity(q, v, y)
+        b = None if v is None or a is None else self.acceleration(q, v, a, y)
+        return Motion(y, w, b)
+
+
+def continuous(model: Model, q: ArrayLike) -> Array:
+    """The same configurations along time, (times, nq), their coordinates without jumps."""
+    path = np.array(real_array("q", q))
+    if path.ndim != 2 or path.shape[1] != model.nq:
+        raise KinetreeError(
+            f"continuous: q has shape {path.shape}; (times, {model.nq}) is expected"
+        )
+    for i in model.coordinate_order:
+        at = model.q_slices[i]
+        path[:, at] = model.bodies[i].joint.continued(path[:, at])
+    return path

@@ -1,0 +1,112 @@
+"""A robot in generalised speeds of one's own choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+from kinetree.algorithms import FACTORIZATIONS
+from kinetree.algorithms import speeds as algorithms
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.errors import KinetreeError, unknown
+from kinetree.quantities.kernels import Kernels
+from kinetree.typing import Array, ArrayLike, Out
+
+Speeds = Callable[[Sequence[Any]], Sequence[Sequence[Any]]]
+"""From q to the rows of A, over any scalar."""
+
+
+class InSpeeds:
+    """The equations of motion in speeds nu, with v = A(q) nu; see `Robot.in_speeds`.
+
+    Every method takes one state or any batch of them, as a robot's do.
+    """
+
+    def __init__(self, kernels: Kernels, A: Speeds, count: int) -> None:
+        if not isinstance(count, Integral) or not 1 <= count <= kernels.model.nv:
+            raise KinetreeError(
+                f"count={count!r}: how many speeds there are is expected, at most "
+                f"{kernels.model.nv}, the velocities of robot {kernels.model.name!r}"
+            )
+        self._kernels: Kernels = kernels
+        self._A: Speeds = A
+        self.count: int = int(count)
+        self._made: dict[str, Kernel] = {}
+        shape = self._kernel("matrix", lambda model, q: _rows(A(q)), "q").interface.outputs[0][1]
+        if shape != (kernels.model.nv, self.count):
+            raise KinetreeError(
+                f"the function gives a matrix of shape {shape}; {(kernels.model.nv, self.count)} "
+                "is expected, a row for each velocity and a column for each speed"
+            )
+
+    def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
+        if name not in self._made:
+            model = self._kernels.model
+            lengths = {"q": model.nq, "tau": model.nv, "nu": self.count, "dnu": self.count}
+            given = {argument: lengths[argument] for argument in arguments}
+            self._made[name] = self._kernels.custom(name, algorithm, given)
+        return self._made[name]
+
+    def matrix(self, q: ArrayLike, out: Out = None) -> Array:
+        """A(q), (..., nv, n)."""
+        return self._kernel("matrix", None, "q")(q, out=out)
+
+    def velocity(self, q: ArrayLike, nu: ArrayLike, out: Out = None) -> Array:
+        """v = A nu, (..., nv)."""
+        algorithm = partial(algorithms.velocity_of, self._A)
+        return self._kernel("velocity", lambda _, *x: algorithm(*x), "q", "nu")(q, nu, out=out)
+
+    def mass_matrix(self, q: ArrayLike, out: Out = None) -> Array:
+        """A^T M A, (..., n, n)."""
+        algorithm = partial(algorithms.mass_in_speeds, self._A)
+        return self._kernel("mass_matrix", algorithm, "q")(q, out=out)
+
+    def coriolis_matrix(
+        self, q: ArrayLike, nu: ArrayLike, factorization: str = "christoffel", out: Out = None
+    ) -> Array:
+        """A^T C A + A^T M A', (..., n, n): admissible, so that the mass matrix's rate is C + C^T.
+
+        Arguments:
+            q, nu: configuration (..., nq) and speeds (..., n).
+            factorization: of C, "christoffel" or "spatial".
+            out: an array to write into.
+        """
+        if factorization not in FACTORIZATIONS:
+            raise unknown("factorization", factorization, FACTORIZATIONS, "coriolis_matrix")
+        algorithm = partial(algorithms.coriolis_in_speeds, self._A, factorization)
+        return self._kernel(f"coriolis_{factorization}", algorithm, "q", "nu")(q, nu, out=out)
+
+    def forces(self, q: ArrayLike, tau: ArrayLike, out: Out = None) -> Array:
+        """A^T tau: joint forces as the speeds feel them, (..., n)."""
+        algorithm = partial(algorithms.force_in_speeds, self._A)
+        return self._kernel("forces", lambda _, *x: algorithm(*x), "q", "tau")(q, tau, out=out)
+
+    def inverse_dynamics(
+        self, q: ArrayLike, nu: ArrayLike, dnu: ArrayLike, out: Out = None
+    ) -> Array:
+        """The forces, as the speeds feel them, that give the rates dnu, (..., n)."""
+        algorithm = partial(algorithms.inverse_in_speeds, self._A)
+        kernel = self._kernel("inverse_dynamics", algorithm, "q", "nu", "dnu")
+        return kernel(q, nu, dnu, out=out)
+
+    def bias_forces(self, q: ArrayLike, nu: ArrayLike, out: Out = None) -> Array:
+        """The forces, as the speeds feel them, at constant speeds, (..., n)."""
+
+        def algorithm(model: Any, q: Any, nu: Any) -> Any:
+            return algorithms.inverse_in_speeds(self._A, model, q, nu, [0] * self.count)
+
+        return self._kernel("bias_forces", algorithm, "q", "nu")(q, nu, out=out)
+
+    def forward_dynamics(
+        self, q: ArrayLike, nu: ArrayLike, tau: ArrayLike, out: Out = None
+    ) -> Array:
+        """The rates of the speeds that joint forces tau (..., nv) give, (..., n)."""
+        algorithm = partial(algorithms.forward_in_speeds, self._A)
+        kernel = self._kernel("forward_dynamics", algorithm, "q", "nu", "tau")
+        return kernel(q, nu, tau, out=out)
+
+
+def _rows(A: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(row) for row in A]

@@ -1,0 +1,92 @@
+"""Numbers that users give to methods that are not kernels: taken by the rule of `runtime.arrays`.
+
+What cannot be used is refused by a sentence that names the argument, at the door.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.runtime.arrays import plain_array
+from kinetree.errors import DtypeError, KinetreeError, ShapeError, StateError
+from kinetree.typing import Array
+
+
+def real_array(name: str, given: Any, *shape: int | None) -> Array:
+    """An array of float64.
+
+    Arguments:
+        name: of the argument, for messages.
+        given: anything that NumPy makes an array of.
+        shape: of the last axes, None for one of any length; any shape if there is none.
+    """
+    array = np.asarray(plain_array(name, given), float)
+    last = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else ()
+    if len(last) != len(shape) or any(n not in (None, m) for n, m in zip(shape, last, strict=True)):
+        sizes = ", ".join("n" if n is None else str(n) for n in shape)
+        raise ShapeError(f"{name} has shape {array.shape}; (..., {sizes}) is expected")
+    return array
+
+
+def finite_array(name: str, given: Any, *shape: int | None) -> Array:
+    """As `real_array`, with finite numbers only."""
+    array = real_array(name, given, *shape)
+    wrong = array[~np.isfinite(array)]
+    if wrong.size:
+        raise StateError(f"{name} must be finite, and holds {wrong.flat[0]}")
+    return array
+
+
+def finite_state(name: str, given: Any, length: int) -> Array:
+    """One state's numbers, (length,), all finite."""
+    array = finite_array(name, given, length)
+    if array.ndim != 1:
+        raise ShapeError(f"{name} has shape {array.shape}; ({length},) is expected: one state")
+    return array
+
+
+def number(name: str, given: Any, least: float = -math.inf, above: float = -math.inf) -> float:
+    """A finite number.
+
+    Arguments:
+        name: of the argument, for messages.
+        given: anything that NumPy makes a number of, except truth values.
+        least: the smallest that is valid.
+        above: what it must be larger than.
+    """
+    expected = "a finite number"
+    if above > -math.inf:
+        expected = "a positive number" if above == 0.0 else f"a number above {above:g}"
+    elif least > -math.inf:
+        expected = f"a number of at least {least:g}"
+    try:
+        array = np.asarray(plain_array(name, given), float)
+    except (DtypeError, ShapeError):
+        array = np.empty(0)
+    value = math.nan if array.size != 1 or isinstance(given, (bool, np.bool_)) else array.item()
+    if not (math.isfinite(value) and value >= least and value > above):
+        raise KinetreeError(f"{name} must be {expected}, got {given!r:.200}")
+    return value
+
+
+def count(name: str, given: Any, least: int = 1) -> int:
+    """A whole number.
+
+    Arguments:
+        name: of the argument, for messages.
+        given: an int, of Python or NumPy.
+        least: the smallest that is valid.
+    """
+    try:
+        value = operator.index(given)
+    except TypeError:
+        value = None
+    if value is None or isinstance(given, (bool, np.bool_)) or not least <= value < 1 << 63:
+        raise KinetreeError(
+            f"{name} must be a whole number of at least {least}, got {given!r:.200}"
+        )
+    return value

@@ -1,0 +1,142 @@
+"""A robot with parameters: some of its numbers are arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.errors import KinetreeError
+from kinetree.model import Model
+from kinetree.model.loads import Point
+from kinetree.model.parameters import Parameter, with_numbers
+from kinetree.quantities.kernels import Kernels
+from kinetree.typing import Array, ArrayLike, Out
+
+
+class Parametric:
+    """A robot's dynamics as functions of its state and of parameters p; `Robot.with_parameters`.
+
+    Every method takes one state or any batch of them, as the methods of Robot do; p broadcasts with
+    them, so one state can be computed for many robots.
+
+    parameters: p of the robot as it is.
+    labels: what each number of p is, such as "link7.mass".
+    """
+
+    def __init__(self, model: Model, parameters: Parameter | Sequence[Parameter]) -> None:
+        if isinstance(parameters, Parameter):
+            parameters = [parameters]
+        elif not isinstance(parameters, Iterable):
+            raise KinetreeError(
+                f"{parameters!r} is no parameter: name some, such as Inertial('link7')"
+            )
+        if not parameters:
+            raise KinetreeError("no parameter is given: name some, such as Inertial('link7')")
+        for parameter in parameters:
+            if not isinstance(parameter, Parameter):
+                raise KinetreeError(
+                    f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and "
+                    "Placement(joint) are"
+                )
+        self._kernels = Kernels(model, parameters)
+        self.model = model
+        self.parameters = np.array([x for part in parameters for x in part.nominal(model)])
+        self.labels = tuple(f"{part.name}.{x}" for part in parameters for x in part.labels)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(map(repr, self._kernels.parameters))
+        return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
+
+    def with_numbers(self, p: Sequence[float]) -> Model:
+        """The model with given parameters, for Robot(...).
+
+        Arguments:
+            p: parameters, (np,).
+        """
+        return with_numbers(self.model, self._kernels.parameters, [float(x) for x in p])
+
+    def kernel(
+        self,
+        quantity: str,
+        method: str = "",
+        *,
+        external: Sequence[str | Point] = (),
+        **settings: Any,
+    ) -> Kernel:
+        """The kernel of any quantity, as `Robot.kernel` gives it; its last argument is p.
+
+        Its `jacobian(wrt="p")` and `vjp(wrt="p")` are those by the parameters.
+        """
+        return self._kernels.ask(quantity, method, tuple(external), settings)
+
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
+    ) -> Array:
+        """The joint forces that give an acceleration.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
+        """
+        return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
+
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
+    ) -> Array:
+        """The acceleration that joint forces give.
+
+        Arguments:
+            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
+        """
+        return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
+
+    def mass_matrix(self, q: ArrayLike, p: ArrayLike, out: Out = None) -> Array:
+        """The mass matrix.
+
+        Arguments:
+            q: configuration, (..., nq).
+            p: parameters, (..., np).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv).
+        """
+        return self._kernels["mass_matrix"](q, p, out=out)
+
+    def inverse_dynamics_derivative(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
+    ) -> Array:
+        """The derivative of joint forces by p.
+
+        Arguments:
+            q, v, a, p, out: as in `inverse_dynamics`.
+
+        Returns:
+            (..., nv, np).
+        """
+        return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
+
+    def forward_dynamics_derivative(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
+    ) -> Array:
+        """The derivative of accelerations by p.
+
+        Arguments:
+            q, v, tau, p, out: as in `forward_dynamics`.
+
+        Returns:
+            (..., nv, np).
+        """
+        return self._kernels["forward_dynamics"].jacobian("p")(q, v, tau, p, out=out)

@@ -1,0 +1,1 @@
+"""Robots seen: the viewer in the browser, and plots."""

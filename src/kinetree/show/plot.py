@@ -1,0 +1,259 @@
+"""Pictures with Matplotlib (extra `plot`): each function returns the figure, and shows no window.
+
+import kinetree as kt
+
+figure = kt.plot.trajectory(robot, robot.simulate(q0, v0, time=2.0))
+figure.savefig("motion.png")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, unknown
+from kinetree.model.model import WORLD
+from kinetree.robot import Robot
+from kinetree.robot.checks import real_array
+from kinetree.simulate.figures import new_figure
+from kinetree.typing import Array, ArrayLike
+
+__all__ = ["energy", "sparsity", "torque_map", "trajectory", "tree"]
+
+PALETTE = ("#0b6e99", "#d9730d", "#448361", "#ad1a72", "#9065b0", "#cb912f", "#64473a", "#787774")
+LIMIT = {"linestyle": (0, (4, 3)), "linewidth": 0.9, "alpha": 0.55}
+COLUMNS = 20
+"""Up to so many curves have a legend."""
+
+
+def trajectory(
+    robot: Robot, motion: Mapping[str, ArrayLike], names: Sequence[str] = ("q", "v", "tau")
+) -> Any:
+    """Coordinates, velocities and joint forces over time, with the limits of joints dashed.
+
+    Arguments:
+        robot: whose motion it is.
+        motion: a `Simulation`, or arrays by name: times (T,), and q (T, nq), v and tau (T, nv).
+        names: which of them to draw, a panel each.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    limits = robot.limits
+    rows = {
+        "q": (robot.coordinate_names, "q, rad or m", (limits.lower, limits.upper)),
+        "v": (robot.velocity_names, "v, rad/s or m/s", (-limits.velocity, limits.velocity)),
+        "tau": (robot.velocity_names, "τ, N m or N", (-limits.effort, limits.effort)),
+    }
+    for name in names:
+        if name not in rows:
+            raise unknown("array", name, rows, "kinetree.plot.trajectory")
+    times = _array(motion, "times", 1)
+    figure = new_figure(8.0, 0.6 + 2.2 * len(names))
+    panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, name in zip(panels, names, strict=True):
+        labels, title, bounds = rows[name]
+        _curves(panel, times, _array(motion, name, 2), labels, bounds)
+        panel.set_ylabel(title)
+    panels[-1].set_xlabel("time, s")
+    _legend(figure, panels[0], robot.nv)
+    return figure
+
+
+def energy(robot: Robot, motion: Mapping[str, ArrayLike]) -> Any:
+    """Kinetic, potential and total energy over time.
+
+    Arguments:
+        robot, motion: as in `trajectory`.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    times, q, v = _array(motion, "times", 1), _array(motion, "q", 2), _array(motion, "v", 2)
+    kinetic, potential = robot.kinetic_energy(q, v), robot.potential_energy(q)
+    figure = new_figure(8.0, 3.4)
+    axes = figure.subplots()
+    curves = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+    for k, (name, values) in enumerate(curves.items()):
+        axes.plot(times, values, color=PALETTE[k], label=name, linewidth=2.2 if k == 2 else 1.4)
+    axes.set(xlabel="time, s", ylabel="energy, J")
+    _tidy(axes)
+    axes.legend(frameon=False)
+    return figure
+
+
+def torque_map(
+    robot: Robot,
+    joints: tuple[str, str],
+    torque: str,
+    q: ArrayLike | None = None,
+    count: int = 201,
+) -> Any:
+    """The gravity torque of one joint over the positions of two.
+
+    Where the joint has an effort limit, a line shows where the torque reaches it.
+
+    Arguments:
+        robot: its other joints stay where q has them.
+        joints: the names of two coordinates, along x and y; within their limits.
+        torque: the name of the velocity whose force is drawn.
+        q: configuration, (nq,); neutral by default.
+        count: of points along each axis.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    x, y = (_index(robot.coordinate_names, "coordinate", name, robot) for name in joints)
+    which = _index(robot.velocity_names, "velocity", torque, robot)
+    at = robot.neutral() if q is None else real_array("q", q)
+    ranges = [_range(robot, k, count) for k in (x, y)]
+    states = np.tile(at, (count, count, 1))
+    states[..., x], states[..., y] = np.meshgrid(*ranges)
+    forces = robot.gravity_forces(states)[..., which]
+    figure = new_figure(6.0, 5.0)
+    axes = figure.subplots()
+    largest = np.abs(forces).max() or 1.0
+    image = axes.pcolormesh(
+        *ranges, forces, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="nearest"
+    )
+    unit = "N m" if robot.velocity_units[which].startswith("rad") else "N"
+    figure.colorbar(image, label=f"gravity torque of {torque}, {unit}")
+    limit = robot.limits.effort[which]
+    if limit < largest:
+        axes.contour(*ranges, np.abs(forces), levels=[limit], colors="black", linewidths=1.2)
+    units = [robot.coordinate_units[k] for k in (x, y)]
+    axes.set(xlabel=f"{joints[0]}, {units[0]}", ylabel=f"{joints[1]}, {units[1]}")
+    return figure
+
+
+def sparsity(robot: Robot) -> Any:
+    """Which entries of the mass matrix, and of its factor L in M = LᵀL, can be other than zero.
+
+    Arguments:
+        robot: whose matrices they are.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    figure = new_figure(9.0, 4.6)
+    panels = figure.subplots(1, 2)
+    for panel, name, title in zip(
+        panels, ("mass_matrix", "mass_matrix_factor"), ("M", "L"), strict=True
+    ):
+        (pattern,) = robot.kernel(name).sparsity.values()
+        panel.imshow(pattern, cmap="Blues", vmin=0.0, vmax=1.4, interpolation="nearest")
+        share = pattern.sum() / pattern.size
+        panel.set_title(f"{title}: {pattern.sum():,} of {pattern.size:,} entries ({share:.0%})")
+        if robot.nv <= COLUMNS:
+            ticks = range(robot.nv)
+            panel.set_xticks(ticks, robot.velocity_names, rotation=90, fontsize=7)
+            panel.set_yticks(ticks, robot.velocity_names, fontsize=7)
+    return figure
+
+
+def tree(robot: Robot) -> Any:
+    """The bodies as a tree: the base on the left, the area of a circle proportional to its mass.
+
+    Arguments:
+        robot: whose tree it is.
+
+    Returns:
+        Matplotlib's figure.
+    """
+    bodies = robot.model.bodies
+    places = _layout([body.parent for body in bodies])
+    depth = max((x for x, _ in places.values()), default=0)
+    rows = len({y for _, y in places.values()})
+    figure = new_figure(1.6 + 1.35 * depth, 1.2 + 0.62 * rows)
+    axes = figure.subplots()
+    heaviest = max((float(body.inertia.mass) for body in bodies), default=0.0) or 1.0
+    for i, body in enumerate(bodies):
+        start, end = places[body.parent], places[i]
+        axes.plot(*zip(start, end, strict=True), color="#b8b8b8", linewidth=1.4, zorder=1)
+        middle = (start[0] + 0.62 * (end[0] - start[0]), start[1] + 0.62 * (end[1] - start[1]))
+        axes.annotate(
+            body.joint_name, middle, ha="center", va="bottom", fontsize=6, color="#666666"
+        )
+        size = 30.0 + 270.0 * float(body.inertia.mass) / heaviest
+        color = PALETTE[0] if body.follows is None else PALETTE[1]
+        axes.scatter(*end, s=size, color=color, zorder=2)
+        below = -3.0 - 0.5 * np.sqrt(size)
+        text = {"ha": "center", "va": "top", "fontsize": 7, "textcoords": "offset points"}
+        axes.annotate(body.name, end, (0.0, below), **text)
+    axes.scatter(*places[WORLD], marker="s", s=60, color="black", zorder=2)
+    axes.margins(0.08, 0.12)
+    axes.set_axis_off()
+    return figure
+
+
+def _layout(parents: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """Depth to the right; leaves one below another, a parent beside the middle of its children."""
+    children: dict[int, list[int]] = {i: [] for i in (WORLD, *range(len(parents)))}
+    for i, parent in enumerate(parents):
+        children[parent].append(i)
+    depths = {WORLD: 0}
+    heights: dict[int, float] = {}
+    for i, parent in enumerate(parents):
+        depths[i] = depths[parent] + 1
+    leaves = [i for i in range(len(parents)) if not children[i]]
+    heights |= {i: -float(k) for k, i in enumerate(leaves)}
+    for i in (*reversed(range(len(parents))), WORLD):
+        if i not in heights:
+            below = [heights[k] for k in children[i]]
+            heights[i] = (min(below) + max(below)) / 2 if below else 0.0
+    return {i: (float(depths[i]), heights[i]) for i in depths}
+
+
+def _curves(
+    panel: Any, times: Array, values: Array, names: Sequence[str], bounds: tuple[Array, Array]
+) -> None:
+    """A curve a column; limits dashed in its colour, where they are near."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    margin = 0.5 * (high - low) or 1.0
+    for k, name in enumerate(names):
+        color = PALETTE[k % len(PALETTE)]
+        panel.plot(times, values[:, k], color=color, linewidth=1.4, label=name)
+        for bound in bounds:
+            if low - margin <= bound[k] <= high + margin:
+                panel.axhline(bound[k], color=color, **LIMIT)
+    _tidy(panel)
+
+
+def _tidy(axes: Any) -> None:
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(figure: Any, panel: Any, count: int) -> None:
+    if count <= COLUMNS:
+        handles, names = panel.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=8)
+
+
+def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
+    """An array of a motion of one robot."""
+    if name not in motion:
+        raise unknown("array", name, list(motion), "the motion")
+    array = real_array(name, motion[name])
+    if array.ndim != axes:
+        raise KinetreeError(
+            f"{name} has shape {array.shape}: one motion is drawn, with {axes} "
+            f"{'axis' if axes == 1 else 'axes'}; choose one environment"
+        )
+    return array
+
+
+def _index(names: Sequence[str], kind: str, name: str, robot: Robot) -> int:
+    if name not in names:
+        raise unknown(kind, name, names, f"robot {robot.name!r}")
+    return names.index(name)
+
+
+def _range(robot: Robot, k: int, count: int) -> Array:
+    """The range of a coordinate: its limits, or a turn (a metre to either side) without any."""
+    free = np.pi if robot.coordinate_units[k] == "rad" else 1.0
+    lower, upper = robot.limits.lower[k], robot.limits.upper[k]
+    start, stop = max(lower, -free), min(upper, free)
+    return np.linspace(start, stop, count)

@@ -1,0 +1,237 @@
+"""A robot in a scene of viser: its surfaces, frames, masses and torques, at a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.model.model import WORLD
+from kinetree.robot import Robot
+from kinetree.show.view.geometry import Triangles, box, cylinder, ellipsoid, inertia_box
+from kinetree.show.view.parts import along, center, extent, parts
+from kinetree.typing import Array
+
+LAYERS = ("surfaces", "frames", "axes", "centers", "ellipsoids", "torques")
+"""What can be shown and hidden."""
+COLORS = ((214, 220, 228), (58, 110, 165))
+BONES, CENTERS, ELLIPSOIDS = (120, 128, 138), (235, 160, 20), (80, 170, 120)
+AXES = (40, 44, 52)
+POSITIVE, NEGATIVE = (178, 24, 43), (33, 102, 172)
+BOX = box(1.0, 1.0, 1.0)
+
+
+class Scene:
+    """The nodes of a robot: one a body, which everything fixed in it hangs on.
+
+    Arguments:
+        scene: viser's, or anything with its methods.
+        robot: what is drawn.
+        folder: where meshes are looked for; by default in the folder of the robot file.
+
+    surfaces: how many there are of each source, as in `parts.Part`.
+    """
+
+    def __init__(self, scene: Any, robot: Robot, folder: Path | None = None) -> None:
+        self.robot, self._scene = robot, scene
+        self.size = extent(robot.model)
+        self._layers: dict[str, list[Any]] = {layer: [] for layer in LAYERS}
+        self._hidden = set(LAYERS) - {"surfaces"}
+        self.surfaces: dict[str, int] = {}
+        self.clickable: list[tuple[str, Any]] = []
+        self._corners: list[tuple[int, Array]] = []
+        names = [f"/robot/{k} {_safe(name)}" for k, name in enumerate(robot.bodies)]
+        self._names = {WORLD: "/robot/world", **dict(enumerate(names))}
+        self._bodies = {
+            i: scene.add_frame(name, show_axes=False) for i, name in self._names.items()
+        }
+        self._add_surfaces(folder)
+        self._add_frames()
+        self._add_axes()
+        for i in range(len(robot.bodies)):
+            self._add_inertia(i)
+        self._bars = self._add_torques()
+        for layer in LAYERS:
+            self.show(layer, layer == "surfaces")
+
+    def show(self, layer: str, visible: bool) -> None:
+        """Show or hide a layer.
+
+        Arguments:
+            layer: one of LAYERS.
+            visible: whether it is shown.
+        """
+        (self._hidden.discard if visible else self._hidden.add)(layer)
+        for handle in self._layers[layer]:
+            handle.visible = visible
+
+    def update(self, q: Array) -> None:
+        """Move everything to a configuration.
+
+        Arguments:
+            q: configuration, (nq,).
+        """
+        for i, pose in enumerate(self.robot.poses(q)):
+            handle = self._bodies[i]
+            handle.wxyz, handle.position = quat_wxyz(pose[:3, :3]), pose[:3, 3]
+        if "torques" not in self._hidden:
+            self._update_torques(self.robot.gravity_forces(q))
+
+    def bounds(self, q: Array) -> tuple[Array, Array]:
+        """The smallest and the largest coordinates of all surfaces in the world, (3,) each, m.
+
+        Arguments:
+            q: configuration, (nq,).
+        """
+        poses = {WORLD: np.eye(4), **dict(enumerate(self.robot.poses(q)))}
+        corners = [poses[body] @ corner for body, corner in self._corners] or [np.zeros((4, 1))]
+        points = np.concatenate(corners, axis=1)[:3]
+        return points.min(axis=1), points.max(axis=1)
+
+    def _add_surfaces(self, folder: Path | None) -> None:
+        for k, part in enumerate(parts(self.robot.model, folder)):
+            self._corners.append((part.body, part.pose @ _box_corners(part.triangles)))
+            color = BONES if part.source == "bone" else COLORS[part.body % 2]
+            handle = self._scene.add_mesh_simple(
+                f"{self._names[part.body]}/surface{k}",
+                part.triangles.vertices.astype(np.float32),
+                part.triangles.faces.astype(np.uint32),
+                color=color,
+                flat_shading=len(part.triangles.faces) == len(BOX.faces),
+                side="double",
+                **_placed(part.pose),
+            )
+            self.surfaces[part.source] = self.surfaces.get(part.source, 0) + 1
+            self._layers["surfaces"].append(handle)
+            if part.body != WORLD:
+                self.clickable.append((self.robot.bodies[part.body], handle))
+
+    def _add_frames(self) -> None:
+        for k, frame in enumerate(self.robot.model.frames):
+            handle = self._scene.add_frame(
+                f"{self._names[frame.body]}/frame{k}",
+                axes_length=0.07 * self.size,
+                axes_radius=0.004 * self.size,
+                **_placed(np.array(frame.placement.matrix(), float)),
+            )
+            self._layers["frames"].append(handle)
+
+    def _add_inertia(self, i: int) -> None:
+        """The centre of mass as a ball, and an ellipsoid of equal inertia."""
+        body = self.robot.model.bodies[i]
+        mass = float(body.inertia.mass)
+        if mass <= 0.0:
+            return
+        place, rotational = center(body)
+        edges, axes = inertia_box(mass, rotational)
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = axes, place
+        half = np.maximum(edges * np.sqrt(5.0 / 12.0), 1e-3 * self.size)  # of equal inertia
+        radius = 0.02 * self.size
+        for layer, axes_lengths, color, opacity in (
+            ("centers", np.full(3, radius), CENTERS, None),
+            ("ellipsoids", half, ELLIPSOIDS, 0.45),
+        ):
+            surface = ellipsoid(*axes_lengths)
+            handle = self._scene.add_mesh_simple(
+                f"{self._names[i]}/{layer}",
+                surface.vertices.astype(np.float32),
+                surface.faces.astype(np.uint32),
+                color=color,
+                opacity=opacity,
+                **_placed(pose),
+            )
+            self._layers[layer].append(handle)
+
+    def _add_axes(self) -> None:
+        """A thin rod along each axis of each joint, except those of a free body."""
+        rod = cylinder(0.004 * self.size, 0.3 * self.size)
+        for i, body in enumerate(self.robot.model.bodies):
+            for k, axis in enumerate(self._axes(i) if body.joint.nv <= 3 else ()):
+                handle = self._scene.add_mesh_simple(
+                    f"{self._names[i]}/axis{k}",
+                    rod.vertices.astype(np.float32),
+                    rod.faces.astype(np.uint32),
+                    color=AXES,
+                    **_placed(along(axis)),
+                )
+                self._layers["axes"].append(handle)
+
+    def _axes(self, i: int) -> Iterator[Array]:
+        """The directions of a joint's motions in its body's frame: of turning, or of sliding."""
+        model, neutral = self.robot.model, self.robot.neutral()
+        joint = model.bodies[i].joint
+        for motion in joint.subspace([float(x) for x in neutral[model.q_slices[i]]]):
+            axis = np.array([float(x) for x in motion.angular])
+            axis = axis if axis.any() else np.array([float(x) for x in motion.linear])
+            if axis.any():
+                yield axis / np.linalg.norm(axis)
+
+    def _add_torques(self) -> dict[int, Any]:
+        """A bar along the axis of each joint with one, by the number of its velocity."""
+        found = {}
+        model = self.robot.model
+        bar = cylinder(0.012 * self.size, 1.0)
+        for i in model.coordinate_order:
+            if model.bodies[i].joint.nv != 1:
+                continue
+            (axis,) = self._axes(i)
+            handle = self._scene.add_mesh_simple(
+                f"{self._names[i]}/torque",
+                (bar.vertices + np.array([0.0, 0.0, 0.5])).astype(np.float32),
+                bar.faces.astype(np.uint32),
+                color=POSITIVE,
+                side="double",
+                **_placed(along(axis)),
+            )
+            found[model.v_slices[i].start] = handle
+            self._layers["torques"].append(handle)
+        return found
+
+    def _update_torques(self, forces: Array) -> None:
+        """Bars as long as forces are large; at the limit, four fifths of the robot's size."""
+        limits = self.robot.limits.effort
+        largest = np.abs(forces).max() or 1.0
+        full = np.where(np.isfinite(limits) & (limits > 0), limits, largest)
+        for k, handle in self._bars.items():
+            share = float(forces[k] / full[k])
+            handle.scale = (1.0, 1.0, 0.8 * self.size * share or 1e-6)
+            handle.color = POSITIVE if share > 0 else NEGATIVE
+
+
+def _box_corners(surface: Triangles) -> Array:
+    """The corners of the box along the axes that holds a surface, as columns (x, y, z, 1)."""
+    low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+    inside = BOX.vertices + 0.5
+    return np.concatenate([(low + inside * (high - low)).T, np.ones((1, len(inside)))])
+
+
+def _safe(name: str) -> str:
+    """A name that viser does not take as a path."""
+    return name.replace("/", "_")
+
+
+def _placed(pose: Array) -> dict[str, Array]:
+    return {"wxyz": quat_wxyz(pose[:3, :3]), "position": pose[:3, 3]}
+
+
+def quat_wxyz(R: Array) -> Array:
+    """The quaternion of a rotation matrix, w first, of length one.
+
+    Arguments:
+        R: (3, 3).
+    """
+    xx, yy, zz = np.diag(R)
+    # each row is 4 times the quaternion times one of its entries; the largest is well conditioned
+    rows = np.array(
+        [
+            [1 + xx + yy + zz, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], 1 + xx - yy - zz, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
+            [R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], 1 - xx + yy - zz, R[1, 2] + R[2, 1]],
+            [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1 - xx - yy + zz],
+        ]
+    )
+    best = rows[np.argmax(np.diag(rows))]
+    return best / np.linalg.norm(best)

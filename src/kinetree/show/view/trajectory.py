@@ -1,0 +1,121 @@
+"""A trajectory that the viewer plays: times, configurations, velocities."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, SimulationWarning
+from kinetree.files.npz import read_npz
+from kinetree.robot import Robot
+from kinetree.robot.checks import finite_array, real_array
+from kinetree.simulate.result import Simulation
+from kinetree.typing import Array, ArrayLike
+
+RATE = 100.0
+"""States a second of a trajectory without times."""
+
+
+class Trajectory:
+    """The states of a robot over time; of several trajectories, the first.
+
+    Arguments:
+        robot: what moves.
+        given: a `Simulation`, or arrays by name: q (T, nq); v (T, nv), by default the differences
+            of q; times (T,), s, by default 100 states a second.
+
+    end: the duration, s.
+    """
+
+    def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
+        self._robot = robot
+        arrays: Any = given  # whatever a caller gives
+        if not isinstance(arrays, Mapping) or "q" not in arrays:
+            raise KinetreeError("a trajectory is a Simulation, or arrays by name with at least q")
+        q = _first(robot, "q", given["q"], robot.nq)
+        v = _first(robot, "v", given["v"], robot.nv) if "v" in given else q[:, :0]
+        v = v if len(v) == len(q) else q[:, :0]
+        times = _times(given, len(q))
+        count = _finite_count(np.concatenate([q, v], axis=1), times)
+        self._q, self._times = robot.normalize(q[:count]), times[:count]
+        self._v = v[:count] if v.shape[1] == robot.nv else self._velocities()
+        self.end = float(self._times[-1])
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """The state at a time, between the given ones along the manifold.
+
+        Arguments:
+            t: s.
+
+        Returns:
+            q (nq,) and v (nv,).
+        """
+        if len(self._times) == 1:
+            return self._q[0], self._v[0]
+        k = int(np.clip(np.searchsorted(self._times, t) - 1, 0, len(self._times) - 2))
+        share = (t - self._times[k]) / (self._times[k + 1] - self._times[k])
+        share = float(np.clip(share, 0.0, 1.0))
+        step = self._robot.difference(self._q[k], self._q[k + 1])
+        v = (1.0 - share) * self._v[k] + share * self._v[k + 1]
+        return self._robot.integrate(self._q[k], share * step), v
+
+    def _velocities(self) -> Array:
+        """The differences of the configurations, for each time."""
+        if len(self._q) == 1:
+            return np.zeros((1, self._robot.nv))
+        between = self._robot.difference(self._q[:-1], self._q[1:]) / np.diff(self._times)[:, None]
+        return np.concatenate([between, between[-1:]])
+
+
+def _finite_count(states: Array, times: Array) -> int:
+    """How many states there are before one that is not finite; a warning if there is such a one."""
+    finite: Any = np.isfinite(states).all(axis=1)
+    if finite.all():
+        return len(states)
+    count = int(np.argmin(finite))
+    if count == 0:
+        raise KinetreeError("the trajectory's first state is not finite")
+    warnings.warn(
+        f"the trajectory is not finite from {times[count]:g} s on: it is shown until then",
+        SimulationWarning,
+        stacklevel=4,
+    )
+    return count
+
+
+def _first(robot: Robot, name: str, given: ArrayLike, size: int) -> Array:
+    """An array of states (T, size); of several, the first."""
+    x = real_array(f"the trajectory's {name}", given)
+    x = x.reshape(-1, *x.shape[-2:])[0] if x.ndim > 2 else x
+    if x.ndim != 2 or x.shape[1] != size or not len(x):
+        raise KinetreeError(
+            f"the trajectory's {name} has shape {x.shape}; (T, {size}) is expected for robot "
+            f"{robot.name!r}"
+        )
+    return x
+
+
+def _times(given: Mapping[str, ArrayLike], count: int) -> Array:
+    times: Array = np.arange(count) / RATE
+    if "times" in given:
+        times = finite_array("the trajectory's times", given["times"])
+    if times.shape != (count,) or (np.diff(times) <= 0).any():
+        raise KinetreeError(
+            f"the trajectory's times have shape {times.shape}; {count} rising numbers are expected"
+        )
+    return times - times[0]
+
+
+def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
+    """The trajectory of a file that a simulation was saved to, or an NPZ file with q.
+
+    Arguments:
+        file: ends with .npz or .parquet.
+    """
+    if file.suffix != ".npz":
+        return Simulation.load(file)
+    return read_npz(file, ("q",), ("v", "times"))

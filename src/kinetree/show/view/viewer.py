@@ -1,0 +1,483 @@
+"""The viewer's page: sliders, layers, numbers, a trajectory that plays, a simulation that runs."""
+
+from __future__ import annotations
+
+import html
+import math
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, MissingExtraError, unknown
+from kinetree.robot import Robot
+from kinetree.robot.checks import count, finite_state, number
+from kinetree.show.view.markdown import literal
+from kinetree.show.view.numbers import EnergyPlot, of_link, of_state
+from kinetree.show.view.parts import missing_meshes
+from kinetree.show.view.pictures import bars, heat_map
+from kinetree.show.view.pull import Pull
+from kinetree.show.view.recording import checked_ending, encoded, png, rendered
+from kinetree.show.view.scene import LAYERS, Scene
+from kinetree.show.view.trajectory import Trajectory, load_trajectory
+from kinetree.show.view.visitors import start
+from kinetree.typing import Array, ArrayLike
+
+__all__ = ["Viewer", "load_trajectory"]
+
+FRAME = 1 / 40
+"""Between two pictures, s."""
+STEP = FRAME / 20
+"""Of a simulation, s."""
+NUMBERS_EVERY = 0.15
+"""Between two updates of the heat maps and bars, s."""
+TURN, METRE = np.pi, 1.0
+"""How far sliders of joints without limits go."""
+VIEW = 0.7
+"""The camera's vertical field of view, rad."""
+FROM = np.array([0.72, -0.58, 0.38])
+"""The direction from the robot to the camera."""
+
+
+class Viewer:
+    """A robot in the browser; it runs until `close`.
+
+    Arguments:
+        robot: what is shown.
+        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times (T,)
+            or 100 a second.
+        folder: where meshes are looked for; by default in the folder of the robot file.
+        host: the address to listen on; by default this computer only.
+        port: the first free one from here on.
+        allow: names of hosts, besides this computer's, at which the page is opened: of a proxy.
+        run: whether a thread of its own moves the robot; if not, call `tick`.
+
+    q, v: the state that is shown, (nq,) and (nv,).
+    url: the address of the page.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        trajectory: Mapping[str, ArrayLike] | None = None,
+        folder: str | Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        run: bool = True,
+        allow: Sequence[str] = (),
+    ) -> None:
+        self.robot = robot
+        self._neutral: Array = robot.neutral()
+        self._path = None if trajectory is None else Trajectory(robot, trajectory)
+        self.q: Array = self._neutral
+        self.v: Array = np.zeros(robot.nv)
+        if self._path is not None:
+            self.q, self.v = self._path.at(0.0)
+        self._lower, self._upper = _slider_limits(robot)
+        self._changed, self._numbers_at, self._clock = True, 0.0, 0.0
+        self._selected: str | None = None
+        self._lock = threading.RLock()
+        viser = _viser()
+        _check_address(host)
+        self.server = start(viser, allow, host, port=port, label=robot.name, verbose=False)
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
+        place = None if folder is None else Path(folder)
+        self.scene = Scene(self.server.scene, robot, place)
+        self._missing = missing_meshes(robot.model, place)
+        self._pull = Pull(self.server.scene, robot, self._start_simulation)
+        self._add_surroundings()
+        self._add_controls()
+        self._running = run
+        self.scene.update(self.q)
+        if run:  # numbers follow when their kernels are compiled, the page is up before
+            threading.Thread(target=self._loop, name="kinetree viewer", daemon=True).start()
+
+    # what a user does
+
+    def set(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Show a state.
+
+        Arguments:
+            q: configuration, (nq,).
+            v: velocity, (nv,); zero by default.
+        """
+        with self._lock:
+            n = self.robot.nv
+            self.q = self.robot.normalize(finite_state("q", q, self.robot.nq))
+            self.v = np.zeros(n) if v is None else finite_state("v", v, n)
+            self._changed = True
+
+    def layer(self, name: str, visible: bool = True) -> None:
+        """Show or hide a layer.
+
+        Arguments:
+            name: "surfaces", "frames", "axes", "centers", "ellipsoids" or "torques".
+            visible: whether it is shown.
+        """
+        if name not in self._layers:
+            raise unknown("layer", name, LAYERS, "the viewer")
+        self._layers[name].value = visible
+
+    def select(self, link: str) -> None:
+        """Show the numbers of a link, as a click on it does.
+
+        Arguments:
+            link: the name of a body.
+        """
+        if link not in self.robot.bodies:
+            raise unknown("link", link, self.robot.bodies, f"robot {self.robot.name!r}")
+        with self._lock:
+            self._selected = link
+            self._show_link()
+
+    def wait(self) -> None:
+        """Return when the viewer is closed, or at Ctrl-C."""
+        while self._running:
+            time.sleep(0.2)
+
+    def close(self) -> None:
+        """Stop the viewer and its page."""
+        self._running = False
+        with self._lock:
+            self.server.stop()
+
+    def screenshot(self, width: int = 1280, height: int = 800, timeout: float = 20.0) -> Array:
+        """The scene as a browser shows it, which must be open at `url`.
+
+        Arguments:
+            width, height: in pixels.
+            timeout: how long to wait for the browser, s.
+
+        Returns:
+            (height, width, 3), of bytes.
+        """
+        size = count("width", width), count("height", height)
+        return rendered(self._client(), *size, number("timeout", timeout, above=0.0))
+
+    def video(
+        self,
+        file: str | Path,
+        fps: int = 25,
+        width: int = 960,
+        height: int = 600,
+        seconds: float | None = None,
+    ) -> None:
+        """Write a video of the trajectory, or of a simulation from the state that is shown.
+
+        A browser renders it, which must be open at `url`.
+
+        Arguments:
+            file: ends with .gif, or with .mp4 if the package imageio-ffmpeg is installed.
+            fps: pictures a second.
+            width, height: in pixels.
+            seconds: the duration; by default the trajectory's, or 3 s of a simulation.
+        """
+        for name, size in (("fps", fps), ("width", width), ("height", height)):
+            count(name, size)
+        if seconds is not None:
+            number("seconds", seconds, above=0.0)
+        ending, client = checked_ending(file), self._client()
+        pictures = self._pictures(client, fps, width, height, seconds)
+        Path(file).write_bytes(encoded(pictures, fps, ending))
+
+    def _pictures(
+        self, client: Any, fps: int, width: int, height: int, seconds: float | None
+    ) -> Iterator[Array]:
+        """The pictures of a video. Nobody else moves the robot meanwhile."""
+        end = seconds or (3.0 if self._path is None else self._path.end)
+        with self._lock:
+            for k in range(max(1, math.ceil(end * fps))):
+                if self._path is not None:
+                    self.set(*self._path.at(k / fps))
+                elif k:
+                    self._step(1.0 / fps)
+                self._draw()
+                self.server.flush()
+                rendered(client, 16, 16)  # afterwards the browser has drawn the new state
+                yield rendered(client, width, height)
+
+    def _client(self) -> Any:
+        """The first browser that shows the page."""
+        clients = list(self.server.get_clients().values())
+        if not clients:
+            raise KinetreeError(f"no browser shows the robot: open {self.url} in one")
+        return clients[0]
+
+    def _repr_html_(self) -> str:
+        """The page, in a notebook."""
+        url = html.escape(self.url)
+        return f'<iframe src="{url}" width="100%" height="560" style="border:0"></iframe>'
+
+    # the page
+
+    def _add_surroundings(self) -> None:
+        """The ground under the robot, and a camera that sees all of it."""
+        low, high = self.scene.bounds(self.q)
+        middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
+        self._cell = _round_length(radius / 2)
+        scene = self.server.scene
+        scene.set_up_direction("+z")
+        scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=self._cell,
+            section_size=5 * self._cell,
+            fade_distance=14 * radius,
+            cell_color=(214, 218, 224),
+            section_color=(170, 176, 186),
+            shadow_opacity=0.25,
+            position=(float(middle[0]), float(middle[1]), min(0.0, float(low[2]))),
+        )
+        camera = self.server.initial_camera
+        away = 1.05 * radius / math.sin(VIEW / 2)
+        camera.fov, camera.look_at = VIEW, middle
+        camera.position = middle + away * FROM / np.linalg.norm(FROM)
+        camera.near, camera.far = 0.01 * radius, 100 * radius
+
+    def _add_controls(self) -> None:
+        gui = self.server.gui
+        gui.configure_theme(control_layout="collapsible", show_logo=False, show_share_button=False)
+        gui.add_markdown(
+            f"**{literal(self.robot.name)}**, {self.robot.nv} degrees of freedom. "
+            f"A cell of the ground is {self._cell:g} m."
+        )
+        if self._missing:
+            gui.add_markdown(
+                f"Meshes that are in none of the robot's folders: {len(self._missing)}, the first "
+                f"{literal(self._missing[0])}. Name a wider folder with folder=."
+            )
+        self._link = gui.add_markdown("Click a link to see its numbers. Drag it to pull it.")
+        for body, handle in self.scene.clickable:
+            handle.on_click(lambda _, body=body: self.select(body))
+            self._pull.follow(body, handle, lambda: self.q)
+        tabs = gui.add_tab_group()
+        makers = {"Joints": self._add_joints, "Numbers": self._add_numbers}
+        motion = {"Motion": self._add_motion}
+        ordered = makers | motion if self._path is None else motion | makers
+        for title, add in (ordered | {"Layers": self._add_layers}).items():
+            with tabs.add_tab(title):
+                add()
+
+    def _add_joints(self) -> None:
+        gui = self.server.gui
+        self._sliders = [self._add_slider(k) for k in range(self.robot.nv)]
+        gui.add_button("neutral").on_click(lambda _: self.set(self._neutral))
+        gui.add_button("random").on_click(lambda _: self.set(self.robot.random()))
+
+    def _add_numbers(self) -> None:
+        gui = self.server.gui
+        self._text = gui.add_markdown("")
+        self._bars = gui.add_image(
+            bars(self.v, self.robot.limits.effort), label="gravity torques, share of limits"
+        )
+        self._heat = gui.add_image(heat_map(np.zeros((1, 1))), label="mass matrix M")
+        self._coriolis = gui.add_image(heat_map(np.zeros((1, 1))), label="Coriolis matrix C")
+
+    def _add_motion(self) -> None:
+        gui = self.server.gui
+        if self._path is not None:
+            self._add_player(max(self._path.end, 1e-3))
+        self._simulate = gui.add_checkbox("simulate", False)
+        self._damping = gui.add_slider("damping, 1/s", 0.0, 5.0, 0.05, 0.5)
+        self._energy = EnergyPlot(gui, self.robot, None if self._path is None else self._path.end)
+        self._simulate.on_update(lambda _: self._pause_player())
+
+    def _add_player(self, end: float) -> None:
+        gui = self.server.gui
+        self._playing = gui.add_checkbox("play", True)
+        self._speed = gui.add_slider("speed", 0.05, 2.0, 0.05, 1.0)
+        self._time = gui.add_slider("time, s", 0.0, end, end / 1000, 0.0)
+        self._time.on_update(self._from_time)
+
+    def _add_layers(self) -> None:
+        gui = self.server.gui
+        self._layers = {layer: self._add_layer(layer) for layer in LAYERS}
+        gui.add_button("screenshot").on_click(self._send_screenshot)
+        gui.add_button("video (GIF)").on_click(self._send_video)
+
+    def _add_layer(self, layer: str) -> Any:
+        box = self.server.gui.add_checkbox(layer, layer == "surfaces")
+
+        def switch(_: Any) -> None:
+            self.scene.show(layer, box.value)
+            self._changed = True
+
+        box.on_update(switch)
+        return box
+
+    def _add_slider(self, k: int) -> Any:
+        name, unit = self.robot.velocity_names[k], self.robot.velocity_units[k].split("/")[0]
+        low, high = float(self._lower[k]), float(self._upper[k])
+        start = min(max(0.0, low), high)
+        slider = self.server.gui.add_slider(
+            f"{name}, {unit}", low, high, (high - low) / 1000, start
+        )
+        slider.on_update(self._from_sliders)
+        return slider
+
+    def _send_screenshot(self, event: Any) -> None:
+        picture = png(rendered(event.client, 1600, 1000))
+        event.client.send_file_download(f"{self.robot.name}.png", picture)
+
+    def _send_video(self, event: Any) -> None:
+        content = encoded(self._pictures(event.client, 20, 800, 500, None), 20, ".gif")
+        event.client.send_file_download(f"{self.robot.name}.gif", content)
+
+    # time
+
+    def tick(self, passed: float) -> None:
+        """Advance what runs, and show the state if it changed.
+
+        Arguments:
+            passed: since the last call, s.
+        """
+        with self._lock:
+            if self._plays():
+                self._play(passed)
+            elif self._simulate.value and passed > 0.0:
+                self._step(min(passed, 2 * FRAME))
+            if self._changed:
+                self._changed = False
+                self._draw()
+
+    def _loop(self) -> None:
+        last = time.perf_counter()
+        while self._running:
+            now = time.perf_counter()
+            try:
+                self.tick(now - last)
+            except Exception as e:  # whatever it is, the page stays up and says it
+                self._stop_for(e)
+            last = now
+            time.sleep(max(0.0, FRAME - (time.perf_counter() - now)))
+
+    def _stop_for(self, error: Exception) -> None:
+        """Stop what moves the robot, and say why."""
+        with self._lock:
+            self._simulate.value = False
+            if self._path is not None:
+                self._playing.value = False
+            self._link.content = f"Stopped: {literal(str(error) or type(error).__name__)}"
+
+    def _plays(self) -> bool:
+        return self._path is not None and self._playing.value
+
+    def _play(self, passed: float) -> None:
+        assert self._path is not None
+        end = self._path.end
+        t = (self._time.value + passed * self._speed.value) % end if end > 0.0 else 0.0
+        self._time.value = self._clock = t
+        self.q, self.v = self._path.at(t)
+        self._changed = True
+
+    def _start_simulation(self) -> None:
+        """Simulate because a link was taken."""
+        self._simulate.value = True
+        self._pause_player()
+
+    def _pause_player(self) -> None:
+        if self._path is not None and self._simulate.value:
+            self._playing.value = False
+
+    def _step(self, passed: float) -> None:
+        """Simulate for a while under gravity, damping, and the mouse that pulls."""
+        steps = max(1, math.ceil(passed / STEP))
+        dt = passed / steps
+        for _ in range(steps):
+            # in proportion to M: as strong for a wrist as for a waist, and never stiff
+            tau = -self._damping.value * (self.robot.mass_matrix(self.q) @ self.v)
+            pull = self._pull.external(self.q, self.v)
+            self.q, self.v = self.robot.step(self.q, self.v, tau, dt, external=pull)
+        self._clock += passed
+        if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
+            self._simulate.value = False
+            self.q, self.v = self._neutral, np.zeros(self.robot.nv)
+        self._changed = True
+
+    # showing
+
+    def _from_time(self, event: Any) -> None:
+        if event.client is not None and self._path is not None:  # the user's, not our assignment
+            self._clock = self._time.value
+            self.set(*self._path.at(self._clock))
+
+    def _from_sliders(self, event: Any) -> None:
+        if event.client is not None:
+            moved = np.array([slider.value for slider in self._sliders])
+            self.set(self.robot.integrate(self._neutral, moved))
+
+    def _draw(self) -> None:
+        with self.server.atomic():
+            self.scene.update(self.q)
+            self._pull.draw(self.q)
+            moved = self.robot.difference(self._neutral, self.q)
+            for slider, value in zip(self._sliders, moved, strict=True):
+                slider.value = float(np.clip(value, slider.min, slider.max))
+            if time.perf_counter() - self._numbers_at > NUMBERS_EVERY or not self._moving():
+                self._numbers_at = time.perf_counter()
+                self._show_numbers()
+
+    def _moving(self) -> bool:
+        return self._simulate.value or self._plays()
+
+    def _show_numbers(self) -> None:
+        q, v, robot = self.q, self.v, self.robot
+        self._text.content = of_state(robot, q, v)
+        self._bars.image = bars(robot.gravity_forces(q), robot.limits.effort)
+        self._heat.image = heat_map(robot.mass_matrix(q))
+        self._coriolis.image = heat_map(robot.coriolis_matrix(q, v))
+        self._show_link()
+        if self._moving():
+            self._energy.add(self._clock, q, v)
+
+    def _show_link(self) -> None:
+        if self._selected is not None:
+            self._link.content = of_link(self.robot, self._selected, self.q, self.v)
+
+
+def _round_length(length: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a length."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return next(x * power for x in (5.0, 2.0, 1.0) if x * power <= length * (1 + 1e-9))
+
+
+def _slider_limits(robot: Robot) -> tuple[Array, Array]:
+    """How far each slider goes: the limits of joints, or a turn or a metre where there are none."""
+    model = robot.model
+    free = np.array([TURN if u.startswith("rad") else METRE for u in robot.velocity_units])
+    lower, upper = -free, free.copy()
+    for i in model.coordinate_order:
+        joint, limits = model.bodies[i].joint, model.bodies[i].limits
+        if joint.nq == joint.nv == 1:
+            k, bounds = model.v_slices[i].start, sorted((limits.lower, limits.upper))
+            lower[k] = bounds[0] if np.isfinite(bounds[0]) else lower[k]
+            upper[k] = bounds[1] if np.isfinite(bounds[1]) else upper[k]
+            upper[k] = max(upper[k], lower[k] + 1e-3)
+    return lower, upper
+
+
+def _check_address(host: str) -> None:
+    """Refuse an address that is not one of this computer; the server would only hang."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.bind(place)
+    except OSError as e:
+        raise KinetreeError(
+            f"host {host!r} is not an address of this computer ({e.strerror}); "
+            "127.0.0.1 lets only this computer in, 0.0.0.0 all others"
+        ) from None
+
+
+def _viser() -> Any:
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtraError(
+            "the viewer needs viser, which is not installed: run pip install 'kinetree[view]'"
+        ) from None
+    return viser

@@ -1,0 +1,60 @@
+"""Environments for learning."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gymnasium")
+
+from kinetree.bridges import gym
+
+ENVIRONMENTS = (gym.CartPoleSwingUp, gym.DoublePendulumSwingUp, gym.ReachingArm)
+
+
+@pytest.mark.parametrize("make", ENVIRONMENTS)
+def test_an_environment_keeps_to_its_spaces(make):
+    env = make(4)
+    seen, _ = env.reset(seed=1)
+    assert env.observation_space.contains(seen)
+    for _ in range(20):
+        seen, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        assert env.observation_space.contains(seen)
+        assert reward.shape == terminated.shape == truncated.shape == (4,)
+        assert not terminated.any()
+        assert not truncated.any()
+
+
+@pytest.mark.parametrize("make", ENVIRONMENTS)
+def test_a_seed_gives_the_same_episode(make):
+    runs = []
+    for _ in range(2):
+        env = make(3)
+        env.reset(seed=7)
+        actions = np.random.default_rng(0).uniform(-1, 1, (10, *env.action_space.shape))
+        runs.append([env.step(action)[0] for action in actions])
+    assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize("make", ENVIRONMENTS)
+def test_an_episode_is_cut_off_and_starts_anew_with_the_next_step(make):
+    env = make(2, episode=5)
+    env.reset(seed=0)
+    still = np.zeros(env.action_space.shape)
+    ends = [env.step(still)[3] for _ in range(7)]
+    assert [bool(end.all()) for end in ends] == [False] * 4 + [True, False, False]
+
+
+def test_environments_do_not_disturb_each_other():
+    env, alone = gym.CartPoleSwingUp(3), gym.CartPoleSwingUp(1)
+    env.reset(seed=0)
+    alone.reset(seed=0)
+    alone.q, alone.v = env.q[1:2].copy(), env.v[1:2].copy()
+    for _ in range(10):
+        env.step(np.array([[1.0], [0.5], [-1.0]]))
+        alone.step(np.array([[0.5]]))
+    assert (env.q[1] == alone.q[0]).all()
+
+
+def test_a_reaching_arm_learns_to_reach():
+    W, history = gym.random_search(gym.ReachingArm, iterations=40)
+    assert W.shape == (2, 6)
+    assert np.mean(history[-5:]) > 0.6 * np.mean(history[:3])  # both are negative

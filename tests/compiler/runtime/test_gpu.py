@@ -1,0 +1,219 @@
+"""Kernels on a GPU, where there is one (make test-gpu): every quantity equals the interpreter."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import BackendWarning, KinetreeError, ShapeError
+from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
+from tests.tolerances import relative_error
+
+cp = pytest.importorskip("cupy", reason="no CuPy")
+try:
+    cp.cuda.runtime.getDeviceCount()
+except cp.cuda.runtime.CUDARuntimeError:
+    pytest.skip("no GPU", allow_module_level=True)
+
+SINGLE = 2e-3
+"""What single precision may lose in the worst conditioned quantity of these robots."""
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_quantity_equals_the_interpreter(name):
+    robot = ROBOTS[name]()
+    for quantity, method, kernel in every_kernel(robot):
+        program = kernel.program
+        if sum(program.operations.values()) > 20_000:
+            continue
+        given = random_state(robot, kernel, (77,))
+        expected = interpreted(kernel, given)
+        loss = 100.0 if "dt" in dict(kernel.interface.inputs) else 1.0  # by dividing by 0.01 s
+        for dtype, tolerance in ((np.float64, 1e-12 * loss), (np.float32, SINGLE * loss)):
+            found = kernel(*(cp.asarray(x, dtype) for x in given))
+            found = found if isinstance(found, tuple) else (found,)
+            for a, b in zip(found, expected, strict=True):
+                assert a.dtype == dtype
+                assert relative_error(a.get(), b) < tolerance, (quantity, method, dtype)
+
+
+@pytest.mark.parametrize("count", [1, 31, 127, 128, 129, 100_003])
+def test_odd_batches_write_everything_and_nothing_else(count):
+    robot = ROBOTS["gripper"]()
+    kernel = robot.kernel("mass_matrix")
+    (q,) = random_state(robot, kernel, (count,))
+    room = cp.full((count + 2, robot.nv, robot.nv), cp.nan)
+    robot.mass_matrix(cp.asarray(q), out=room[1:-1])
+    assert cp.isnan(room[0]).all()
+    assert cp.isnan(room[-1]).all()
+    assert relative_error(room[1:-1].get(), robot.mass_matrix(q)) < 1e-12
+
+
+def test_a_program_in_several_parts_equals_the_interpreter(monkeypatch):
+    from kinetree.compiler.runtime.gpu import device_kernel as gpu
+
+    monkeypatch.setattr(gpu, "STRETCH", 1 << 10)
+    robot = kt.robots.arm()
+    kernel = robot.kernel("forward_dynamics_derivatives")
+    given = random_state(robot, kernel, (2500,))
+    monkeypatch.setattr(gpu, "LIMIT", {"float": 900, "double": 900})
+    parts = gpu.GpuKernel(kernel.interface, kernel.program, "double")
+    assert len(parts.parts) > 3
+    assert parts.between
+    for a, b in zip(parts([cp.asarray(x) for x in given]), interpreted(kernel, given), strict=True):
+        assert relative_error(a.get(), b) < 1e-12
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_rollout_equals_that_of_the_cpu(dtype):
+    robot = kt.robots.arm()
+    servo = kt.control.pd(robot, 20.0, 0.5)
+    q, v = robot.random(0, 70), np.random.default_rng(1).normal(size=(70, robot.nv))
+    p = servo.pack(target=robot.random(2, 70))
+    rollout = robot.rollout(servo, 12, 1e-3, record=["energy"], every=4)
+    expected = rollout(q, v, p)
+    found = rollout(*(cp.asarray(x, dtype) for x in (q, v, p)))
+    for name in expected:
+        if name != "times":
+            assert found[name].dtype == dtype
+            error = relative_error(found[name].get(), expected[name])
+            assert error < (1e-5 if dtype == np.float32 else 1e-12), name
+
+
+def test_columns_are_read_and_written_where_they_are():
+    robot = kt.robots.arm()
+    q, v, a = (np.random.default_rng(k).normal(size=(robot.nv, 1000)) for k in range(3))
+    out = cp.full((robot.nv, 1000), cp.nan)
+    robot.inverse_dynamics(*(cp.asarray(x).T for x in (q, v, a)), out=out.T)
+    assert relative_error(out.get().T, robot.inverse_dynamics(q.T, v.T, a.T)) < 1e-12
+
+
+def test_more_results_than_32_bits_count():
+    robot = kt.robots.arm()
+    q = cp.zeros((44_000_000, robot.nq), cp.float32)
+    q[-1] = cp.asarray(robot.random(0), cp.float32)
+    M = robot.mass_matrix(q)
+    assert M.size > 2**31
+    expected = robot.mass_matrix(q[-1].get().astype(float))
+    assert relative_error(M[-1].get(), expected) < 1e-5
+    assert bool((M[:-1] == M[0]).all())
+
+
+def test_one_state_for_a_batch_and_wrong_shapes():
+    robot = ROBOTS["rider"]()
+    q, v, a = robot.random(0, 9), np.ones(robot.nv), np.ones((9, robot.nv))
+    found = robot.inverse_dynamics(*map(cp.asarray, (q, v, a)))
+    assert relative_error(found.get(), robot.inverse_dynamics(q, v, a)) < 1e-12
+    with pytest.raises(ShapeError, match="q has shape"):
+        robot.mass_matrix(cp.zeros((3, 2)))
+    with pytest.raises(KinetreeError, match="C order"):
+        robot.mass_matrix(cp.asarray(q), out=cp.empty((9, robot.nv, robot.nv)).swapaxes(1, 2))
+
+
+@pytest.fixture
+def torch():
+    module = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return module
+
+
+def cuda_tensors(torch, robot, count=5):
+    q = robot.random(0, count)
+    v, a = np.random.default_rng(1).standard_normal((2, count, robot.nv))
+    return [torch.tensor(x, device="cuda") for x in (q, v, a)]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_tensors_on_a_gpu_stay_there(name, torch):
+    robot = ROBOTS[name]()
+    given = cuda_tensors(torch, robot)
+    expected = robot.inverse_dynamics(*(x.cpu().numpy() for x in given))
+    found = robot.inverse_dynamics(*given)
+    assert found.is_cuda
+    assert relative_error(found.cpu().numpy(), expected) < 1e-12
+    single = robot.inverse_dynamics(*(x.float() for x in given))
+    assert single.dtype == torch.float32
+    assert relative_error(single.cpu().numpy(), expected) < SINGLE
+    out = torch.full((7, robot.nv), torch.nan, dtype=torch.float64, device="cuda")
+    robot.inverse_dynamics(*given, out=out[1:-1])
+    assert torch.equal(out[1:-1], found)
+    assert out[[0, -1]].isnan().all()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_gradients_on_a_gpu_are_right(name, torch):
+    robot = ROBOTS[name]()
+    given = [x.requires_grad_() for x in cuda_tensors(torch, robot, 2)]
+    assert torch.autograd.gradcheck(robot.inverse_dynamics, given)
+    assert torch.autograd.gradgradcheck(robot.inverse_dynamics, given)
+
+
+def test_kernels_run_on_pytorchs_current_stream(torch):
+    robot = ROBOTS["gripper"]()
+    q = torch.zeros(1_000_000, robot.nq, dtype=torch.float64, device="cuda")
+    expected = robot.gravity_forces(np.ones(robot.nq))
+    robot.gravity_forces(q)  # compiled
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(200_000_000)  # the kernel must wait for what comes before it
+        tau = robot.gravity_forces(q.add_(1.0))
+        total = tau.sub(torch.tensor(expected, device="cuda")).abs().max()
+    torch.cuda.synchronize()
+    assert float(total) < 1e-9
+
+
+def test_numbers_go_where_the_tensors_are_and_other_devices_are_refused(torch):
+    robot = ROBOTS["gripper"]()
+    q, v, a = cuda_tensors(torch, robot)
+    found = robot.inverse_dynamics(q, v.cpu().numpy(), np.zeros(robot.nv))
+    assert torch.equal(found, robot.inverse_dynamics(q, v, torch.zeros_like(a)))
+    with pytest.raises(KinetreeError, match="all tensors must be on one device"):
+        robot.inverse_dynamics(q, v.cpu(), a)
+
+
+def test_torch_func_and_compile_take_tensors_on_a_gpu(torch):
+    robot = ROBOTS["turret"]()
+    q = cuda_tensors(torch, robot)[0]
+    J = torch.func.vmap(torch.func.jacrev(robot.gravity_forces))(q)
+    forward = torch.func.vmap(torch.func.jacfwd(robot.gravity_forces))(q)
+    assert relative_error(J.cpu().numpy(), forward.cpu().numpy()) < 1e-12
+    compiled = torch.compile(
+        lambda q: robot.gravity_forces(torch.sin(q)), fullgraph=True, backend="aot_eager"
+    )
+    assert torch.allclose(compiled(q), robot.gravity_forces(torch.sin(q)))
+
+
+@pytest.fixture
+def jax(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # memory for CuPy, too
+    module = pytest.importorskip("jax")
+    module.config.update("jax_enable_x64", True)
+    if module.default_backend() != "gpu":
+        pytest.skip("this JAX has no CUDA")
+    return module
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_jax_arrays_on_a_gpu_stay_there(name, jax):
+    robot = ROBOTS[name]()
+    q = robot.random(0, 5)
+    v, a = np.random.default_rng(1).standard_normal((2, 5, robot.nv))
+    given = [jax.numpy.asarray(x) for x in (q, v, a)]
+    found = robot.inverse_dynamics(*given)
+    assert {d.platform for d in found.devices()} == {"gpu"}
+    assert relative_error(np.asarray(found), robot.inverse_dynamics(q, v, a)) < 1e-12
+
+    def weighed(q):
+        return (robot.inverse_dynamics(q, *given[1:]) * given[2]).sum()
+
+    gradient = robot.kernel("inverse_dynamics").ambient().vjp("q")
+    expected = gradient(q, v, a, a)
+    assert relative_error(np.asarray(jax.grad(weighed)(given[0])), expected) < 1e-11
+
+
+def test_jit_on_a_gpu_says_that_it_is_slow_and_gives_the_same(jax):
+    robot = ROBOTS["gripper"]()
+    q = jax.numpy.asarray(robot.random(0, 5))
+    with pytest.warns(BackendWarning, match="outside of jit"):
+        found = jax.jit(robot.gravity_forces)(q)
+    assert relative_error(np.asarray(found), robot.gravity_forces(np.asarray(q))) < 1e-12

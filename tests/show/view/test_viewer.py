@@ -1,0 +1,284 @@
+"""The viewer: what is shown are the numbers of the API."""
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeError, SimulationWarning, StateError
+from kinetree.show.view.pull import Pull
+from kinetree.show.view.scene import LAYERS, Scene, quat_wxyz
+from kinetree.show.view.trajectory import Trajectory, load_trajectory
+from kinetree.show.view.viewer import Viewer, _round_length, _slider_limits
+from tests.cli.test_app import invoke
+
+ARM = kt.robots.arm()
+
+
+def eventually(condition):
+    """Wait until a condition holds."""
+    until = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+class Recorder:
+    """Takes the calls of viser's scene."""
+
+    def __init__(self):
+        self.nodes = {}
+
+    def add(self, name, *arrays, **options):
+        assert name not in self.nodes
+        self.nodes[name] = SimpleNamespace(arrays=arrays, **options)
+        return self.nodes[name]
+
+    add_frame = add_mesh_simple = add
+
+
+def test_a_scene_puts_each_body_where_the_robot_has_it():
+    recorder = Recorder()
+    scene = Scene(recorder, ARM)
+    q = ARM.random(0)
+    scene.update(q)
+    for k, (name, pose) in enumerate(zip(ARM.bodies, ARM.poses(q), strict=True)):
+        node = recorder.nodes[f"/robot/{k} {name}"]
+        assert np.allclose(node.position, pose[:3, 3])
+        assert np.allclose(node.wxyz, quat_wxyz(pose[:3, :3]))
+    assert scene.surfaces["inertia"] == 7
+
+
+def test_layers_are_shown_and_hidden_and_bars_follow_the_gravity_torques():
+    recorder = Recorder()
+    scene = Scene(recorder, ARM)
+    for layer in LAYERS:
+        scene.show(layer, True)
+    assert all(node.visible for name, node in recorder.nodes.items() if name.count("/") > 2)
+    q = ARM.random(1)
+    scene.update(q)
+    lengths = np.array(
+        [recorder.nodes[f"/robot/{k} {x}/torque"].scale[2] for k, x in enumerate(ARM.bodies)]
+    )
+    expected = ARM.gravity_forces(q) / ARM.limits.effort
+    assert np.allclose(lengths / scene.size, 0.8 * expected, atol=1e-5)
+
+
+def test_a_joint_has_a_rod_along_its_axis():
+    recorder = Recorder()
+    Scene(recorder, kt.robots.quadruped("floating"))
+    rods = [name for name in recorder.nodes if "/axis" in name]
+    assert len(rods) == 12  # none for the free base
+    arm = Recorder()
+    Scene(arm, ARM)
+    for k, body in enumerate(ARM.model.bodies):
+        (motion,) = body.joint.subspace([0.0])
+        w, x, y, z = arm.nodes[f"/robot/{k} {ARM.bodies[k]}/axis0"].wxyz
+        along_z = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+        assert np.allclose(along_z, [float(c) for c in motion.angular])
+
+
+def test_the_bounds_hold_every_surface():
+    recorder = Recorder()
+    low, high = Scene(recorder, ARM).bounds(ARM.neutral())
+    assert low[2] == pytest.approx(-0.012, abs=0.02)
+    reach = ARM.pose(ARM.neutral(), ARM.bodies[-1])[2, 3]
+    assert reach <= high[2] < reach + 0.2
+
+
+def test_the_ground_has_cells_of_round_lengths():
+    assert [_round_length(x) for x in (0.3, 0.99, 1.0, 7.0)] == [0.2, 0.5, 1.0, 5.0]
+
+
+def test_quaternions_turn_as_their_matrices_do():
+    free = kt.robots.quadruped().random(0, 50)[:, 3:7]
+    robot = kt.robots.quadruped()
+    q = np.tile(robot.neutral(), (50, 1))
+    q[:, 3:7] = free
+    for xyzw, pose in zip(free, robot.poses(q)[:, 0], strict=True):
+        wxyz = quat_wxyz(pose[:3, :3])
+        assert abs(wxyz @ xyzw[[3, 0, 1, 2]]) == pytest.approx(1)
+
+
+def test_sliders_have_the_limits_of_joints():
+    lower, upper = _slider_limits(ARM)
+    assert (lower == ARM.limits.lower).all()
+    assert (upper == ARM.limits.upper).all()
+    lower, upper = _slider_limits(kt.robots.quadruped())
+    assert (upper > lower).all()
+    assert np.isfinite([lower, upper]).all()
+
+
+def test_a_trajectory_without_velocities_has_those_of_its_differences():
+    q = np.linspace(ARM.neutral(), ARM.random(0), 11)
+    path = Trajectory(ARM, {"q": q, "times": 2.0 + np.arange(11) / 10})
+    shown, v = path.at(0.25)
+    assert path.end == pytest.approx(1.0)
+    assert np.allclose(shown, ARM.random(0) * 0.25)
+    assert np.allclose(v, ARM.random(0))
+    given = Trajectory(ARM, {"q": q, "v": np.full((11, 7), 3.0)})
+    assert (given.at(0.03)[1] == 3.0).all()
+
+
+def test_a_spring_pulls_a_link_to_the_pointer_and_turns_it_about_the_point_that_is_held():
+    begun = []
+    pull = Pull(None, ARM, lambda: begun.append(True))
+    q, v, link = ARM.random(1), np.zeros(7), ARM.bodies[4]
+    assert pull.external(q, v) is None
+    pose = ARM.pose(q, link)
+    point = pose[:3, :3] @ [0.0, 0.05, 0.1] + pose[:3, 3]
+    pull.take(link, q, point)
+    assert begun
+    assert np.allclose(pull.external(q, v)[link], 0.0, atol=1e-12)
+    pull.to(point + np.array([0.2, 0.0, 0.0]))
+    wrench = pull.external(q, v)[link]
+    force = pose[:3, :3] @ wrench[:3]
+    assert force[0] > 0.0
+    assert np.allclose(force[1:], 0.0, atol=1e-9)
+    assert np.allclose(wrench[3:], np.cross([0.0, 0.05, 0.1], wrench[:3]))
+    moving = pull.external(q, ARM.random(2))[link]
+    assert not np.allclose(moving, wrench)
+    pull.release()
+    assert pull.external(q, v) is None
+
+
+def test_a_trajectory_of_another_robot_is_refused(tmp_path):
+    with pytest.raises(KinetreeError, match=r"\(T, 7\) is expected"):
+        Trajectory(ARM, {"q": np.zeros((4, 3))})
+    np.savez(tmp_path / "a.npz", x=np.zeros(3))
+    with pytest.raises(KinetreeError, match="array 'q' is missing"):
+        load_trajectory(tmp_path / "a.npz")
+    result = invoke("show", "arm", "--trajectory", str(tmp_path / "missing.npz"))
+    assert result.exit_code == 1
+    assert "there is no such file" in result.output
+
+
+@pytest.fixture
+def viewer():
+    pytest.importorskip("viser")
+    motion = {"q": np.linspace(ARM.neutral(), ARM.random(0), 11), "times": np.arange(11) / 10}
+    shown = Viewer(ARM, motion, port=8270, run=False)
+    yield shown
+    shown.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_trajectory_plays_and_a_simulation_falls(viewer):
+    viewer.tick(0.25)
+    assert np.allclose(viewer.q, ARM.random(0) * 0.25)
+    assert np.allclose(viewer.v, ARM.random(0))
+    assert viewer._sliders[2].value == pytest.approx(viewer.q[2])
+    times, kinetic, potential, total = viewer._energy.plot.data
+    assert times[-1] == pytest.approx(0.25, abs=2e-3)
+    assert kinetic[-1] == pytest.approx(ARM.kinetic_energy(viewer.q, viewer.v))
+    assert potential[-1] + kinetic[-1] == pytest.approx(total[-1])
+    viewer._playing.value = False
+    viewer._simulate.value, viewer._damping.value = True, 0.0
+    viewer.set(ARM.neutral() + 0.3)
+    before = ARM.potential_energy(viewer.q)
+    for _ in range(4):
+        viewer.tick(0.02)
+    total = ARM.kinetic_energy(viewer.q, viewer.v) + ARM.potential_energy(viewer.q)
+    assert ARM.kinetic_energy(viewer.q, viewer.v) > 0.0
+    assert total == pytest.approx(before, rel=1e-2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_link_that_is_pulled_follows(viewer):
+    link = ARM.bodies[-1]
+    viewer._damping.value = 1.0
+    viewer.set(ARM.neutral() + 0.3)
+    start = ARM.pose(viewer.q, link)[:3, 3]
+    viewer._pull.take(link, viewer.q, start)
+    assert viewer._simulate.value
+    assert not viewer._playing.value
+    target = start + np.array([0.0, 0.3, 0.0])
+    viewer._pull.to(target)
+    for _ in range(40):
+        viewer.tick(0.04)
+    held = ARM.pose(viewer.q, link)[:3, 3]
+    assert np.linalg.norm(held - target) < 0.7 * np.linalg.norm(start - target)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
+    viewer._playing.value = False
+    viewer.layer("torques")
+    assert "torques" not in viewer.scene._hidden
+    with pytest.raises(KinetreeError, match="valid are 'surfaces'"):
+        viewer.layer("shadows")
+    viewer._sliders[1].value = 0.7
+    viewer._from_sliders(SimpleNamespace(client=object()))
+    viewer.tick(0.0)
+    assert viewer.q[1] == pytest.approx(0.7)
+    for name, torque in zip(ARM.velocity_names, ARM.gravity_forces(viewer.q), strict=True):
+        assert f"| {name} | {torque:.3f} | N m |" in viewer._text.content
+    assert viewer.url.startswith("http://127.0.0.1:")
+    assert viewer.url in viewer._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_needs_a_browser_says_so(viewer, tmp_path):
+    for call in (viewer.screenshot, lambda: viewer.video(tmp_path / "a.gif")):
+        with pytest.raises(KinetreeError, match="open http"):
+            call()
+    with pytest.raises(KinetreeError, match=r"ends with \.gif or \.mp4"):
+        viewer.video(tmp_path / "a.avi")
+    with pytest.raises(KinetreeError, match="link 'elbow'"):
+        viewer.select("elbow")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_state_that_is_not_finite_is_refused_and_the_viewer_goes_on():
+    pytest.importorskip("viser")
+    shown = Viewer(ARM, port=8275)
+    try:
+        for wrong in (np.full(7, np.nan), np.full(7, np.inf), np.zeros((2, 7)), "text", None):
+            with pytest.raises(KinetreeError, match=r"^q "):
+                shown.set(wrong)
+        with pytest.raises(StateError, match="v must be finite"):
+            shown.set(ARM.neutral(), np.full(7, np.nan))
+        shown.q = np.full(7, np.nan)  # as a simulation may leave it
+        shown._changed = True
+        eventually(lambda: not shown._changed)
+        shown.set(ARM.random(0))
+        eventually(lambda: shown._sliders[0].value == pytest.approx(ARM.random(0)[0], abs=1e-2))
+    finally:
+        shown.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_raised_while_it_moves_is_said_on_the_page(viewer, monkeypatch):
+    def fail(passed):
+        viewer._running = False
+        raise ArithmeticError("<b>too far</b>")
+
+    monkeypatch.setattr(viewer, "tick", fail)
+    viewer._simulate.value = viewer._running = True
+    viewer._loop()
+    assert not viewer._simulate.value
+    assert not viewer._playing.value
+    assert viewer._link.content.startswith("Stopped: &#60;b&#62;too far")
+
+
+def test_a_trajectory_that_diverges_is_shown_until_then():
+    q = np.tile(ARM.random(0), (11, 1))
+    q[6:] = np.nan
+    with pytest.warns(SimulationWarning, match=r"not finite from 0\.06 s on"):
+        path = Trajectory(ARM, {"q": q, "v": np.zeros((11, 7))})
+    assert path.end == pytest.approx(0.05)
+    assert np.isfinite(path.at(1.0)[0]).all()
+    with pytest.raises(KinetreeError, match="first state is not finite"):
+        Trajectory(ARM, {"q": np.full((3, 7), np.nan)})
+    for wrong in ({}, None, {"q": "text"}, {"q": [[None] * 7]}, {"q": q, "times": [np.nan] * 11}):
+        with pytest.raises(KinetreeError):
+            Trajectory(ARM, wrong)
+
+
+def test_an_address_of_another_computer_is_refused():
+    pytest.importorskip("viser")
+    for host in ("nowhere.invalid", "192.0.2.1"):
+        with pytest.raises(KinetreeError, match=f"host '{host}' is not an address"):
+            Viewer(ARM, host=host)
