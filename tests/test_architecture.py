@@ -2,9 +2,9 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
-from fnmatch import fnmatch
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -15,140 +15,35 @@ from kinetree.model import joints
 
 ROOT = Path(kinetree.__file__).parent
 
-# in the order in which data passes; a part imports only from parts named in its own list
-ALLOWED = {
-    "errors": set(),
-    "lazy": set(),
-    "formats": {"errors"},
-    "structure": set(),
-    "scalar": {"errors", "structure"},
-    "dual": {"scalar"},
-    "spatial": {"scalar"},
-    "model": {"errors", "lazy", "scalar", "dual", "spatial"},
-    "algorithms": {"scalar", "dual", "spatial", "model"},
-    "posedness": {"errors", "lazy", "spatial", "model", "algorithms"},
-    "graph": {"errors", "lazy", "scalar", "structure"},
-    "emit": {"errors", "graph"},
-    "native": {"errors", "graph", "emit"},
-    "runtime": {"errors", "formats", "lazy", "scalar", "graph", "emit", "native"},
-    "citations": set(),
-    "quantities": {"spatial", "model", "algorithms", "posedness", "graph", "citations"},
-    "loads": {"errors", "spatial", "model", "algorithms"},
-    "tracing": {"errors", "loads", "model", "algorithms", "graph", "quantities"},
-    "typing": {"loads"},
-    "checks": {"errors", "runtime", "typing"},
-    "settings": {"errors", "model", "algorithms", "quantities"},
-    "kernels": {
-        "errors",
-        "loads",
-        "model",
-        "algorithms",
-        "posedness",
-        "quantities",
-        "settings",
-        "graph",
-        "runtime",
-        "tracing",
-    },
-    "symbolic": {"errors", "model", "quantities", "settings", "runtime"},
-    "coordinates": {"errors", "lazy", "algorithms", "kernels", "runtime", "typing"},
-    "speeds": {"errors", "algorithms", "kernels", "runtime", "typing"},
-    "rechart": {"checks", "errors", "lazy", "model", "algorithms", "kernels", "runtime", "typing"},
-    "parametric": {"errors", "loads", "model", "kernels", "runtime", "typing"},
-    "motion": {
-        "checks",
-        "errors",
-        "formats",
-        "lazy",
-        "scalar",
-        "spatial",
-        "model",
-        "algorithms",
-        "runtime",
-        "typing",
-        "control",
-        "simulate",
-        "robot",
-    },
-    "simulate": {
-        "checks",
-        "errors",
-        "formats",
-        "graph",
-        "lazy",
-        "scalar",
-        "model",
-        "algorithms",
-        "quantities",
-        "settings",
-        "runtime",
-        "typing",
-        "robot",
-    },
-    "robot": {
-        "checks",
-        "errors",
-        "lazy",
-        "loads",
-        "model",
-        "algorithms",
-        "quantities",
-        "citations",
-        "settings",
-        "typing",
-        "kernels",
-        "coordinates",
-        "speeds",
-        "rechart",
-        "parametric",
-        "motion",
-        "simulate",
-        "identify",
-        "view",
-        "runtime",
-    },
-    "identify": {
-        "errors",
-        "formats",
-        "lazy",
-        "spatial",
-        "model",
-        "typing",
-        "motion",
-        "robot",
-        "simulate",
-    },
-    "control": {
-        "checks",
-        "errors",
-        "lazy",
-        "scalar",
-        "spatial",
-        "model",
-        "algorithms",
-        "runtime",
-        "typing",
-        "robot",
-    },
-    "load": {"model", "robot", "typing"},
-    "joints": {"model"},
-    "assembly": {"errors", "spatial", "model", "robot"},
-    "robots": {"errors", "spatial", "model", "robot", "assembly"},
-    "gym": {
-        "errors",
-        "algorithms",
-        "joints",
-        "assembly",
-        "robots",
-        "robot",
-        "simulate",
-        "typing",
-    },
-    "bullet": {"errors", "spatial", "model", "algorithms", "robot", "typing"},
-    "view": {"checks", "errors", "formats", "model", "spatial", "robot", "simulate", "typing"},
-    "plot": {"checks", "errors", "model", "robot", "simulate", "typing"},
-    "motion_capture": {"errors", "spatial", "model", "robot", "robots", "typing"},
-}
+ORDER = [
+    "errors",
+    "_lazy",
+    "files",
+    "scalar",
+    "spatial",
+    "model",
+    "joints",
+    "typing",
+    "algorithms",
+    "compiler",
+    "quantities",
+    "robot",
+    "simulate",
+    "control",
+    "motion",
+    "identify",
+    "robots",
+    "capture",
+    "show",
+    "bridges",
+    "cli",
+]
+"""The parts, in the order of CONTRIBUTING's map: each imports only from those before it."""
+USES = ROOT / "robot/uses.py"
+"""The one file that imports what is built on its part, on first access."""
+COMPILER = ["graph", "emit", "native", "runtime"]
+"""The parts of the compiler, in their own order."""
+COMPILER_MAY_IMPORT = {"errors", "_lazy", "files", "scalar"}
 PHYSICS_MAY_IMPORT = {
     "__future__",
     "collections",
@@ -160,41 +55,6 @@ PHYSICS_MAY_IMPORT = {
 }
 
 
-# what a first call runs besides the modules that its data passes through
-BESIDE = {
-    "the words in which everything is written": {
-        "scalar",
-        "structure",
-        "lazy",
-        "spatial.*",
-        "model.joints.*",
-    },
-    "checks of what users give": {
-        "settings",
-        "posedness",
-        "model.arguments",
-        "model.files",
-        "model.lint",
-        "model.bounds",
-        "runtime.arrays",
-    },
-    "parts of one station, which nobody else needs here": {
-        "model.rounding",
-        "algorithms.tree",
-        "algorithms.drives",
-        "quantities.row",
-        "graph.records",
-        "runtime.interface",
-        "runtime.backend",
-        "runtime.foreign",
-        "runtime.patience",
-        "graph.garbage",
-        "runtime.forks",
-    },
-    "what is compiled once for all kernels": {"native.*", "runtime.support"},
-    "what is kept on disk": {"runtime.cache"},
-}
-STATIONS = 30
 FIRST_CALL = """
 import sys
 import numpy as np
@@ -217,27 +77,59 @@ def modules(part: str) -> list[Path]:
     return [single] if single.exists() else sorted((ROOT / part).rglob("*.py"))
 
 
-def imports(path: Path) -> set[str]:
+def imports(path: Path, eager: bool = False) -> set[str]:
+    """The modules that a file imports: anywhere in it, or only when it is imported itself."""
+    tree = ast.parse(path.read_text())
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in tree.body if eager else ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            if node.module == "kinetree":
-                found |= {f"kinetree.{alias.name}" for alias in node.names}
-            else:
-                found.add(node.module)
+            found |= {_module(f"{node.module}.{alias.name}") for alias in node.names}
     return found
 
 
-@pytest.mark.parametrize("part", ALLOWED)
-def test_imports_point_towards_the_top(part):
+def _module(name: str) -> str:
+    """The module that a dotted name is, or is in."""
+    path = ROOT.parent / name.replace(".", "/")
+    return name if path.is_dir() or path.with_suffix(".py").exists() else name.rpartition(".")[0]
+
+
+def ours(names: set[str]) -> set[str]:
+    return {name.removeprefix("kinetree.") for name in names if name.startswith("kinetree.")}
+
+
+@pytest.mark.parametrize("part", ORDER)
+def test_a_part_imports_only_from_the_parts_before_it(part):
+    allowed = {*ORDER[: ORDER.index(part) + 1]}
     for path in modules(part):
-        for name in imports(path):
-            package, _, rest = name.partition(".")
-            if package == "kinetree" and rest:
-                assert rest.split(".")[0] in ALLOWED[part] | {part}, f"{path} imports {name}"
+        if path != USES:
+            wrong = {name for name in ours(imports(path)) if name.split(".")[0] not in allowed}
+            assert not wrong, f"{path} imports {wrong}"
+
+
+@pytest.mark.parametrize("part", COMPILER)
+def test_the_compiler_knows_no_physics_and_has_an_order_of_its_own(part):
+    allowed = {f"compiler.{name}" for name in COMPILER[: COMPILER.index(part) + 1]}
+    for path in modules(f"compiler/{part}"):
+        for name in ours(imports(path)):
+            first, second = (*name.split("."), "")[:2]
+            assert first in COMPILER_MAY_IMPORT or f"{first}.{second}" in allowed, f"{path}: {name}"
+
+
+def test_no_two_modules_need_each_other_to_be_imported():
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for path in ROOT.rglob("*.py"):
+        name = _name(path)
+        order.add(name, *(ours(imports(path, eager=True)) - {name}))
+    order.prepare()  # raises where there is a cycle
+
+
+def _name(path: Path) -> str:
+    """The dotted name of a module, without kinetree."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def test_algorithms_know_nothing_but_physics():
@@ -257,37 +149,35 @@ def test_nothing_but_the_joints_asks_which_kind_of_joint_it_has():
                 assert not asked & kinds, f"{path}:{node.lineno} asks for {asked & kinds}"
 
 
-def test_every_part_has_its_rule():
+def test_every_part_has_its_place_in_the_order():
     parts = {p.stem for p in ROOT.glob("*.py")} | {
         p.parent.name for p in ROOT.glob("*/__init__.py")
     }
-    assert parts - {"__init__", "__main__", "cli"} == set(ALLOWED)
+    assert parts - {"__init__", "__main__"} == set(ORDER)
 
 
-def stations(folder: Path) -> set[str]:
-    """The modules that the data of a first call passes through, from a file to its result.
+def test_the_map_names_the_parts_in_their_order():
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    drawn = text.partition("src/kinetree/\n")[2].partition("```")[0]
+    lines = [line.split()[0] for line in drawn.splitlines() if re.match(r"  \S", line)]
+    assert [name.rstrip("/").removesuffix(".py") for name in lines] == ORDER
 
-    Counted are modules of which a function runs between `kinetree.load(file)` and the result of
-    `inverse_dynamics`, with an empty cache, but for those in BESIDE.
-    """
+
+def first_call(folder: Path) -> set[str]:
+    """The modules of which a function runs between `kinetree.load(file)` and the first result."""
     env = {**os.environ, "KINETREE_CACHE": str(folder / "cache")}
     command = [sys.executable, "-c", FIRST_CALL, str(folder / "arm.urdf")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-    called = {name.removeprefix("kinetree.") for name in done.stdout.split()}
-    patterns = [pattern for group in BESIDE.values() for pattern in group]
-    return {m for m in called if not any(fnmatch(m, pattern) for pattern in patterns)}
+    return {name.removeprefix("kinetree.") for name in done.stdout.split()}
 
 
 @pytest.mark.slow
-def test_a_first_call_passes_at_most_thirty_modules_in_one_direction(tmp_path):
-    way = stations(tmp_path)
-    assert {"load", "model.urdf", "tracing", "graph.lower", "emit.llvm", "runtime.kernel"} <= way
-    assert len(way) <= STATIONS, sorted(way)
-    order: TopologicalSorter[str] = TopologicalSorter()
-    for name in way:
-        path = ROOT / f"{name.replace('.', '/')}.py"
-        order.add(name, *({x.removeprefix("kinetree.") for x in imports(path)} & way))
-    assert len(list(order.static_order())) == len(way)  # fails where two import each other
+def test_contributing_counts_every_module_of_a_first_call(tmp_path):
+    way = first_call(tmp_path)
+    text = " ".join((ROOT.parents[1] / "CONTRIBUTING.md").read_text().split())
+    told = re.search(r"a first call runs functions of (\d+) modules", text)
+    assert told is not None
+    assert len(way) == int(told[1]), sorted(way)
 
 
 def test_the_tests_mirror_the_source():

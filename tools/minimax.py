@@ -1,4 +1,4 @@
-"""The coefficients in src/kinetree/compiler/native/functions.py: minimax polynomials by Remez's exchange.
+"""Minimax polynomials by Remez's exchange: the coefficients in compiler/native/functions.py.
 
     python tools/minimax.py
 

@@ -21,8 +21,8 @@ from kinetree.model.formats.mjcf_limits import (
     MOST_WRITTEN,
 )
 from kinetree.model.formats.mjcf_source import source
-from kinetree.model.formats.read import check_file, load_model
 from kinetree.model.formats.xml import parse
+from kinetree.robot.load import check_file, load_model
 
 GEOM = '<geom size="0.1"/>'
 BODY = f'<body name="one"><joint name="hinge" axis="0 1 0"/>{GEOM}</body>'
@@ -424,7 +424,7 @@ def seconds(text):
     code = """
 import sys, warnings
 from kinetree.errors import KinetreeError
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 warnings.simplefilter("ignore")
 try:
     print("loaded", load_model(sys.stdin.read()).nv)

@@ -11,7 +11,7 @@ import mujoco
 import pytest
 
 from kinetree.errors import FileFormatError
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 
 SECONDS = 120.0  # for what took for ever, and takes a few
 GOOD = '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
@@ -37,7 +37,7 @@ LOADING = """
 import json, sys, warnings
 import mujoco
 from kinetree.errors import KinetreeError
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 from kinetree.model.formats.mjcf import in_own_thread
 warnings.simplefilter("ignore")
 unchecked = lambda text: in_own_thread(mujoco.MjModel.from_xml_string, text)

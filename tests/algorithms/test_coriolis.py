@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.model.edit import without
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 from kinetree.spatial import Matrix3, Operator, Vector3, christoffel_factor, spatial_factor
 from tests.algorithms.test_identities import SEEDS, state
 from tests.algorithms.test_kinematics import along, imaginary

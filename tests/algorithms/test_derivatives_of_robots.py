@@ -7,9 +7,10 @@ import pytest
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.algorithms import AXES, POINTS, PointForce
+from kinetree.algorithms import AXES, POINTS
 from kinetree.compiler.graph import interpret
 from kinetree.errors import SingularChartError
+from kinetree.model.loads import PointForce
 from kinetree.spatial import Force, Vector3
 from tests.algorithms.test_derivatives import slopes, worst
 from tests.algorithms.test_identities import forward

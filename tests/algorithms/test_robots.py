@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree import algorithms
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 from kinetree.spatial import Force, Vector3
 from tests.algorithms.test_identities import forward, state
 from tests.algorithms.test_kinematics import along, imaginary

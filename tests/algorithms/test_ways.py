@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.algorithms import POINTS, PointForce
+from kinetree.algorithms import POINTS
 from kinetree.algorithms.tree import ancestors
 from kinetree.model.edit import without
+from kinetree.model.loads import PointForce
 from kinetree.spatial import Force, Vector3
 from tests.algorithms.test_identities import SEEDS, state
 from tests.algorithms.test_kinematics import along, imaginary

@@ -9,7 +9,7 @@ import pytest
 import kinetree as kt
 from kinetree.capture.bvh import read_recording
 from kinetree.errors import FileFormatError, KinetreeError, ModelWarning, ShapeError
-from kinetree.model.formats.read import check_file
+from kinetree.robot.load import check_file
 from tests.capture.skeletons import ARM, walker
 from tests.tolerances import relative_error
 

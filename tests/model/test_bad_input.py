@@ -17,8 +17,8 @@ import pytest
 import kinetree as kt
 from kinetree.errors import FileFormatError, KinetreeError, MissingFileError, ModelError
 from kinetree.model import Limits
-from kinetree.model.formats.read import check_file, load_model
 from kinetree.model.formats.xml import DEEPEST, LARGEST, LONGEST_NAME, MOST
+from kinetree.robot.load import check_file, load_model
 from kinetree.spatial import Vector3
 from tests.model.test_size import work
 from tests.tolerances import EPS, EXACT, relative_error
@@ -530,7 +530,7 @@ def test_reading_a_urdf_opens_that_file_and_no_other(tmp_path):
     file.write_text(f"<?xml-stylesheet href='file:///etc/passwd'?>\n{text}")
     script = """
         import sys
-        from kinetree.model.formats.read import load_model
+        from kinetree.robot.load import load_model
         touched = []
         kinds = ("open", "os.", "socket.", "subprocess.", "urllib.", "glob.", "import")
         hook = lambda event, details: event.startswith(kinds) and touched.append((event, *details))

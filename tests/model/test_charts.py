@@ -14,7 +14,6 @@ from kinetree.algorithms.drives import spring_energy
 from kinetree.errors import SingularChartError
 from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, assemble
-from kinetree.model.formats.read import load_model
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -26,6 +25,7 @@ from kinetree.model.joints import (
     planar,
 )
 from kinetree.model.model import Drive
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import directions, rotations
 from tests.tolerances import EXACT, relative_error, solved

@@ -14,9 +14,9 @@ from kinetree import algorithms
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
-from kinetree.model.formats.read import load_model
 from kinetree.model.joints import Ball, Floating, Revolute, Screw
 from kinetree.model.model import WORLD, Drive, Limits
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import JOINTS, inertias, joints, models, transforms
 from tests.spatial.dense import inertia as dense_inertia

@@ -12,7 +12,8 @@ from kinetree.algorithms import rnea
 from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.model.description import assemble
 from kinetree.model.disassemble import disassemble
-from kinetree.model.formats.read import check_file, load_model
+from kinetree.robot.load import check_file, load_model
+from kinetree.robot.problems import problems_of_model
 from tests.capture.skeletons import ARM as SKELETON
 
 LONGEST_MESSAGE = 5000
@@ -243,7 +244,7 @@ def hold(file, data, base="fixed"):
         assert base == "floating" or "error" in {problem.severity for problem in found}
         return
     assert not [p for p in found if (p.severity, p.element) == ("error", "the file")]
-    model.problems()
+    problems_of_model(model)
     assert assemble(disassemble(model)) == model
     q = [0.0] * model.nq
     for i in model.coordinate_order:
@@ -374,7 +375,7 @@ def test_numbers_that_are_large_together_are_taken_or_refused(steps, point, base
     except KinetreeError:
         return
     robot.random(0)
-    robot.model.problems()
+    robot.problems()
     first = robot.model.bodies[0] if robot.model.bodies else None
     held = [] if first is None else [point[0]] * first.joint.nq
     link = data.draw(st.sampled_from(robot.frames))
@@ -387,7 +388,7 @@ def test_numbers_that_are_large_together_are_taken_or_refused(steps, point, base
         lambda: robot.add_frame("new", link, point),
     ]
     try:
-        data.draw(st.sampled_from(edits))().model.problems()
+        data.draw(st.sampled_from(edits))().problems()
     except KinetreeError:
         return
 

@@ -442,7 +442,7 @@ def test_a_joint_that_is_defined_elsewhere_can_be_edited():
     assert two.nv == 8
     assert robot.subtree("carriage").nv == 1
     assert robot.random(1, 5).shape == (5, 4)
-    assert not robot.model.problems()
+    assert not robot.problems()
 
 
 @pytest.mark.parametrize("ending", ["urdf", "xml"])

@@ -15,9 +15,9 @@ from kinetree.algorithms import frame_pose, rnea
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import Body, Drive, Frame, Limits, Model
 from kinetree.model.description import Connection, Description, Link, assemble
-from kinetree.model.formats.read import load_model
 from kinetree.model.joints import Floating, Prismatic, Revolute, Screw
 from kinetree.model.model import WORLD
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import directions, inertias, models, numbers, transforms
 from tests.tolerances import EXACT, relative_error
@@ -252,7 +252,7 @@ def test_the_same_robot_has_the_same_digest():
 
 
 def test_the_digest_is_the_same_in_another_process():
-    code = f"from kinetree.model.formats.read import load_model; print(load_model({chain(4)!r}).digest)"
+    code = f"from kinetree.robot.load import load_model as f; print(f({chain(4)!r}).digest)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "12345"},

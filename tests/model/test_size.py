@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 import kinetree as kt
-from kinetree.model.formats.read import load_model
 from kinetree.model.model import WORLD
+from kinetree.robot.load import load_model
 
 MANY = 10_000
 SECONDS = 3.0

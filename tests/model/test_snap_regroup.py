@@ -12,12 +12,12 @@ from kinetree import robots
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.algorithms.kinematics import frame_pose
 from kinetree.model import Body, Frame, Model
-from kinetree.model.formats.read import load_model
 from kinetree.model.joints import Floating, Prismatic, Revolute
 from kinetree.model.model import WORLD
 from kinetree.model.prepare.reframe import align, align_common_normals, recenter, reframe
 from kinetree.model.prepare.regroup import regroup
 from kinetree.model.prepare.snap import snap
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import models
 from tests.spatial.dense import leaves

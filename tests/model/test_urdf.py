@@ -14,9 +14,9 @@ from kinetree.errors import (
     ModelError,
 )
 from kinetree.model import Limits
-from kinetree.model.formats.read import load_model
 from kinetree.model.joints import Floating, Prismatic, Revolute
 from kinetree.model.model import WORLD
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.tolerances import EPS, EXACT, relative_error
 

@@ -14,7 +14,6 @@ from kinetree.errors import FileFormatError, ModelError, ModelWarning
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.disassemble import disassemble
 from kinetree.model.edit import without
-from kinetree.model.formats.read import load_model
 from kinetree.model.formats.write_mjcf import write_mjcf
 from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.model.joints import (
@@ -36,6 +35,7 @@ from kinetree.model.joints import (
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
 from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.plane import plane_axes
+from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.peers import pinocchio_oracle
 from tests.peers.test_mujoco import FILES as MJCF_FILES

@@ -12,9 +12,9 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.errors import FileFormatError, MissingExtraError, ModelError, ModelWarning
 from kinetree.model.formats.mjcf_remarks import remarks
-from kinetree.model.formats.read import check_file
 from kinetree.model.joints import Floating
 from kinetree.model.model import Drive, Limits
+from kinetree.robot.load import check_file
 from tests.peers import pinocchio_oracle
 from tests.peers.mujoco_oracle import Peer, mjcf_of_urdf
 from tests.tolerances import PEER, relative_error

@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.compiler.graph import interpret
 from kinetree.model.edit import without
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 from kinetree.spatial import Force, Vector3
 from tests.peers import pinocchio_oracle as oracle
 from tests.peers.test_pinocchio import CASES, ILL_CONDITIONED, SINGULAR, load

@@ -10,7 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.model.edit import without
-from kinetree.model.formats.read import load_model
+from kinetree.robot.load import load_model
 from tests.peers import pinocchio_oracle as oracle
 from tests.peers.test_pinocchio import CASES, ILL_CONDITIONED, SINGULAR
 from tests.tolerances import EXACT, PEER, relative_error

@@ -6,7 +6,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelError
-from kinetree.model.formats.read import check_file
+from kinetree.robot.load import check_file
 
 pybullet_data = pytest.importorskip("pybullet_data")
 

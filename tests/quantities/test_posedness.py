@@ -12,9 +12,9 @@ import kinetree as kt
 from kinetree.algorithms.pivots import pivots
 from kinetree.errors import ModelWarning, SingularModelError
 from kinetree.model.configurations import neutral_configuration
-from kinetree.model.formats.read import check_file, load_model
 from kinetree.model.model import NO_INERTIA
 from kinetree.quantities import QUANTITIES, posedness
+from kinetree.robot.load import check_file, load_model
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 from tests.algorithms.test_identities import SEEDS, state
 from tests.random_models import models
@@ -55,7 +55,7 @@ def test_a_massless_root_that_floats_before_a_roll_joint_is_singular():
 def test_loading_it_warns_and_checking_lists_it():
     with pytest.warns(ModelWarning, match=r"error: joint 'root_joint': it moves without moving"):
         robot = kt.load(FOREARM, base="floating")
-    (problem,) = [p for p in robot.model.problems() if p.severity == "error"]
+    (problem,) = [p for p in robot.problems() if p.severity == "error"]
     assert [p.message for p in check_file(FOREARM, base="floating")] == [problem.message]
     assert check_file(FOREARM) == check_file(FOREARM, base="fixed") == []
 

@@ -65,14 +65,12 @@ from kinetree.algorithms.regressor_momentum import energy_regressor, momentum_re
 from kinetree.algorithms.regressor_passivity import passivity_regressor
 from kinetree.algorithms.rnea import joint_wrenches, rnea
 from kinetree.algorithms.transport import transport
-from kinetree.algorithms.tree import PointForce
 from kinetree.algorithms.unit_accelerations import mass_by_unit_accelerations
 
 __all__ = [
     "AXES",
     "FACTORIZATIONS",
     "POINTS",
-    "PointForce",
     "aba",
     "balafoutis_patel",
     "balafoutis_patel_partials",

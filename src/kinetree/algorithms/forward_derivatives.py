@@ -26,7 +26,8 @@ from kinetree.algorithms.factored_inverse import inverted
 from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_frames
 from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
-from kinetree.algorithms.tree import Loads, PointForce, along
+from kinetree.algorithms.tree import Loads, along
+from kinetree.model.loads import PointForce
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
 

@@ -19,12 +19,10 @@ Cost: O(N).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.link_dynamics import center
 from kinetree.algorithms.tree import (
-    PointForce,
     body_poses,
     carry_to_base,
     parent_transforms,
@@ -32,26 +30,9 @@ from kinetree.algorithms.tree import (
     wrenches_on_bodies,
 )
 from kinetree.model import Model
+from kinetree.model.loads import JointWrench, PointForce, WorldWrench
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Motion, Transform, Vector3
-
-
-@dataclass(frozen=True)
-class WorldWrench:
-    """A wrench in the world's axes, its moment about the origin of its frame or of the world.
-
-    about: "origin", "world" or "center", the centre of mass of the frame's body.
-    """
-
-    wrench: Force
-    about: str
-
-
-@dataclass(frozen=True)
-class JointWrench:
-    """What a joint does to its link, in the parent's axes; the parent gets the opposite."""
-
-    wrench: Force
 
 
 def generalized_forces(

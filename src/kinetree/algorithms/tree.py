@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kinetree.model import Model
+from kinetree.model.loads import PointForce
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Motion, Transform, Vector3
-
-
-@dataclass(frozen=True)
-class PointForce:
-    """A force on a point of a body: Liu & Jain eq. 67.
-
-    force: in the world's axes.
-    point: where it acts, in the frame it is given for.
-    """
-
-    force: Vector3
-    point: Vector3
-
 
 Loads = Sequence[tuple[str, Force | PointForce]]
 """External loads: pairs of a frame's name and a wrench in its coordinates, or a PointForce."""

@@ -6,7 +6,7 @@ A file that cannot be loaded is an exception of its reader.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -18,11 +18,6 @@ from kinetree.spatial import Inertia
 HEAVY = 500.0  # kg: heavier links are most likely given in grams
 ROUNDING = 1e-9  # of the largest moment: files round their numbers
 SYMMETRIC = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]  # the places of a Symmetric3's entries
-MODEL_CHECKS: list[Callable[[Model, bool], Iterable[tuple[str, str, str]]]] = []
-"""Functions that take a model and whether notes are wanted, and give (severity, joint, message).
-
-Checks that need algorithms, which this package must not import, are added here by their modules.
-"""
 TOO_LARGE = "its inertia about its centre of mass is too large for a number"
 
 
@@ -47,17 +42,8 @@ def description_problems(description: Description) -> Iterator[Problem]:
             yield Problem(severity, f"joint {c.name!r}", message, c.where)
 
 
-def mechanism_problems(
-    description: Description, model: Model, notes: bool = True
-) -> Iterator[Problem]:
-    """The problems of a file's mechanism as a whole; see `MODEL_CHECKS`."""
-    where = {c.name: c.where for c in description.connections}
-    for severity, joint, message in _judged(model, notes):
-        yield Problem(severity, f"joint {joint!r}", message, where.get(joint, ""))
-
-
 def model_problems(model: Model) -> Iterator[Problem]:
-    """The problems of a model's bodies and joints."""
+    """The problems of a model's bodies and joints, each by itself; see `robot.problems`."""
     inertias = [body.inertia for body in model.bodies]
     for body, problems in zip(model.bodies, inertia_problems(inertias), strict=True):
         for severity, message in problems:
@@ -65,13 +51,6 @@ def model_problems(model: Model) -> Iterator[Problem]:
         if body.follows is None:
             for severity, message in joint_problems(body.limits, body.drive):
                 yield Problem(severity, f"joint {body.joint_name!r}", message)
-    for severity, joint, message in _judged(model, notes=True):
-        yield Problem(severity, f"joint {joint!r}", message)
-
-
-def _judged(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
-    for judge in MODEL_CHECKS:
-        yield from judge(model, notes)
 
 
 def inertia_problems(inertias: Sequence[Inertia]) -> Iterator[list[tuple[str, str]]]:

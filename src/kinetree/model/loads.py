@@ -9,15 +9,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from kinetree.algorithms import PointForce
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.spatial import Force, Vector3
 
-if TYPE_CHECKING:
-    from kinetree.algorithms.link_forces import JointWrench, WorldWrench
+# what algorithms take
+
+
+@dataclass(frozen=True)
+class PointForce:
+    """A force on a point of a body: Liu & Jain eq. 67.
+
+    force: in the world's axes.
+    point: where it acts, in the frame it is given for.
+    """
+
+    force: Vector3
+    point: Vector3
+
+
+@dataclass(frozen=True)
+class WorldWrench:
+    """A wrench in the world's axes, its moment about the origin of its frame or of the world.
+
+    about: "origin", "world" or "center", the centre of mass of the frame's body.
+    """
+
+    wrench: Force
+    about: str
+
+
+@dataclass(frozen=True)
+class JointWrench:
+    """What a joint does to its link, in the parent's axes; the parent gets the opposite."""
+
+    wrench: Force
+
+
+# what users name
 
 
 @dataclass(frozen=True)
@@ -126,8 +157,6 @@ class JointTorque:
     meaning: ClassVar[str] = "torque of a joint in its parent's axes, in N m"
 
     def _load(self, numbers: Sequence[Any]) -> tuple[str, JointWrench]:
-        from kinetree.algorithms.link_forces import JointWrench
-
         return self.joint, JointWrench(Force(Vector3.zero(), Vector3(*numbers)))
 
 
@@ -176,6 +205,4 @@ def _halves(numbers: Sequence[Any]) -> tuple[Vector3, Vector3]:
 
 
 def _world_wrench(wrench: Force, about: str) -> WorldWrench:
-    from kinetree.algorithms.link_forces import WorldWrench  # when one is first traced
-
     return WorldWrench(wrench, about)

@@ -13,15 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING
 
 from kinetree._lazy import cached_property
 from kinetree.errors import ModelError, unknown
 from kinetree.model.joints import Joint, Label
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
-
-if TYPE_CHECKING:
-    from kinetree.model.problem import Problem
 
 WORLD = -1
 NO_INERTIA = Inertia.zero()
@@ -262,12 +258,6 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
-
-    def problems(self) -> list[Problem]:
-        """Errors and doubtful values in the model; see `kinetree.model.lint`."""
-        from kinetree.model.lint import model_problems
-
-        return list(model_problems(self))
 
     def reordered(self, joints: Sequence[str]) -> Model:
         """The same robot with its coordinates in another order.

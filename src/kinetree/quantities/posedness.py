@@ -316,11 +316,3 @@ def _latest_leaders(model: Model) -> list[int]:
         followed = -1 if body.follows is None else body.follows
         latest[i] = max(latest[body.parent], followed)
     return latest[:-1]
-
-
-def _problems(model: Model, notes: bool) -> Iterator[tuple[str, str, str]]:
-    for finding in (*findings(model), *(neutral_findings(model) if notes else ())):
-        yield finding[:3]
-
-
-lint.MODEL_CHECKS.append(_problems)

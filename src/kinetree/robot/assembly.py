@@ -18,10 +18,10 @@ from kinetree.model.arguments import (
     given_vector,
 )
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
-from kinetree.model.formats.read import warn_of_problems
 from kinetree.model.joints import Joint
 from kinetree.model.model import STANDARD_GRAVITY
 from kinetree.robot import Robot
+from kinetree.robot.problems import warn_of_problems
 from kinetree.spatial import Inertia
 
 ORIGIN = (0.0, 0.0, 0.0)

@@ -14,9 +14,11 @@ from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.model.loads import Load
+from kinetree.model.problem import Problem
 from kinetree.quantities import QUANTITIES
 from kinetree.quantities.citations import bibtex
 from kinetree.quantities.kernels import Kernels, state_name
+from kinetree.robot.problems import problems_of_model
 from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
@@ -107,6 +109,14 @@ class Core:
     def gravity(self) -> Array:
         """The acceleration of free fall in the world's axes, (3,), m/s^2."""
         return np.array([float(x) for x in self.model.gravity])
+
+    def problems(self) -> list[Problem]:
+        """Everything wrong or doubtful about the robot: masses, limits, joints, the mechanism.
+
+        Returns:
+            The problems, each with `severity` ("error", "warning", "note"), `element`, `message`.
+        """
+        return problems_of_model(self.model)
 
     # configurations
 

@@ -18,7 +18,7 @@ from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, among
-from kinetree.motion.effort import TOLERANCE, Effort
+from kinetree.robot import uses
 from kinetree.robot.checks import number
 from kinetree.robot.core import Core
 from kinetree.typing import (
@@ -302,8 +302,8 @@ class Differential(Core):
         trajectory: Any,
         points: int | None = None,
         weights: ArrayLike | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Effort:
+        tolerance: float = 1e-8,
+    ) -> uses.Effort:
         """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
 
         Arguments:
@@ -318,7 +318,7 @@ class Differential(Core):
             P with its value, its gradient by the trajectory's coefficients, and the estimated
             relative `error` of the value.
         """
-        return Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
+        return uses.Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
 
     def linearize(
         self,

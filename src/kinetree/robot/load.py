@@ -1,13 +1,21 @@
-"""Loading a robot: a file in, a `Robot` out."""
+"""Loading a robot: a file in, a `Robot` out; and checking the file."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinetree.model.formats.read import load_model
+from kinetree.errors import KinetreeError, MissingFileError, ModelError
+from kinetree.model import Model
+from kinetree.model.arguments import Placement, given_transform
+from kinetree.model.description import Description, assemble
+from kinetree.model.edit import mounted, rechart, with_gravity
+from kinetree.model.formats.read import read_description, source_name
+from kinetree.model.problem import Problem
 from kinetree.robot import Robot
+from kinetree.robot.problems import problems_of_description, warn_of_problems
 from kinetree.typing import Base, Chart
 
 
@@ -60,3 +68,66 @@ def load(
             mount=mount,
         )
     )
+
+
+def load_model(
+    source: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+    mimic: bool = True,
+    chart: str = "quaternion",
+    folder: str | os.PathLike[str] | None = None,
+    gravity: Sequence[float] | None = None,
+    mount: Placement | None = None,
+) -> Model:
+    """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
+
+    Everything wrong or doubtful in it is reported in one ModelWarning.
+    """
+    description = read_description(source, mimic, folder)
+    model = _assembled(description, base, joints, locked)
+    warn_of_problems(description, model, stacklevel=4)
+    model = model if chart == "quaternion" else rechart(model, chart)
+    model = model if gravity is None else with_gravity(model, gravity)
+    return model if mount is None else mounted(model, given_transform(mount, "mount"))
+
+
+def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
+    """Everything wrong or doubtful in a robot file; see `robot.problems`.
+
+    Arguments:
+        source: as in `kinetree.load`.
+        base: "fixed" or "floating": the base for which the robot is checked; by default what the
+            file says, or else fixed.
+
+    Returns:
+        The problems. If the file cannot be loaded, the last one is the error that prevents it.
+    """
+    problems: list[Problem] = []
+    try:
+        description = read_description(source)
+        problems += problems_of_description(description, _assembled(description, base))
+    except MissingFileError:
+        raise
+    except KinetreeError as e:
+        place = re.match(rf"({re.escape(source_name(source))}:\d+): ", str(e))
+        message = str(e)[place.end() :] if place else str(e)
+        problems.append(Problem("error", "the file", message, place[1] if place else ""))
+    return problems
+
+
+def _assembled(
+    description: Description,
+    base: str | None,
+    joints: Sequence[str] | None = None,
+    locked: Mapping[str, float | Sequence[float]] | None = None,
+) -> Model:
+    """The model of a description, on the given base unless the description has one."""
+    if base == "floating" and description.gives_base:
+        raise ModelError(
+            f"robot {description.name!r}: base='floating' is for files that do not say how their "
+            "root moves; an MJCF file does: put <freejoint/> into the body that shall float"
+        )
+    return assemble(description, base=base, joints=joints, locked=locked)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from kinetree.robot import uses
 from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike, StepMethod
-
-if TYPE_CHECKING:  # imported when a motion is asked for
-    from kinetree.motion.control_problem import ControlProblem
-    from kinetree.motion.mpc import ModelPredictiveControl
-    from kinetree.motion.result import Transition
-    from kinetree.motion.transition_settings import Hold
 
 
 class Moving(Core):
@@ -27,7 +22,7 @@ class Moving(Core):
         weights: ArrayLike | None = None,
         root: float | Literal["passive"] = "passive",
         limits: Sequence[Literal["q", "v", "tau"]] = (),
-        hold: Sequence[Hold] = (),
+        hold: Sequence[uses.Hold] = (),
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
         coefficients: int = 16,
@@ -40,7 +35,7 @@ class Moving(Core):
         tolerance: float = 1e-8,
         iterations: int = 300,
         progress: Callable[[float], object] | None = None,
-    ) -> Transition:
+    ) -> uses.Transition:
         """The motion of least effort P, the integral of the sum of tau_i^2, between two states.
 
         Free orientations are computed with rotation vectors, and their effort is that of the
@@ -74,10 +69,7 @@ class Moving(Core):
         Returns:
             The transition: `motion()`, `value` (P), `converged`, and `message`, which says why not.
         """
-        from kinetree.motion.transition import transition
-        from kinetree.motion.transition_settings import Settings
-
-        settings = Settings(
+        settings = uses.Settings(
             weights,
             root,
             tuple(limits),
@@ -95,7 +87,7 @@ class Moving(Core):
             iterations,
             progress,
         )
-        return transition(
+        return uses.transition(
             self,  # type: ignore[arg-type]
             self._custom_kernels,
             first,
@@ -115,7 +107,7 @@ class Moving(Core):
         actuated: ArrayLike | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
-    ) -> ControlProblem:
+    ) -> uses.ControlProblem:
         """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
 
         Arguments:
@@ -127,9 +119,7 @@ class Moving(Core):
             actuated: which joints have motors, (nv,) of truth values; all if None.
             lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of joints.
         """
-        from kinetree.motion.control_problem import ControlProblem
-
-        return ControlProblem(
+        return uses.ControlProblem(
             self,  # type: ignore[arg-type]
             cost,
             final,
@@ -143,11 +133,11 @@ class Moving(Core):
 
     def mpc(
         self,
-        problem: ControlProblem,
+        problem: uses.ControlProblem,
         method: Literal["ilqr", "mppi", "predictive"] = "ilqr",
         iterations: int = 2,
         **options: Any,
-    ) -> ModelPredictiveControl:
+    ) -> uses.ModelPredictiveControl:
         """Model-predictive control: `control(q, v)` plans, `run(q0, v0, duration)` is the loop.
 
         Each plan starts from the last one, a step later.
@@ -159,6 +149,4 @@ class Moving(Core):
             options: of the sampling methods: samples, knots, noise, temperature, seed; see
                 `kinetree.motion.sampling.Sampler`.
         """
-        from kinetree.motion.mpc import ModelPredictiveControl
-
-        return ModelPredictiveControl(problem, method, iterations, **options)
+        return uses.ModelPredictiveControl(problem, method, iterations, **options)

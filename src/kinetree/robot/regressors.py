@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.model.parameters import TEN, Inertial
+from kinetree.robot import uses
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, Out, Outs
-
-if TYPE_CHECKING:  # imported when asked for
-    from kinetree.identify.base import BaseParameters
 
 
 class Regressors(Core):
@@ -128,7 +126,7 @@ class Regressors(Core):
         self,
         method: Literal["structure", "numbers"] = "structure",
         drives: Sequence[str] = (),
-    ) -> BaseParameters:
+    ) -> uses.BaseParameters:
         """The combinations of parameters that joint forces depend on; print it to read them.
 
         Arguments:
@@ -136,6 +134,4 @@ class Regressors(Core):
                 regressor at random states.
             drives: which numbers of the drives are parameters too, as in `drive_regressor`.
         """
-        from kinetree.identify.base import base_parameters  # needs SciPy
-
-        return base_parameters(self, method, drives)  # type: ignore[arg-type]
+        return uses.base_parameters(self, method, drives)  # type: ignore[arg-type]

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.model.parameters import Parameter
+from kinetree.robot import uses
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
-
-if TYPE_CHECKING:  # imported when a simulation is asked for
-    from kinetree.simulate.adaptive import Event
-    from kinetree.simulate.closed_loop import Controlled
-    from kinetree.simulate.result import Simulation
-    from kinetree.simulate.rollout import Rollout
 
 
 class Simulated(Core):
@@ -74,7 +69,7 @@ class Simulated(Core):
         self,
         q0: ArrayLike,
         v0: ArrayLike,
-        controller: Controlled | None = None,
+        controller: uses.Controlled | None = None,
         *,
         time: float,
         dt: float = 1e-3,
@@ -86,7 +81,7 @@ class Simulated(Core):
         inputs: ArrayLike | None = None,
         parameters: Mapping[Parameter, ArrayLike] | None = None,
         progress: Callable[[float], None] | None = None,
-    ) -> Simulation:
+    ) -> uses.Simulation:
         """The motion from a state, or from each of a batch, under a controller.
 
         Controller and step are traced together and compiled as one kernel.
@@ -111,9 +106,7 @@ class Simulated(Core):
             times (T,), q, v, tau (..., T, n) and what was recorded. An environment that diverges is
             NaN from there on, a SimulationWarning says which and when, and others are not affected.
         """
-        from kinetree.simulate.fixed import fixed
-
-        return fixed(
+        return uses.fixed(
             self,  # type: ignore[arg-type]
             self._custom_kernels,
             q0,
@@ -133,7 +126,7 @@ class Simulated(Core):
 
     def rollout(
         self,
-        controller: Controlled | None,
+        controller: uses.Controlled | None,
         steps: int,
         dt: float = 1e-3,
         *,
@@ -144,7 +137,7 @@ class Simulated(Core):
         inputs: int | None = None,
         series: bool = False,
         parameters: Sequence[Parameter] = (),
-    ) -> Rollout:
+    ) -> uses.Rollout:
         """Many simulations of the same kind, compiled as one kernel with the loop over time inside.
 
         Environments are lanes of vectors and shared between threads. Their states stay in cache,
@@ -160,9 +153,7 @@ class Simulated(Core):
         Returns:
             A function (q0, v0, p, parameters) that simulates, with `gradient` and `sensitivity`.
         """
-        from kinetree.simulate.fixed import compiled
-
-        return compiled(
+        return uses.compiled(
             self,  # type: ignore[arg-type]
             self._custom_kernels,
             controller,
@@ -181,17 +172,17 @@ class Simulated(Core):
         self,
         q0: ArrayLike,
         v0: ArrayLike,
-        controller: Controlled | None = None,
+        controller: uses.Controlled | None = None,
         *,
         time: float,
         times: ArrayLike | None = None,
         limits: Enforcement = FREE,
         record: Sequence[Any] = (),
         p: ArrayLike | None = None,
-        events: Sequence[Event] = (),
+        events: Sequence[uses.Event] = (),
         method: str = "DOP853",
         tolerance: float = 1e-10,
-    ) -> Simulation:
+    ) -> uses.Simulation:
         """The motion from one state, with steps as long as a tolerance allows.
 
         Arguments:
@@ -207,9 +198,7 @@ class Simulated(Core):
         Returns:
             As `simulate`, with `solution(t)` between the steps and the times of `events`.
         """
-        from kinetree.simulate.adaptive import adaptive
-
-        return adaptive(
+        return uses.adaptive(
             self,  # type: ignore[arg-type]
             self._custom_kernels,
             q0,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kinetree.robot import uses
 from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike
-
-if TYPE_CHECKING:  # imported when it is asked for
-    from kinetree.show.view import Viewer
 
 
 class Viewed(Core):
@@ -23,7 +20,7 @@ class Viewed(Core):
         host: str = "127.0.0.1",
         port: int = 8080,
         allow: Sequence[str] = (),
-    ) -> Viewer:
+    ) -> uses.Viewer:
         """Show the robot in the browser, or in a notebook; needs the extra `view`.
 
         Arguments:
@@ -37,6 +34,4 @@ class Viewed(Core):
         Returns:
             The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
         """
-        from kinetree.show.view import Viewer
-
-        return Viewer(self, trajectory, folder, host, port, allow=allow)  # type: ignore[arg-type]
+        return uses.Viewer(self, trajectory, folder, host, port, allow=allow)  # type: ignore[arg-type]

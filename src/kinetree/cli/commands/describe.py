@@ -74,10 +74,10 @@ def check(
 
 
 def _problems(name: str, base: str | None) -> list[Problem]:
-    from kinetree.model.formats.read import check_file
+    from kinetree.robot.load import check_file
 
     if name in BUILT_IN:
-        return getattr(kinetree.robots, name)(base or "fixed").model.problems()
+        return getattr(kinetree.robots, name)(base or "fixed").problems()
     try:
         return check_file(name, base)
     except MissingFileError as e:

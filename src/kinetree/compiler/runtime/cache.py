@@ -26,7 +26,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import kinetree
 from kinetree.errors import CacheError, CacheWarning
 
 MAGIC = b"kinetree\x02"
@@ -131,7 +130,7 @@ def key(*parts: str) -> str:
 def _sources() -> str:
     """A hash of Kinetree's own source, so that no entry outlives the code that made it."""
     h = hashlib.sha256()
-    root = Path(kinetree.__file__).parent
+    root = Path(__file__).parents[2]
     for path in sorted(root.rglob("*.py")):
         h.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return h.hexdigest()

@@ -22,7 +22,7 @@ sympy = needed("sympy", "a kernel of symbols")
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as SymPy's expressions, matrices, or arrays of more axes.
 
-    The robot's numbers are floats in them; `kinetree.robot.symbolic.closed_form` has fractions instead.
+    Their numbers are floats; those of `kinetree.robot.symbolic.closed_form` are fractions.
     """
     refuse_out(kernel, out, "SymPy")
     check_count(kernel, arrays)
