@@ -10,7 +10,7 @@ from kinetree.errors import MissingFileError
 from kinetree.model.lint import joint_problems
 from kinetree.model.load import check_file, load_model
 from kinetree.model.model import Drive, Limits
-from tests.random_models import inertias, models
+from tests.random_models import inertias, regular_models
 
 
 def robot(inertial="", limit="<limit lower='-1' upper='1' effort='1' velocity='1'/>", more=""):
@@ -128,7 +128,7 @@ def test_a_spring_that_pushes_away_is_an_error():
     assert str(problem).startswith("error: joint 'j': its stiffness is negative")
 
 
-@given(models())
+@given(regular_models())
 def test_what_is_physical_passes(model):
     assert [p for p in model.problems() if p.severity != "note"] == []
 
