@@ -24,7 +24,8 @@ from kinetree.model.joints import (
     planar,
     universal,
 )
-from kinetree.model.model import Drive, Limits, Model
+from kinetree.model.model import NO_INERTIA, Drive, Limits, Model
+from kinetree.quantities import posedness
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
@@ -69,6 +70,11 @@ def inertias(draw) -> Inertia:
     pose = draw(transforms())
     about_center = pose.rotation.turn_symmetric(box)
     return Inertia.about_center(mass, pose.translation, about_center)
+
+
+def link_inertias() -> st.SearchStrategy[Inertia]:
+    """Of a link: mostly a box; sometimes none, as between the axes of a pan-tilt head."""
+    return st.one_of(inertias(), inertias(), st.just(NO_INERTIA))
 
 
 def bent_rail(q):
@@ -151,17 +157,24 @@ def mimicries(draw, connections) -> Mimicry | None:
     return Mimicry(draw(st.sampled_from(single)), ratio, offset)
 
 
+def regular_models(max_bodies: int = 6, mimic: bool = True) -> st.SearchStrategy[Model]:
+    """Models whose forces determine their accelerations; massless links are carried by joints
+    whose motion moves other links.
+    """
+    return models(max_bodies, mimic).filter(lambda model: not posedness.findings(model))
+
+
 @st.composite
 def models(draw, max_bodies: int = 6, mimic: bool = True) -> Model:
-    """A tree of bodies on every kind of joint, with drives, some links fixed, some joints
-    mimicking others, the base fixed or floating.
+    """A tree of bodies on every kind of joint, with drives, some links massless, some fixed, some
+    joints mimicking others, the base fixed or floating. Its mass matrix may be singular.
     """
     count = draw(st.integers(1, max_bodies))
-    links = [Link("root", draw(inertias()), "test")]
+    links = [Link("root", draw(link_inertias()), "test")]
     connections = []
     for i in range(count):
         parent = draw(st.integers(0, i))
-        links.append(Link(f"link{i}", draw(inertias()), "test"))
+        links.append(Link(f"link{i}", draw(link_inertias()), "test"))
         # the first joint moves, so that there is something to compute
         joint = draw(joints() if i == 0 else st.one_of(joints(), st.none()))
         connections.append(

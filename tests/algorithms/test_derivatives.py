@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kinetree import algorithms
 from kinetree.algorithms import POINTS
+from kinetree.algorithms.drives import rotor_products
 from kinetree.model.edit import without
 from kinetree.model.joints import Floating
 from tests.algorithms.test_identities import SEEDS, forward, state
 from tests.algorithms.test_kinematics import STEP, along, imaginary
 from tests.algorithms.test_ways import loads
-from tests.random_models import models
+from tests.random_models import models, regular_models
 from tests.tolerances import EXACT, relative_error, solved
 
 INVERSE = (
@@ -89,11 +90,15 @@ def test_damping_enters_dv_armature_da_and_dry_friction_nothing(model, seed):
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         damping[at] += drive.damping
         armature[at] += drive.armature
+    # the rotors of a floating joint feel its axes turn: products of velocities
+    units = np.eye(model.nv).tolist()
+    products = [(rotor_products(model, v, e), rotor_products(model, e, v)) for e in units]
+    turning = np.array(products).sum(axis=1).T
     for way in INVERSE:
         dq, dv, da = (np.array(x) for x in way(model, q, v, a))
         bare_dq, bare_dv, bare_da = (np.array(x) for x in way(bare, q, v, a))
         assert (dq == bare_dq).all()
-        assert relative_error(dv, bare_dv + np.diag(damping)) < EXACT
+        assert relative_error(dv, bare_dv + np.diag(damping) + turning) < EXACT
         assert relative_error(da, bare_da + np.diag(armature)) < EXACT
 
 
@@ -118,7 +123,7 @@ def positions(model):
     return [start + k for start in bases for k in range(3)]
 
 
-@given(models(max_bodies=4).filter(positions), SEEDS)
+@given(regular_models(max_bodies=4).filter(positions), SEEDS)
 def test_nothing_depends_on_where_a_free_base_is_that_no_spring_holds(model, seed):
     model, acting = without(model, "springs"), loads(model, seed)
     for way in (*INVERSE, *FORWARD):
@@ -139,7 +144,7 @@ def test_the_derivative_of_gravity_forces_is_that_of_complex_steps(model, seed):
 
 @pytest.mark.slow
 @forward_ways
-@given(model=models(), seed=SEEDS)
+@given(model=regular_models(), seed=SEEDS)
 def test_the_derivatives_of_forward_dynamics_are_those_of_complex_steps(way, model, seed):
     q, v, tau = state(model, seed)
     acting = loads(model, seed)
@@ -151,7 +156,7 @@ def test_the_derivatives_of_forward_dynamics_are_those_of_complex_steps(way, mod
 
 
 @forward_ways
-@given(model=models(), seed=SEEDS)
+@given(model=regular_models(), seed=SEEDS)
 def test_the_derivative_by_forces_is_the_inverse_of_the_mass_matrix(way, model, seed):
     q, v, tau = state(model, seed)
     M = np.array(algorithms.crba(model, q))
@@ -179,7 +184,7 @@ def test_the_derivatives_of_the_mass_matrix_are_sums_of_christoffel_symbols(mode
     assert relative_error(dM, Gamma + Gamma.swapaxes(0, 1)) < EXACT
 
 
-@given(models(), SEEDS)
+@given(regular_models(), SEEDS)
 def test_the_derivatives_of_the_inverse_mass_matrix_are_those_of_complex_steps(model, seed):
     q, _, _ = state(model, seed)
     M = algorithms.crba(model, q)
@@ -194,6 +199,7 @@ def test_the_derivatives_of_the_inverse_mass_matrix_are_those_of_complex_steps(m
 
 @given(models(), SEEDS, st.sampled_from(POINTS))
 def test_the_rate_of_the_momentum_is_its_derivative_along_the_motion(model, seed, about):
+    assume(algorithms.total_mass(model) > 0.0)
     q, v, a = state(model, seed)
     found = algorithms.momentum_rate(model, q, v, a, about)
     faster = [complex(x, STEP * dx) for x, dx in zip(v, a, strict=True)]

@@ -13,7 +13,7 @@ from kinetree.model.edit import without
 from kinetree.model.joints import Revolute
 from kinetree.model.prepare.snap import snap
 from kinetree.spatial import Force, Inertia, Rotation, Symmetric3, Transform, Vector3
-from tests.random_models import models
+from tests.random_models import models, regular_models
 from tests.tolerances import EXACT, relative_error, solved
 
 
@@ -34,7 +34,7 @@ def forward(model, *arguments):
     return algorithms.aba(model, *arguments)
 
 
-@given(models(), SEEDS)
+@given(regular_models(), SEEDS)
 def test_forward_dynamics_undoes_inverse_dynamics(model, seed):
     q, v, a = state(model, seed)
     tau = algorithms.rnea(model, q, v, a)
@@ -57,7 +57,7 @@ def test_the_mass_matrix_counts_both_products_of_joints_that_share_a_velocity(wa
     assert relative_error(way(model, [0.4]), [[moving[0] - at_rest[0]]]) < EXACT
 
 
-@given(models(mimic=False), SEEDS)
+@given(regular_models(mimic=False), SEEDS)
 def test_two_ways_to_forward_dynamics_agree(model, seed):
     q, v, tau = state(model, seed)
     one, two = algorithms.aba(model, q, v, tau), algorithms.forward_crba(model, q, v, tau)
@@ -73,8 +73,9 @@ def test_friction_works_against_the_motion_and_armature_against_its_change(model
     bare = without(model, "armature", "damping", "friction")
     taken = tau - np.array(algorithms.rnea(bare, q, v, a))
     expected = np.zeros(model.nv)
-    for drive, at in zip(model.drives, model.v_slices, strict=True):
+    for body, drive, at in zip(model.bodies, model.drives, model.v_slices, strict=True):
         rate, change = np.array(v[at]), np.array(a[at])
+        change += body.joint.turning(v[at], v[at]) or 0.0  # in axes that do not turn
         expected[at] += drive.armature * change + drive.damping * rate
         expected[at] += drive.friction * np.sign(rate)
     assert relative_error(taken, expected) < EXACT * max(1.0, np.abs(tau).max())
@@ -96,7 +97,7 @@ def test_the_mass_matrix_is_the_forces_of_unit_accelerations(model, seed):
     M = np.array(algorithms.crba(model, q))
     assert relative_error(np.array(columns).T / scale, M / scale) < EXACT
     assert (M == M.T).all()
-    assert np.linalg.eigvalsh(M).min() > 0.0
+    assert np.linalg.eigvalsh(M).min() >= -EXACT * np.abs(M).max()
 
 
 @pytest.mark.slow
@@ -126,7 +127,7 @@ def test_the_power_of_the_joints_is_the_rate_of_the_energy(model, seed):
 
 
 @pytest.mark.slow
-@given(models(), SEEDS)
+@given(regular_models(), SEEDS)
 def test_an_external_wrench_is_felt_through_the_motion_of_its_frame(model, seed):
     q, v, a = state(model, seed)
     rng = np.random.default_rng(seed)
@@ -157,7 +158,7 @@ def test_an_external_wrench_is_felt_through_the_motion_of_its_frame(model, seed)
 
 @pytest.mark.slow
 @settings(max_examples=12)
-@given(models(max_bodies=4), SEEDS)
+@given(regular_models(max_bodies=4), SEEDS)
 def test_compiled_kernels_equal_the_algorithms_on_floats(model, seed):
     q, v, a = state(model, seed)
     robot = kt.Robot(model)

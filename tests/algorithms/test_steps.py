@@ -13,7 +13,7 @@ from kinetree.model.configurations import neutral_configuration
 from kinetree.quantities import QUANTITIES
 from kinetree.robot import derivatives
 from kinetree.scalar.dual import Dual
-from tests.random_models import models
+from tests.random_models import regular_models
 from tests.tolerances import EXACT, relative_error
 
 METHODS = tuple(QUANTITIES["step"].methods)
@@ -127,7 +127,7 @@ def test_the_human_keeps_its_momentum_in_free_flight():
 
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None)
-@given(models(max_bodies=3), st.integers(0, 99))
+@given(regular_models(max_bodies=3), st.integers(0, 99))
 def test_on_any_robot_the_variational_step_agrees_with_the_midpoint_rule(model, seed):
     """Both are of second order: over a short step they differ by its cube."""
     model = kt.Robot(model).without("friction").model

@@ -11,7 +11,7 @@ from kinetree.model.lint import joint_problems
 from kinetree.model.model import Drive, Limits
 from kinetree.robot.load import check_file, load_model
 from kinetree.robot.problems import problems_of_model
-from tests.random_models import inertias, models
+from tests.random_models import inertias, regular_models
 
 
 def robot(inertial="", limit="<limit lower='-1' upper='1' effort='1' velocity='1'/>", more=""):
@@ -131,7 +131,7 @@ def test_a_spring_that_pushes_away_is_an_error():
     assert str(problem).startswith("error: joint 'j': its stiffness is negative")
 
 
-@given(models())
+@given(regular_models())
 def test_what_is_physical_passes(model):
     assert [p for p in problems_of_model(model) if p.severity != "note"] == []
 

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kinetree import robots
+from kinetree import algorithms, robots
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.algorithms.kinematics import frame_pose
 from kinetree.model import Body, Frame, Model
 from kinetree.model.joints import Floating, Prismatic, Revolute
-from kinetree.model.model import WORLD
+from kinetree.model.model import NO_INERTIA, WORLD
 from kinetree.model.prepare.reframe import align, align_common_normals, recenter, reframe
 from kinetree.model.prepare.regroup import regroup
 from kinetree.model.prepare.snap import snap
+from kinetree.quantities.posedness import findings
 from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import models
@@ -209,7 +210,7 @@ def test_regrouping_does_not_change_the_mass_matrix(state):
 @given(states())
 def test_regrouping_changes_no_acceleration(state):
     model, q, v, tau = state
-    assume(all(body.follows is None for body in model.bodies))
+    assume(all(body.follows is None for body in model.bodies) and not findings(model))
     expected = aba(model, q, v, tau)
     tolerance = solved(crba(model, q), rnea(model, q, v, expected))
     assert relative_error(aba(regroup(model), q, v, tau), expected) < tolerance
@@ -250,6 +251,23 @@ def test_beyond_its_frames_regrouping_changes_inertias_only(model):
     kept = [replace(b, inertia=UNIT) for b in model.bodies]
     assert [replace(b, inertia=UNIT) for b in regrouped.bodies] == kept
     assert (regrouped.frames, regrouped.gravity) == (model.frames, model.gravity)
+
+
+@given(states())
+def test_regrouping_without_dropping_keeps_the_composite_inertia_of_the_robot(state):
+    model, q, _, _ = state
+    whole = regroup(model, drop=False)
+    found, expected = (total_inertia(m, q) for m in (whole, model))
+    assert relative_error(leaves(found), leaves(expected)) < EXACT
+
+
+def total_inertia(model, q):
+    """The inertia of all bodies about the world's origin."""
+    poses = algorithms.poses(model, q)
+    return sum(
+        (X.to_parent(body.inertia) for X, body in zip(poses, model.bodies, strict=True)),
+        start=NO_INERTIA,
+    )
 
 
 def test_regrouping_keeps_the_total_mass_where_a_floating_base_carries_all():

@@ -56,7 +56,6 @@ class Peer:
     def move_to(self, q, v) -> None:
         m, d, model = self.m, self.d, self.robot.model
         self.T, self.T_rate_v = np.zeros((m.nv, self.robot.nv)), np.zeros(m.nv)
-        self.rotor = np.zeros(self.robot.nv)
         for j, i in enumerate(self.numbers):
             at, dof = m.jnt_qposadr[j], m.jnt_dofadr[j]
             joint, v_slice = model.bodies[i].joint, model.v_slices[i]
@@ -67,9 +66,6 @@ class Peer:
                 T[:3, :3] = rotation(own[3:])
                 turning = np.cross(speed[3:], speed[:3])
                 self.T_rate_v[dof : dof + 3] = T[:3, :3] @ turning
-                # its armature resists a change of the velocity in the world's axes, ours one in
-                # the body's: they differ by this force
-                self.rotor[v_slice][:3] = m.dof_armature[dof] * turning
             elif m.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL:
                 own = own[[3, 0, 1, 2]]
             elif isinstance(joint, Mimic):
@@ -90,7 +86,7 @@ class Peer:
         self.d.qacc[:] = self.T @ a + self.T_rate_v
         mujoco.mj_inverse(self.m, self.d)
         friction = self.m.dof_frictionloss * np.sign(self.d.qvel)
-        return self.T.T @ (self.d.qfrc_inverse + friction) - self.rotor
+        return self.T.T @ (self.d.qfrc_inverse + friction)
 
     def jacobians(self) -> dict[str, np.ndarray]:
         """The Jacobian of every body that has a name, at its origin in the world's axes."""

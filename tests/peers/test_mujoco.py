@@ -230,9 +230,56 @@ def check_motion(model, peer, q, v):
     center, J = peer.center_of_mass()
     assert relative_error(algorithms.center_of_mass(model, q), center) < PEER
     assert relative_error(algorithms.center_of_mass_jacobian(model, q), J) < PEER
-    if not any(isinstance(body.joint, Floating) for body in model.bodies):  # armature: see Peer
-        energy = [peer.kinetic_energy()]
-        assert relative_error([algorithms.kinetic_energy(model, q, v)], energy) < PEER
+    energy = [peer.kinetic_energy()]
+    assert relative_error([algorithms.kinetic_energy(model, q, v)], energy) < PEER
+
+
+DRIVEN = f"""<worldbody><body><joint type="free" armature="{{}}" damping="{{}}"/>{LOAD}
+      <body pos="0.2 0 0.1"><joint name="ball" type="ball" armature="0.1" damping="0.3"/>{LOAD}
+        <body pos="0 0 0.4"><joint name="hinge" axis="0 1 0" armature="0.2" damping="0.1"/>{LOAD}
+        </body></body></body></worldbody>"""
+"""A free body that carries a ball joint and a hinge, with drives on all of them."""
+DRIVES = pytest.mark.parametrize("drive", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.4), (0.5, 0.4)])
+
+
+@DRIVES
+def test_a_free_body_with_armature_accelerates_as_in_mujoco(drive):
+    text = mjcf(DRIVEN.format(*drive))
+    robot = kt.load(text)
+    peer, rng = Peer(robot, mujoco.MjModel.from_xml_string(text)), np.random.default_rng(0)
+    for _ in range(20):
+        q, (v, tau) = robot.random(rng), rng.standard_normal((2, robot.nv))
+        peer.move_to(q, v)
+        assert relative_error(robot.mass_matrix(q), peer.mass_matrix()) < PEER
+        bias = peer.inverse_dynamics(np.zeros(robot.nv))
+        assert relative_error(robot.bias_forces(q, v), bias) < PEER
+        peer.d.qfrc_applied[:] = np.linalg.solve(peer.T.T, tau)
+        mujoco.mj_forward(peer.m, peer.d)
+        expected = np.linalg.solve(peer.T, peer.d.qacc - peer.T_rate_v)
+        assert relative_error(robot.forward_dynamics(q, v, tau), expected) < PEER
+
+
+@pytest.mark.parametrize("steps", [1, 100])
+@DRIVES
+def test_a_step_with_implicit_damping_is_mujocos_euler_step(drive, steps):
+    text = mjcf(DRIVEN.format(*drive))
+    robot, dt = kt.load(text), 0.002
+    peer, rng = Peer(robot, mujoco.MjModel.from_xml_string(text)), np.random.default_rng(1)
+    peer.m.opt.timestep, peer.m.opt.integrator = dt, mujoco.mjtIntegrator.mjINT_EULER
+    q, (v, tau) = robot.random(rng), rng.standard_normal((2, robot.nv))
+    tau[:3] = 0.0  # in the world's axes there
+    peer.move_to(q, v)
+    peer.d.qfrc_applied[:] = tau
+    for _ in range(steps):
+        mujoco.mj_step(peer.m, peer.d)
+        q, v = robot.step(q, v, tau, dt, method="implicit-damping")
+    qpos, qvel = peer.d.qpos.copy(), peer.d.qvel.copy()
+    peer.move_to(q, v)  # our state in its coordinates
+    for start in (3, 7):
+        quat = qpos[start : start + 4]
+        quat *= np.sign(quat @ peer.d.qpos[start : start + 4])
+    assert relative_error(peer.d.qpos, qpos) < PEER
+    assert relative_error(peer.d.qvel, qvel) < PEER
 
 
 @pytest.mark.parametrize("name", MODELS)

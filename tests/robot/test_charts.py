@@ -131,6 +131,32 @@ def test_velocities_along_a_trajectory_are_the_rates_of_its_coordinates(robot, c
     assert b.shape == w.shape
 
 
+@pytest.mark.parametrize("chart", ["exponential", "zyx"])
+def test_joints_that_do_not_change_their_chart_keep_their_coordinates(robot, chart):
+    first = robot.rechart("xyz")  # of the joints that change, the positions are the same
+    q = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 3.2], [3.0] * 9 + [-9.5]])
+    q = np.tile(q, (3, 1))
+    there = first.conversion(first.rechart(chart))
+    for y in (there.configuration(q), there.trajectory(q).q):
+        assert (y[:, [0, 1, 2, 9]] == q[:, [0, 1, 2, 9]]).all()
+    same = first.conversion(first)
+    assert (same.configuration(q) == q).all()
+    assert (same.trajectory(q).q == q).all()
+    scaled = 2.0 * robot.random(0)  # quaternions of another length, too
+    assert (robot.conversion(robot).configuration(scaled) == scaled).all()
+
+
+def test_a_spring_that_is_wound_up_keeps_its_energy_in_other_charts():
+    assembly = kt.Assembly("wound", "base", mass=1.0)
+    assembly.add("ball", "base", kt.joints.Ball(), mass=1.0)
+    assembly.add("wheel", "ball", kt.joints.Revolute("z"), mass=1.0, drive={"stiffness": 5.0})
+    robot = assembly.robot("fixed").without("gravity")
+    other = robot.rechart("zyx")
+    q = np.array([0.0, 0.0, 0.0, 1.0, 3.2])
+    y = robot.conversion(other).configuration(q)
+    assert other.potential_energy(y) == robot.potential_energy(q) == pytest.approx(25.6)
+
+
 def test_the_same_robot_in_other_charts_is_expected(robot):
     with pytest.raises(KinetreeError, match="have other joints"):
         robot.conversion(kt.robots.arm())

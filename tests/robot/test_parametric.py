@@ -10,7 +10,7 @@ from kinetree.errors import KinetreeError, ModelError, ShapeError, UnknownNameEr
 from kinetree.model.parameters import with_numbers
 from kinetree.quantities import QUANTITIES
 from tests.algorithms.test_identities import SEEDS, forward, state
-from tests.random_models import models
+from tests.random_models import regular_models
 from tests.tolerances import EXACT, relative_error
 
 STEP = 1e-30
@@ -133,7 +133,7 @@ def test_derivatives_by_the_state_of_a_robot_with_parameters():
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(models(max_bodies=3), SEEDS)
+@given(regular_models(max_bodies=3), SEEDS)
 def test_parameters_of_every_joint_type(model, seed):
     q, v, a = state(model, seed)
     last = model.bodies[-1]

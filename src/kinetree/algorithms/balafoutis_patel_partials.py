@@ -97,7 +97,7 @@ def balafoutis_patel_partials(
     # the backward-recursive partials
     f = list(links.F)
     carry_to_base(model, X, Phi, f, [0] * model.nv)
-    results = dict(zip(("q", "qd", "qdd"), drive_matrices(model, q), strict=True))
+    results = dict(zip(("q", "qd", "qdd"), drive_matrices(model, q, qd), strict=True))
     for i, body in reversed(list(enumerate(model.bodies))):
         for (kind, column), change in dF[i].items():
             for row, axis in enumerate(Phi[i], model.v_slices[i].start):

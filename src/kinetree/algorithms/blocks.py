@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.dots import dots
 from kinetree.algorithms.drives import springs
@@ -49,10 +49,36 @@ def stiffness_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def drive_matrices(
-    model: Model, q: Sequence[Scalar]
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> tuple[list[list[Scalar]], list[list[Scalar]], list[list[Scalar]]]:
     """The derivatives of the drives' forces by q, qd and qdd; dry friction has none."""
-    return stiffness_matrix(model, q), damping_matrix(model), rotor_matrix(model)
+    D = damping_matrix(model)
+    for i, j, k, x in rotor_symbols(model):
+        D[i][j] = D[i][j] + qd[k] * x
+        D[i][k] = D[i][k] + qd[j] * x
+    return stiffness_matrix(model, q), D, rotor_matrix(model)
+
+
+def rotor_coriolis_matrix(model: Model, qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    """C(qd) of the rotors, to which Coriolis matrices are added."""
+    C = zero_matrix(model)
+    for i, j, k, x in rotor_symbols(model):
+        C[i][j] = C[i][j] + qd[k] * x
+    return C
+
+
+def rotor_symbols(model: Model) -> Iterator[tuple[int, int, int, Scalar]]:
+    """The Christoffel symbols of the rotors that are not zero: i, j, k and Gamma_ijk."""
+    for body, drive, at in zip(model.bodies, model.drives, model.v_slices, strict=True):
+        nv = body.joint.nv
+        if not body.joint.turning([0] * nv, [0] * nv):
+            continue
+        units = [[1 if i == j else 0 for i in range(nv)] for j in range(nv)]
+        for k, turn in enumerate(units, at.start):
+            for j, unit in enumerate(units, at.start):
+                for i, x in enumerate(body.joint.turning(turn, unit), at.start):
+                    if x:
+                        yield i, j, k, drive.armature * x
 
 
 def rotor_matrix(model: Model) -> list[list[Scalar]]:

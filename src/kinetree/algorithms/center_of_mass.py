@@ -32,12 +32,17 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """The centre of mass of all moving bodies, in the world; of the base if nothing moves."""
     if not model.bodies:
         return list(model.base_inertia.moment * (1 / model.base_inertia.mass))
+    return list(first_moment(model, q) * (1 / total_mass(model)))
+
+
+def first_moment(model: Model, q: Sequence[Scalar]) -> Vector3:
+    """The sum of mass times position over all moving bodies, in the world."""
     moment, X = Vector3.zero(), parent_transforms(model, q)
     IC = composite_inertias(model, X)
     for i, body in enumerate(model.bodies):
         if body.parent < 0:
             moment = moment + X[i].rotation @ IC[i].moment + X[i].translation * IC[i].mass
-    return list(moment * (1 / total_mass(model)))
+    return moment
 
 
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:

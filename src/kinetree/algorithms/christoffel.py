@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kinetree.algorithms.blocks import rotor_symbols
 from kinetree.algorithms.dots import dots
 from kinetree.algorithms.frames import Frames, in_one_frame
 from kinetree.algorithms.tree import ancestors
@@ -80,6 +81,8 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
                         add_both(at_j[1], at_i, at_k, by_F2)  # (55)
                     if j != k:
                         add_both(at_k[1], at_i, at_j, by_F3)  # (56)
+    for i, j, k, value in rotor_symbols(model):
+        add(i, j, k, value)
     for body in range(len(model.bodies)):
         if model.bodies[body].joint.nv > 1:
             _add_changes_of_axes(model, q, parts, IC, body, add)

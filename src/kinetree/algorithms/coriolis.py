@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kinetree.algorithms.blocks import rotor_matrix, zero_matrix
+from kinetree.algorithms.blocks import rotor_coriolis_matrix, rotor_matrix, zero_matrix
 from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.tree import along, ancestors
 from kinetree.model import Model
@@ -64,7 +64,8 @@ def coriolis(
             ]
         )
 
-    H, dH, C = rotor_matrix(model), zero_matrix(model), zero_matrix(model)
+    H, dH = rotor_matrix(model), zero_matrix(model)
+    C = rotor_coriolis_matrix(model, qd)
     carried: dict[int, Operator] = {}
     for j, I, IC in parts.from_the_tips():
         BC = factor(v[j], I)

@@ -1,7 +1,8 @@
 """Coriolis and centrifugal forces: the joint forces at constant velocity, without gravity.
 
 Source: Lecture 9, "Calculations of c~ and M": c is RNEA at zero acceleration, without gravity and
-external forces. Friction, which the lecture lumps into c~, and springs take no part.
+external forces. Friction, which the lecture lumps into c~, and springs take no part; the rotors of
+floating joints do.
 
     lecture     code       meaning
     c           forces     c(theta, theta'), quadratic in theta'
@@ -25,8 +26,8 @@ def coriolis_forces(inverse_dynamics: Callable[..., Any]) -> Callable[..., list[
     """The function c(model, q, qd), by a given algorithm of inverse dynamics."""
 
     def forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-        bare = tuple(replace(body, drive=Drive()) for body in model.bodies)
-        weightless = replace(model, gravity=Vector3.zero(), bodies=bare)
+        rotors = tuple(replace(b, drive=Drive(b.drive.armature)) for b in model.bodies)
+        weightless = replace(model, gravity=Vector3.zero(), bodies=rotors)
         return inverse_dynamics(weightless, q, qd, [0] * model.nv)
 
     return forces

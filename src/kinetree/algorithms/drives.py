@@ -8,6 +8,11 @@ a joint's displacement d_i is chosen so that it is itself the gradient of |d_i|^
     k_i         drive.stiffness    of joint i, the same for each of its velocities
     d_i         d                  how far joint i is from where its spring is relaxed
     dU/dq       spring_forces      k_i d_i, along q (+) delta
+    a_i         drive.armature     of joint i: its rotors have the energy a_i |v_i|^2 / 2
+
+A rotor resists the rate of its velocity. The linear velocity of a floating joint is given in axes
+that turn with the body: its rotors resist its rate in the parent's axes, a_i (v' + w x v). MuJoCo
+has that velocity in the world's axes, where the same force is a_i times its rate.
 
 How the forces change with the state is `blocks.drive_matrices`.
 
@@ -28,11 +33,22 @@ def drive_forces(
 ) -> list[Scalar]:
     """The part of each joint force that its drive takes: rotor inertia, friction, springs."""
     forces = spring_forces(model, q)
+    for k, force in enumerate(rotor_products(model, qd, qd)):
+        forces[k] = forces[k] + force
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
             sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
             taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction
             forces[k] = forces[k] + taken
+    return forces
+
+
+def rotor_products(model: Model, v: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
+    """C(v) w of the rotors: what they take as the axes of velocities turn; C is skew-symmetric."""
+    forces: list[Scalar] = [0] * model.nv
+    for body, drive, at in zip(model.bodies, model.drives, model.v_slices, strict=True):
+        for k, x in enumerate(body.joint.turning(v[at], w[at]), at.start):
+            forces[k] = forces[k] + x * drive.armature
     return forces
 
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.center_of_mass import center_of_mass, total_mass
+from kinetree.algorithms.center_of_mass import first_moment
 from kinetree.algorithms.drives import spring_energy
 from kinetree.algorithms.kinematics import motions
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Vector3
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
@@ -40,5 +39,4 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
 
     Zero when the centre of mass is at the world's origin and every spring is relaxed.
     """
-    height = model.gravity.dot(Vector3(*center_of_mass(model, q)))
-    return spring_energy(model, q) - height * total_mass(model)
+    return spring_energy(model, q) - model.gravity.dot(first_moment(model, q))

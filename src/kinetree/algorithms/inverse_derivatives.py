@@ -90,7 +90,7 @@ def derivatives(
             steps[i].append(Step(change.number, s, u, w, r, axes))
 
     # tips to base
-    dq, dv, H = drive_matrices(model, q)
+    dq, dv, H = drive_matrices(model, q, qd)
     F_ext = wrenches_on_bodies(model, parts.X_p, external)
     fC = [-parts.placed(j, F) for j, F in enumerate(F_ext)] + [Force.zero()]
     BC = [zero] * (len(model.bodies) + 1)

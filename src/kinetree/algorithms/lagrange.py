@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.algorithms.blocks import rotor_matrix
+from kinetree.algorithms.blocks import rotor_coriolis_matrix, rotor_matrix
 from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.manifold import coordinate_rates
 from kinetree.algorithms.rate import rate
@@ -80,7 +80,7 @@ def lagrange_coriolis(
     """The matrix of eq. 48 and 59 whose product with qd is C(q, qd)."""
     J = _columns(link_jacobians(model, q))
     dJ = _columns(rate(link_jacobians, model, q, qd))
-    C: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
+    C = rotor_coriolis_matrix(model, qd)
     for k, inertia in enumerate(_inertias(model, q)):
         w = Vector3.zero()
         for column, speed in zip(J[k], qd, strict=True):

@@ -30,6 +30,21 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[S
     return moved
 
 
+def advance(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar
+) -> tuple[list[Scalar], list[Scalar]]:
+    """q after a time dt, and v in the axes there: v is constant in the axes of the joints' parents.
+
+    It differs from `integrate` for floating joints, whose linear velocity turns with the body.
+    """
+    moved: list[Scalar] = [0] * model.nq
+    turned: list[Scalar] = [0] * model.nv
+    for i in model.coordinate_order:
+        at, along = model.q_slices[i], model.v_slices[i]
+        moved[at], turned[along] = model.bodies[i].joint.advance(q[at], v[along], dt)
+    return moved, turned
+
+
 def normalize(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """The same configuration, its quaternions of length one."""
     unit: list[Scalar] = [0] * model.nq

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.blocks import rotor_inertias
-from kinetree.algorithms.drives import spring_forces
+from kinetree.algorithms.drives import rotor_products, spring_forces
 from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import along, carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
@@ -58,7 +58,8 @@ def passivity_forces(
         B = christoffel_factor(V[i], body.inertia)  # (12)
         F.append(body.inertia @ Ar[i] + B @ Vr[i])  # (10)
     rotors = rotor_inertias(model)
-    tau = [s + a * rotor for s, a, rotor in zip(spring_forces(model, q), ar, rotors, strict=True)]
+    springs, turning = spring_forces(model, q), rotor_products(model, v, vr)
+    tau = [s + t + a * rotor for s, t, a, rotor in zip(springs, turning, ar, rotors, strict=True)]
     carry_to_base(model, X, Phi, F, tau)
     return tau
 
@@ -84,7 +85,8 @@ def momentum_observer(
     V, _ = forward_pass(model, X, Phi, q, v, zero, Motion.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
     p = [x * rotor for x, rotor in zip(v, rotor_inertias(model), strict=True)]
-    rate = [t + x - s for t, x, s in zip(tau, r, spring_forces(model, q), strict=True)]
+    springs, turning = spring_forces(model, q), rotor_products(model, v, v)
+    rate = [t + x - s - c for t, x, s, c in zip(tau, r, springs, turning, strict=True)]
     for i, body in reversed(list(enumerate(model.bodies))):
         at = model.v_slices[i]
         own_rates = body.joint.subspace_rate(q[model.q_slices[i]], v[at])

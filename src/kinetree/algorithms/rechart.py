@@ -35,12 +35,20 @@ class Pair(NamedTuple):
 
 
 def other_coordinates(model: Model, other: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """The configuration q of a robot in the charts of another that differs in nothing else."""
+    """The configuration q of a robot in the charts of another that differs in nothing else.
+
+    A joint whose chart is the same keeps its coordinates: a pose does not tell its whole turns.
+    """
     y: list[Scalar] = [0] * other.nq
     for i in model.coordinate_order:
-        X = model.bodies[i].joint.transform(q[model.q_slices[i]])
-        y[other.q_slices[i]] = other.bodies[i].joint.coordinates_at(X)
+        old, new, own = model.bodies[i].joint, other.bodies[i].joint, q[model.q_slices[i]]
+        y[other.q_slices[i]] = own if old == new else new.coordinates_at(old.transform(own))
     return y
+
+
+def changed_joints(model: Model, other: Model) -> list[int]:
+    """The bodies whose joints have another chart in the other robot."""
+    return [i for i in model.coordinate_order if model.bodies[i].joint != other.bodies[i].joint]
 
 
 def pairs(model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar]) -> Iterator[Pair]:

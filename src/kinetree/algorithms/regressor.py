@@ -70,9 +70,10 @@ def drive_regressor(
         joint, at = model.bodies[i].joint, model.v_slices[i]
         rest = model.drives[i].rest or joint.neutral()
         stretched = joint.displacement(rest, q[model.q_slices[i]])
-        for k, d in enumerate(stretched, at.start):
+        turning = joint.turning(qd[at], qd[at]) or [0] * joint.nv
+        for k, (d, extra) in enumerate(zip(stretched, turning, strict=True), at.start):
             sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0))
-            rows[k] = [qdd[k], qd[k], sign, d, 1]
+            rows[k] = [qdd[k] + extra, qd[k], sign, d, 1]
     return rows
 
 

@@ -45,7 +45,8 @@ class Drive:
     """The rotor, friction and spring of a joint, the same for each of its velocities.
 
     Arguments:
-        armature: the rotor inertia as the joint feels it, kg m^2 (or kg).
+        armature: the rotor inertia as the joint feels it, kg m^2 (or kg). Of a floating joint it
+            resists the rate of the linear velocity in the parent's axes.
         damping: viscous friction, N m s (or N s/m).
         friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
         stiffness: of the spring, N m/rad (or N/m).

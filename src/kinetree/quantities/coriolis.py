@@ -37,7 +37,8 @@ CORIOLIS_QUANTITIES: dict[str, Quantity] = {
             "christoffel": Method(MATRICES["christoffel"], INERTIAS, (*CORIOLIS, "niemeyer1991")),
             # is no function of the mass matrix alone
             "spatial": Method(MATRICES["spatial"], sources=CORIOLIS),
-            "lagrange": Method(algorithms.lagrange_coriolis, sources=TUTORIAL),
+            # depends on where the links have their origins
+            "lagrange": Method(algorithms.lagrange_coriolis, Preparation.NOTHING, TUTORIAL),
         },
         (Q, V),
         {"C": SQUARE},

@@ -37,7 +37,7 @@ from kinetree.quantities.row import (
 )
 
 NOTHING, INERTIAS = Preparation.NOTHING, Preparation.INERTIAS
-WHOLE = Preparation.INERTIAS_IF_WHOLE
+WHOLE = Preparation.WHOLE_INERTIAS
 INVERSE_DYNAMICS = {
     "balafoutis-patel": Method(algorithms.balafoutis_patel, INERTIAS, TENSORS),
     "rnea": Method(algorithms.rnea, INERTIAS, NEWTON_EULER),

@@ -24,7 +24,7 @@ from kinetree.quantities.row import (
     one,
 )
 
-NOTHING, WHOLE = Preparation.NOTHING, Preparation.INERTIAS_IF_WHOLE
+NOTHING, WHOLE = Preparation.NOTHING, Preparation.WHOLE_INERTIAS
 FRAME = {"frame": ANY_FRAME, "axes": AXES}
 
 

@@ -12,6 +12,10 @@ its documentation, "Numerical integration": Euler's method with implicit damping
     (M + h D + h^2 K) (v' - v) = h (f - h K v)          implicit_springs
     q' = q (+) h v'
 
+The linear velocity of a floating joint is in axes that turn with the body. As in MuJoCo, its
+difference v' - v is taken in the parent's axes, in which it is constant over the step: f is at a
+zero rate there, and v' is then given in the axes at q'.
+
 Smoothed dry friction and spring stops are part of D and K: friction with the damping of its secant
 through rest, so that it slows a joint and never reverses it, and stands still without chatter.
 In the step that leaves a stop, the linear law may pull.
@@ -26,8 +30,8 @@ from collections.abc import Sequence
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order, factor
-from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.steps.acceleration import plus, times
+from kinetree.algorithms.manifold import advance
+from kinetree.algorithms.steps.acceleration import plus
 from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
 from kinetree.algorithms.steps.passive import limited, passive_forces, passive_slopes
 from kinetree.algorithms.tree import Loads
@@ -76,14 +80,17 @@ def _step(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """(M + h D + h^2 K) (v' - v) = h (f - h K v)."""
     given = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
-    bias = balafoutis_patel(limited(model, limits), q, v, [0] * model.nv, external)
+    still: list[Scalar] = [0] * model.nv  # the rates of velocities that are constant there
+    for body, at in zip(model.bodies, model.v_slices, strict=True):
+        for k, x in enumerate(body.joint.turning(v[at], v[at]), at.start):
+            still[k] = -x
+    bias = balafoutis_patel(limited(model, limits), q, v, still, external)
     H = [list(row) for row in crba(model, q)]
     for k in range(model.nv):
         H[k][k] = H[k][k] + (D[k] + K[k] * dt) * dt
     f = [t - b - s * w * dt for t, b, s, w in zip(given, bias, K, v, strict=True)]
     a = factor(H, elimination_order(model)).solve(f)
-    v1 = plus(v, a, dt)
-    return clamped(model, integrate(model, q, times(v1, dt)), v1, limits)
+    return clamped(model, *advance(model, q, plus(v, a, dt), dt), limits)
 
 
 def _slopes(

@@ -37,7 +37,7 @@ from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.blocks import rotor_inertias
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.drives import drive_forces
+from kinetree.algorithms.drives import drive_forces, rotor_products
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.steps.acceleration import plus, times
@@ -83,6 +83,7 @@ def variational(
     for _ in range(SWEEPS):
         F = [step[0] for step in _momenta(model, X, Phi, q, times(u, dt), dt)]
         found = [(a + d * half) * w for a, d, w in zip(rotors, dampings, u, strict=True)]
+        found = plus(found, rotor_products(model, u, u), half)
         carry_to_base(model, X, Phi, F, found)
         u = plus(u, H_factor.solve(plus(found, p, -1)), -1)
 
@@ -90,6 +91,7 @@ def variational(
     q1 = integrate(model, q, times(u, dt))
     moved = [E.to_child(F) for F, E in _momenta(model, X, Phi, q, times(u, dt), dt)]
     p1 = [(a - d * half) * w for a, d, w in zip(rotors, dampings, u, strict=True)]
+    p1 = plus(p1, rotor_products(model, u, u), -half)
     carry_to_base(model, parent_transforms(model, q1), subspaces(model, q1), moved, p1)
     held = balafoutis_patel(model, q1, still, still, external)
     v1 = factor(crba(model, q1), order).solve(plus(p1, plus(given, held, -1), half))

@@ -150,6 +150,19 @@ class Joint(ABC):
         """Whether v is the body's spatial velocity, (linear, angular) in the body's frame."""
         return False
 
+    def turning(self, v: Sequence[Scalar], w: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What the axes of a velocity w add to its rate as they turn with v; empty if nothing.
+
+        w' + turning(v, w) is the rate of w in the parent's axes, given in the body's.
+        """
+        return ()
+
+    def advance(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """q after a time dt, and v in the axes there: v is constant in the parent's axes."""
+        return self.integrate(q, [x * dt for x in v]), list(v)
+
     def lumped(self, inertia: Inertia) -> Inertia:
         """The part of the body's inertia that can be counted as the parent's.
 

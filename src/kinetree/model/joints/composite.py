@@ -108,6 +108,22 @@ class Composite(Joint):
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
         return [x for part, q_part, v_part in pieces for x in part.integrate(q_part, v_part)]
 
+    def turning(self, v: Sequence[Scalar], w: Sequence[Scalar]) -> Sequence[Scalar]:
+        pieces = zip(self.parts, self._velocities(v), self._velocities(w), strict=True)
+        added = [(part.turning(v_part, w_part), part.nv) for part, v_part, w_part in pieces]
+        if not any(terms for terms, _ in added):
+            return ()
+        return [x for terms, nv in added for x in terms or [0] * nv]
+
+    def advance(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
+        moved = [part.advance(q_part, v_part, dt) for part, q_part, v_part in pieces]
+        return [x for q_part, _ in moved for x in q_part], [
+            x for _, v_part in moved for x in v_part
+        ]
+
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         pieces = zip(self.parts, self._coordinates(q0), self._coordinates(q1), strict=True)
         return [x for part, start, end in pieces for x in part.difference(start, end)]

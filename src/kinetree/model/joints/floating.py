@@ -61,6 +61,18 @@ class Floating(ConstantAxes):
         moved = self.transform(q).point(translation_of_screw(linear, angular))
         return [*moved, *quat_unit(quat_product(q[3:], half_turn_quat(angular)))]
 
+    def turning(self, v: Sequence[Scalar], w: Sequence[Scalar]) -> Sequence[Scalar]:
+        return [*Vector3(*v[3:]).cross(Vector3(*w[:3])), 0, 0, 0]
+
+    def advance(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        linear, angular = Vector3(*v[:3]), Vector3(*v[3:])
+        place = self.transform(q).point(linear * dt)
+        turn = half_turn_quat(angular * dt)
+        along = Rotation.quat_xyzw(*turn).T @ linear
+        return [*place, *quat_unit(quat_product(q[3:], turn))], [*along, *angular]
+
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         angular = quat_difference(q0[3:], q1[3:])
         way = Vector3(*q1[:3]) - Vector3(*q0[:3])

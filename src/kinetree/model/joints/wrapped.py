@@ -46,6 +46,14 @@ class Wrapped(Joint):
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.integrate(q, v)
 
+    def turning(self, v: Sequence[Scalar], w: Sequence[Scalar]) -> Sequence[Scalar]:
+        return self.joint.turning(v, w)
+
+    def advance(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        return self.joint.advance(q, v, dt)
+
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return self.joint.difference(q0, q1)
 

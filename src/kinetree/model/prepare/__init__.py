@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from kinetree.model.model import Model
 from kinetree.model.prepare.reframe import reframe
-from kinetree.model.prepare.regroup import keeps_all_inertia, regroup
+from kinetree.model.prepare.regroup import regroup
 from kinetree.model.prepare.snap import snap
 
 
@@ -17,21 +17,20 @@ class Preparation(Enum):
     FRAMES: bodies' frames may move to their joints.
     INERTIAS: inertias may be regrouped, too. Not where articulated inertias are subtracted: that
         would lose digits on ill-conditioned robots, for hardly less arithmetic.
-    INERTIAS_IF_WHOLE: as INERTIAS, but only if no inertia is dropped at the world.
+    WHOLE_INERTIAS: as INERTIAS, but no inertia is dropped at the world: the result depends on the
+        robot's total inertia.
     """
 
     NOTHING = auto()
     FRAMES = auto()
     INERTIAS = auto()
-    INERTIAS_IF_WHOLE = auto()
+    WHOLE_INERTIAS = auto()
 
 
 def prepared(model: Model, preparation: Preparation) -> Model:
     """The same robot for tracing, with the changes allowed and without rounding noise."""
-    if preparation is Preparation.INERTIAS or (
-        preparation is Preparation.INERTIAS_IF_WHOLE and keeps_all_inertia(model)
-    ):
-        model = regroup(model)
-    elif preparation is not Preparation.NOTHING:
+    if preparation in (Preparation.INERTIAS, Preparation.WHOLE_INERTIAS):
+        model = regroup(model, drop=preparation is Preparation.INERTIAS)
+    elif preparation is Preparation.FRAMES:
         model = reframe(model)
     return snap(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,7 +64,10 @@ class Conversion:
         return self._kernels.custom("configuration", lambda _, q: algorithm(q), lengths)
 
     def configuration(self, q: ArrayLike) -> Array:
-        """The coordinates (..., nq of the other robot) of a configuration."""
+        """The coordinates (..., nq of the other robot) of a configuration.
+
+        Joints whose chart is the same in both robots keep their coordinates, whole turns included.
+        """
         return self._coordinates(q)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
@@ -128,26 +132,33 @@ class Conversion:
     def trajectory(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
     ) -> Motion:
-        """A motion in the other robot's charts, its coordinates without jumps.
+        """A motion in the other robot's charts, its coordinates there without jumps.
+
+        Joints whose chart is the same in both robots keep their coordinates.
 
         Arguments:
             q: configurations at successive times, (times, nq).
             v, a: velocities and accelerations, (times, nv), if they are wanted, too.
         """
-        y = continuous(self._other, self.configuration(q))
+        changed = algorithms.changed_joints(self._model, self._other)
+        y = continuous(self._other, self.configuration(q), changed)
         w = None if v is None else self.velocity(q, v, y)
         b = None if v is None or a is None else self.acceleration(q, v, a, y)
         return Motion(y, w, b)
 
 
-def continuous(model: Model, q: ArrayLike) -> Array:
-    """The same configurations along time, (times, nq), their coordinates without jumps."""
+def continuous(model: Model, q: ArrayLike, bodies: Iterable[int] | None = None) -> Array:
+    """The same configurations along time, (times, nq), their coordinates without jumps.
+
+    Arguments:
+        bodies: whose joints; by default all.
+    """
     path = np.array(real_array("q", q))
     if path.ndim != 2 or path.shape[1] != model.nq:
         raise KinetreeError(
             f"continuous: q has shape {path.shape}; (times, {model.nq}) is expected"
         )
-    for i in model.coordinate_order:
+    for i in model.coordinate_order if bodies is None else bodies:
         at = model.q_slices[i]
         path[:, at] = model.bodies[i].joint.continued(path[:, at])
     return path
