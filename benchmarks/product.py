@@ -101,7 +101,7 @@ def _write_states(robot: kt.Robot, path: Path, rows: int) -> None:
 
     rng = np.random.default_rng(0)
     q, v = robot.random(rng, PIECE), rng.standard_normal((PIECE, robot.nv))
-    names = [f"q.{x}" for x in robot.coordinate_names] + [f"v.{x}" for x in robot.velocity_names]
+    names = [f"q.{x}" for x in robot.labels.q] + [f"v.{x}" for x in robot.labels.v]
     table = pyarrow.table(dict(zip(names, np.concatenate([q, v], axis=1).T, strict=True)))
     with parquet.ParquetWriter(path, table.schema) as file:
         for first in range(0, rows, PIECE):

@@ -15,7 +15,7 @@ RATES = [0.5, *[1e-3] * 3, *[1e-5] * 6]  # mass, first moment, rotational inerti
 
 def main(folder: Path) -> tuple[float, float]:
     """Simulate both, draw the errors, and give how far each is off at the end."""
-    loaded = arm.attach_payload("tool", mass=0.5)
+    loaded = arm.edit.attach_payload("tool", mass=0.5)
     laws = {
         "known inertias": kt.control.passivity(arm, target=GOAL),
         "adaptive": kt.control.adaptive(arm, ["link7"], target=GOAL, adaptation=RATES),

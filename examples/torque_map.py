@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import kinetree as kt
 
-arm = kt.robots.arm().attach_payload("tool", mass=7.0)
+arm = kt.robots.arm().edit.attach_payload("tool", mass=7.0)
 
 
 def main(folder: Path, count: int = 1000) -> np.ndarray:

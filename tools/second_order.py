@@ -93,7 +93,7 @@ def main() -> None:
             bare = robot.without("armature", "damping", "friction")
             rng = np.random.default_rng(0)
             state = bare.random(rng), *rng.standard_normal((2, bare.nv))
-            ours = bare.inverse_dynamics_second_derivatives(*state)
+            ours = bare.derivatives.inverse_dynamics_second(*state)
             qq, vv, qv, aq = theirs(program, bare, *state)
             pairs = {
                 "qq": (ours.qq, qq),

@@ -32,7 +32,7 @@ def main(picture: str, data: Path = DATA) -> None:
     viewer = robot.show()
     q = robot.neutral()
     for name, x in POSE.items():
-        q[robot.coordinate_names.index(name)] = x
+        q[robot.labels.q.index(name)] = x
     viewer.layer("torques")
     viewer.set(q)
     browser_file = os.environ.get("KINETREE_BROWSER") or shutil.which("chromium")

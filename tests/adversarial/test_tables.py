@@ -26,7 +26,7 @@ from kinetree.simulate.result import Simulation
 
 ROBOT = kt.robots.double_pendulum()
 COUNT = 12
-NAMES = ROBOT.coordinate_names
+NAMES = ROBOT.labels.q
 TIMES = np.arange(COUNT) * 0.01
 Q, V, TAU = np.random.default_rng(0).standard_normal((3, COUNT, 2)) * 0.01
 COLUMNS = {"time": TIMES} | {

@@ -405,6 +405,6 @@ def test_the_share_of_a_body_is_the_torque_that_it_alone_needs(case):
     assert relative_error(shares.sum(axis=0), tau) < FEW
     alone = case.robot
     for k in (0, 2, 3):
-        alone = alone.replace_inertia(f"link{k + 1}", mass=0.0)
+        alone = alone.edit.replace_inertia(f"link{k + 1}", mass=0.0)
     assert relative_error(shares[1], alone.inverse_dynamics(case.q, case.v, case.a)) < FEW
     assert np.abs(shares[1, 5:]).max() == 0.0

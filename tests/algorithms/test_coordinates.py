@@ -40,13 +40,13 @@ def y():
 
 
 def test_the_derivative_is_that_of_the_function(arm, y):
-    A = arm.in_coordinates(bent, 7).derivative(y)
+    A = arm.charts.in_coordinates(bent, 7).derivative(y)
     assert relative_error(A, slopes(bent, y)) < EXACT
-    assert arm.in_coordinates(bent, 7).coordinates(y) == pytest.approx(bent(y.tolist()))
+    assert arm.charts.in_coordinates(bent, 7).coordinates(y) == pytest.approx(bent(y.tolist()))
 
 
 def test_masses_forces_and_gravity_transform(arm, y):
-    other = arm.in_coordinates(bent, 7)
+    other = arm.charts.in_coordinates(bent, 7)
     q, A = other.coordinates(y), other.derivative(y)
     assert relative_error(other.mass_matrix(y), A.T @ arm.mass_matrix(q) @ A) < EXACT
     assert relative_error(other.gravity_forces(y), A.T @ arm.gravity_forces(q)) < EXACT
@@ -55,7 +55,7 @@ def test_masses_forces_and_gravity_transform(arm, y):
 
 
 def test_the_symbols_in_other_coordinates_are_those_of_the_definition(arm, y):
-    other = arm.in_coordinates(bent, 7)
+    other = arm.charts.in_coordinates(bent, 7)
     d = slopes(lambda x: coordinates.mass_in(bent, arm.model, x), y)
     expected = 0.5 * (d + d.swapaxes(1, 2) - d.transpose(2, 0, 1))
     Gamma = other.christoffel_symbols(y)
@@ -67,7 +67,7 @@ def test_the_symbols_in_other_coordinates_are_those_of_the_definition(arm, y):
 
 
 def test_the_motion_is_the_same(arm, y):
-    other = arm.in_coordinates(bent, 7)
+    other = arm.charts.in_coordinates(bent, 7)
     rng = np.random.default_rng(2)
     dy, ddy = rng.standard_normal((2, 7))
     q, A = other.coordinates(y), other.derivative(y)
@@ -80,7 +80,7 @@ def test_the_motion_is_the_same(arm, y):
 
 
 def test_inverse_and_forward_dynamics_are_those_of_the_joints(arm, y):
-    other, rng = arm.in_coordinates(bent, 7), np.random.default_rng(8)
+    other, rng = arm.charts.in_coordinates(bent, 7), np.random.default_rng(8)
     dy, ddy = rng.standard_normal((2, 7))
     q, A = other.coordinates(y), other.derivative(y)
     rate = np.array(coordinates.derivative_rate(bent, y.tolist(), dy.tolist()), float)
@@ -95,7 +95,7 @@ def test_inverse_and_forward_dynamics_are_those_of_the_joints(arm, y):
 def test_fewer_coordinates_than_joints_are_a_constrained_robot():
     """Two joints that are led by one coordinate, against the energy of that motion."""
     robot = kt.robots.double_pendulum().without("damping", "friction")
-    led = robot.in_coordinates(lambda y: [y[0], -2.0 * y[0] + 0.1 * sin(y[0])], 1)
+    led = robot.charts.in_coordinates(lambda y: [y[0], -2.0 * y[0] + 0.1 * sin(y[0])], 1)
     y, dy, h = np.array([0.4]), np.array([1.3]), 1e-4
 
     def energy(s):
@@ -109,7 +109,7 @@ def test_fewer_coordinates_than_joints_are_a_constrained_robot():
 
 
 def test_a_batch_of_states(arm):
-    other = arm.in_coordinates(bent, 7)
+    other = arm.charts.in_coordinates(bent, 7)
     y = np.random.default_rng(5).uniform(-1.0, 1.0, (6, 7))
     M = other.mass_matrix(y)
     assert relative_error(M, [other.mass_matrix(x) for x in y]) < EXACT
@@ -125,7 +125,7 @@ def test_with_the_center_of_mass_as_coordinates_a_free_robot_comes_apart():
         offset = algorithms.center_of_mass(model, [0.0, 0.0, 0.0, *y[3:]])
         return [p - o for p, o in zip(y[:3], offset, strict=True)] + list(y[3:])
 
-    other = robot.in_coordinates(chart, robot.nv)
+    other = robot.charts.in_coordinates(chart, robot.nv)
     rng = np.random.default_rng(8)
     y, dy = rng.uniform(-1.0, 1.0, robot.nv), rng.standard_normal(robot.nv)
     M = other.mass_matrix(y)
@@ -142,9 +142,9 @@ def test_with_the_center_of_mass_as_coordinates_a_free_robot_comes_apart():
 
 def test_quaternions_and_wrong_counts_are_refused(arm):
     with pytest.raises(kt.errors.KinetreeError, match=r"rechart\('exponential'\)"):
-        kt.robots.human().in_coordinates(lambda y: y, 44)
+        kt.robots.human().charts.in_coordinates(lambda y: y, 44)
     with pytest.raises(kt.errors.KinetreeError, match="gives 3 coordinates; robot 'arm' has 7"):
-        arm.in_coordinates(lambda y: y, 3)
+        arm.charts.in_coordinates(lambda y: y, 3)
 
 
 def test_a_function_may_be_undefined_at_zero(arm):
@@ -152,9 +152,11 @@ def test_a_function_may_be_undefined_at_zero(arm):
         return [1 / y[0], *(sqrt(x) for x in y[1:])]
 
     y = np.linspace(0.5, 2.0, 7)
-    assert arm.in_coordinates(inverse, 7).coordinates(y) == pytest.approx(inverse(y.tolist()))
+    assert arm.charts.in_coordinates(inverse, 7).coordinates(y) == pytest.approx(
+        inverse(y.tolist())
+    )
     with pytest.raises(KinetreeError, match="gives 6 coordinates; robot 'arm' has 7"):
-        arm.in_coordinates(lambda y: [1 / x for x in y], 6)
+        arm.charts.in_coordinates(lambda y: [1 / x for x in y], 6)
     for count in (0, 2.5, "7"):
         with pytest.raises(KinetreeError, match="how many coordinates y has is expected"):
-            arm.in_coordinates(inverse, count)
+            arm.charts.in_coordinates(inverse, count)

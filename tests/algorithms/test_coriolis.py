@@ -193,7 +193,7 @@ def test_in_quasi_velocities_the_symbols_differ_by_what_the_axes_do_to_each_othe
 @pytest.mark.slow
 def test_the_sparse_symbols_are_the_dense_ones():
     for robot in (kt.robots.tree(9), kt.robots.human(), kt.robots.human().rechart("zyx")):
-        robot = robot.subtree("upper_trunk") if "human" in robot.name else robot
+        robot = robot.edit.subtree("upper_trunk") if "human" in robot.name else robot
         q = robot.random(2, 4)
         Gamma = robot.christoffel_symbols(q)
         i, j, k = robot.christoffel_pattern.T

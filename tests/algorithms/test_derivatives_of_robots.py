@@ -34,7 +34,7 @@ DIFFERENCES = 1e-6
 
 def leg():
     """A hinge and a ball, whose orientation is a quaternion."""
-    return kt.robots.human().subtree("left_thigh")
+    return kt.robots.human().edit.subtree("left_thigh")
 
 
 def states(robot, seed, *batch):
@@ -138,7 +138,7 @@ def test_compiled_derivatives_under_loads_equal_the_algorithms():
     ):
         found = getattr(robot, quantity)(*state, external=external)
         assert worst(found, algorithm(model, *lists, acting)) < PEER
-    held = robot.gravity_forces_derivatives(state[0], external=external)
+    held = robot.derivatives.gravity_forces(state[0], external=external)
     assert relative_error(held, algorithms.gravity_derivatives(model, lists[0], acting)) < EXACT
 
 
@@ -146,9 +146,9 @@ def test_compiled_derivatives_of_the_mass_matrix_equal_the_algorithms():
     robot = leg()
     q, model = robot.random(1), robot.model
     dM = algorithms.mass_derivatives(model, q.tolist())
-    assert relative_error(robot.mass_matrix_derivatives(q), dM) < EXACT
+    assert relative_error(robot.derivatives.mass_matrix(q), dM) < EXACT
     inverse = algorithms.mass_inverse_derivatives(model, q.tolist())
-    assert relative_error(robot.mass_matrix_inverse_derivatives(q), inverse) < PEER
+    assert relative_error(robot.derivatives.mass_matrix_inverse(q), inverse) < PEER
 
 
 @pytest.mark.slow
@@ -159,9 +159,9 @@ def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
     q, v, a = states(robot, 7)
     frame = robot.frames[-1]
     velocity = differences(robot, lambda q, v: robot.velocity(q, v, frame, axes), q, v)
-    assert worst(robot.velocity_derivatives(q, v, frame, axes), velocity) < DIFFERENCES
+    assert worst(robot.derivatives.velocity(q, v, frame, axes), velocity) < DIFFERENCES
     for kind in ("classical", "spatial"):
-        found = robot.acceleration_derivatives(q, v, a, frame, axes, kind)
+        found = robot.derivatives.acceleration(q, v, a, frame, axes, kind)
         setting = (frame, axes, kind)
         expected = differences(robot, lambda *x, s=setting: robot.acceleration(*x, *s), q, v, a)
         assert worst(found, expected) < DIFFERENCES
@@ -173,9 +173,9 @@ def test_derivatives_of_the_momentum_and_its_rate_are_those_of_differences(name,
     robot = BUILT_IN[name]()
     q, v, a = states(robot, 8)
     momentum = differences(robot, lambda q, v: robot.momentum(q, v, about), q, v)
-    assert worst(robot.momentum_derivatives(q, v, about), momentum) < DIFFERENCES
-    rate = differences(robot, lambda *x: robot.momentum_rate(*x, about), q, v, a)
-    assert worst(robot.momentum_rate_derivatives(q, v, a, about), rate) < DIFFERENCES
+    assert worst(robot.derivatives.momentum(q, v, about), momentum) < DIFFERENCES
+    rate = differences(robot, lambda *x: robot.centroidal.momentum_rate(*x, about), q, v, a)
+    assert worst(robot.derivatives.momentum_rate(q, v, a, about), rate) < DIFFERENCES
 
 
 # second order
@@ -213,8 +213,8 @@ def test_in_a_singular_chart_accelerations_have_no_derivatives():
     assert np.isfinite(robot.inverse_dynamics_derivatives(q, v, u)).all()
     for singular in (
         lambda: robot.forward_dynamics_derivatives(q, v, u),
-        lambda: robot.forward_dynamics_second_derivatives(q, v, u, weights=v),
-        lambda: robot.mass_matrix_inverse_derivatives(q),
+        lambda: robot.derivatives.forward_dynamics_second(q, v, u, weights=v),
+        lambda: robot.derivatives.mass_matrix_inverse(q),
     ):
         with pytest.raises(SingularChartError, match="left_foot_joint"):
             singular()

@@ -29,7 +29,7 @@ def test_joint_forces_are_regressors_times_parameters(robot):
 def test_the_law_of_slotine_and_li_is_linear_in_the_parameters(robot):
     q, v, _, vr, ar = states(robot)
     bare = robot.without("armature", "damping", "friction", "springs")
-    found = robot.passivity_regressor(q, v, vr, ar) @ robot.inertial_parameters
+    found = robot.regressors.passivity(q, v, vr, ar) @ robot.inertial_parameters
     assert relative_error(found, bare.passivity_forces(q, v, vr, ar)) < EXACT
 
 
@@ -37,14 +37,14 @@ def test_energy_is_linear_in_the_parameters(robot):
     q, v, *_ = states(robot)
     bare = robot.without("armature", "springs")
     energy = bare.kinetic_energy(q, v) + bare.potential_energy(q)
-    assert relative_error(robot.energy_regressor(q, v) @ robot.inertial_parameters, energy) < EXACT
+    assert relative_error(robot.regressors.energy(q, v) @ robot.inertial_parameters, energy) < EXACT
 
 
 def test_momentum_and_its_rate_are_linear_in_the_parameters(robot):
     q, v, *_ = states(robot)
     bare = robot.without("armature", "springs")
     expected = bare.momentum_observer(q, v, 0 * v, 0 * v)
-    for Y, value in zip(robot.momentum_regressor(q, v), expected, strict=True):
+    for Y, value in zip(robot.regressors.momentum(q, v), expected, strict=True):
         assert relative_error(Y @ robot.inertial_parameters, value) < EXACT
 
 
@@ -54,8 +54,8 @@ def test_the_base_carries_the_change_of_momentum_and_the_weight(robot):
     weight = robot.total_mass * robot.gravity
     com = robot.center_of_mass(q)
     pull = np.concatenate([np.broadcast_to(weight, com.shape), np.cross(com, weight)], axis=-1)
-    expected = robot.momentum_rate(q, v, a, about="origin") - pull
-    found = robot.base_wrench_regressor(q, v, a) @ robot.inertial_parameters
+    expected = robot.centroidal.momentum_rate(q, v, a, about="origin") - pull
+    found = robot.regressors.base_wrench(q, v, a) @ robot.inertial_parameters
     assert relative_error(found, expected) < EXACT
 
 
@@ -67,10 +67,10 @@ def test_drives_have_columns_of_their_own():
     q, v, a = np.array([[0.7], [-0.2]]), np.array([[1.5], [-0.5]]), np.array([[2.0], [1.0]])
     numbers = [drive.armature, drive.damping, drive.friction, drive.stiffness, 0.0]
     own = robot.inverse_dynamics(q, v, a) - robot.regressor(q, v, a) @ robot.inertial_parameters
-    assert np.allclose(robot.drive_regressor(q, v, a)[:, 0] @ numbers, own[:, 0], rtol=1e-13)
+    assert np.allclose(robot.regressors.drive(q, v, a)[:, 0] @ numbers, own[:, 0], rtol=1e-13)
 
 
 def test_a_single_state_gives_a_matrix():
     robot = kt.robots.arm()
     assert robot.regressor(*np.zeros((3, 7))).shape == (7, 70)
-    assert robot.inertial_names[9] == "link1.Iyz"
+    assert robot.regressors.names[9] == "link1.Iyz"

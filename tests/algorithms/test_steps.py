@@ -237,7 +237,7 @@ def test_a_step_has_second_derivatives():
 
 def test_a_step_takes_parameters():
     robot = kt.robots.arm()
-    p = robot.with_parameters([kt.Payload("tool")])
+    p = robot.parametric([kt.Payload("tool")])
     rng = np.random.default_rng(8)
     q, v, tau = robot.random(rng), *rng.standard_normal((2, 7))
     load = np.array([2.0, 0, 0, 0.2, 0.03, 0.03, 0.01, 0, 0, 0])

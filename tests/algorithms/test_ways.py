@@ -289,7 +289,7 @@ def test_the_weight_of_a_robot_is_carried_by_its_base():
     first = arm.joint_wrenches(q, rest, rest)[0]
     R = arm.poses(q)[0, :3, :3]
     assert relative_error(R @ first[:3], [0.0, 0.0, 9.81 * arm.total_mass]) < EXACT
-    light = arm.replace_inertia(arm.bodies[0], 0.0)
+    light = arm.edit.replace_inertia(arm.bodies[0], 0.0)
     assert light.total_mass < arm.total_mass
 
 

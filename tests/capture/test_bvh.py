@@ -121,18 +121,18 @@ def test_velocities_by_differences_and_by_splines_are_those_of_the_motion(file):
     q[::2, 3:7] *= -1.0  # the same orientations
     for method, error in (("difference", 1e-9), ("spline", 1e-4)):
         assert (
-            relative_error(robot.velocities_along(times, q, method), np.tile(speed, (41, 1)))
+            relative_error(robot.charts.velocities_along(times, q, method), np.tile(speed, (41, 1)))
             < error
         )
     arm = kt.robots.arm()
     uneven = times + 0.005 * np.sin(40 * times)
     path = np.sin(uneven[:, None] * np.arange(1, 8))
     exact = np.arange(1, 8) * np.cos(uneven[:, None] * np.arange(1, 8))
-    found = arm.velocities_along(uneven, path)
+    found = arm.charts.velocities_along(uneven, path)
     assert np.abs(found - exact)[1:-1].max() < 0.1
-    assert np.abs(arm.velocities_along(uneven, path, "spline") - exact)[3:-3].max() < 2e-3
+    assert np.abs(arm.charts.velocities_along(uneven, path, "spline") - exact)[3:-3].max() < 2e-3
     with pytest.raises(ShapeError, match="increasing times"):
-        arm.velocities_along(uneven[::-1], path)
+        arm.charts.velocities_along(uneven[::-1], path)
 
 
 def test_position_channels_replace_an_offset_or_are_added_to_it(file):

@@ -22,7 +22,7 @@ def states():
 
 
 def columns(states):
-    names = {"q": ROBOT.coordinate_names, "v": ROBOT.velocity_names}
+    names = {"q": ROBOT.labels.q, "v": ROBOT.labels.v}
     table = {f"{x}.{n}": states[x][:, k] for x in states for k, n in enumerate(names[x])}
     return {"time": np.arange(COUNT) * 0.5, **table}
 
@@ -68,7 +68,7 @@ def test_results_are_those_of_the_api_in_every_format(tmp_path, states, first, k
     assert json.loads(result.output)["rows"] == COUNT
     expected = ROBOT.inverse_dynamics(states["q"], states["v"], np.zeros(ROBOT.nv))
     found = read(out)
-    names = [f"tau.{name}" for name in ROBOT.velocity_names]
+    names = [f"tau.{name}" for name in ROBOT.labels.v]
     if kind == ".npz":
         assert found["tau_columns"].tolist() == names
         tau = found["tau"]
@@ -133,7 +133,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 def test_memory_does_not_grow_with_the_file(tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     piece = ROBOT.random(0, 1 << 16)
-    table = pyarrow.table({f"q.{n}": piece[:, k] for k, n in enumerate(ROBOT.coordinate_names)})
+    table = pyarrow.table({f"q.{n}": piece[:, k] for k, n in enumerate(ROBOT.labels.q)})
     peaks = []
     for count in (8, 100):  # 29 and 367 MB
         path = tmp_path / f"{count}.parquet"

@@ -20,7 +20,7 @@ def test_info_as_json_equals_the_api():
     robot = kt.robots.quadruped()
     found = json.loads(invoke("info", "quadruped", "--floating", "--json").output)
     assert (found["nq"], found["nv"]) == (robot.nq, robot.nv)
-    assert [x["name"] for x in found["coordinates"]] == list(robot.coordinate_names)
+    assert [x["name"] for x in found["coordinates"]] == list(robot.labels.q)
     assert [x["name"] for x in found["frames"]] == list(robot.frames)
     upper = [np.inf if x["upper"] is None else x["upper"] for x in found["coordinates"]]
     assert (np.array(upper) == robot.limits.upper).all()

@@ -88,7 +88,7 @@ def test_impedance_yields_as_a_spring(controllers):
 
 
 def test_the_adaptive_law_learns_a_payload():
-    robot = ARM.attach_payload("tool", mass=0.5)
+    robot = ARM.edit.attach_payload("tool", mass=0.5)
     controller = kt.control.adaptive(ARM, ["link7"], target=GOAL, adaptation=LEARNT)
     known = kt.control.passivity(ARM, target=GOAL)
     ends = [
@@ -120,7 +120,7 @@ def test_the_momentum_observer_follows_a_push():
 
 
 def test_what_the_model_lacks_is_cancelled_by_the_observer():
-    robot = ARM.attach_payload("tool", mass=0.5)
+    robot = ARM.edit.attach_payload("tool", mass=0.5)
     plain = kt.control.pd(ARM, target=GOAL)
     laws = (plain, kt.control.compensated(plain, gain=5.0))
     runs = [robot.simulate(GOAL, np.zeros(7), law, time=5.0, every=5000) for law in laws]

@@ -35,7 +35,7 @@ def changed(robot, seed=0, spread=0.2):
         I = phi[4:][[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
         c = phi[1:4] / max(phi[0], 1e-9)
         about = I - phi[0] * (c @ c * np.eye(3) - np.outer(c, c)) + 1e-3 * m * np.eye(3)
-        robot = robot.replace_inertia(
+        robot = robot.edit.replace_inertia(
             body, m, c + 0.01 * rng.standard_normal(3), about * m / phi[0]
         )
     return robot

@@ -128,9 +128,9 @@ def test_the_forces_of_a_floating_base_may_be_missing(tmp_path):
     t, q, v, _ = smooth_motion(robot, seconds=0.5)
     columns = {"time": t}
     for kind, array, names in (
-        ("q", q, robot.coordinate_names),
-        ("v", v, robot.velocity_names),
-        ("tau", v, robot.velocity_names),
+        ("q", q, robot.labels.q),
+        ("v", v, robot.labels.v),
+        ("tau", v, robot.labels.v),
     ):
         columns |= {f"{kind}_{name}": x for name, x in zip(names, array.T, strict=True)}
     base = [name for name in columns if name.startswith("tau_") and "." in name]

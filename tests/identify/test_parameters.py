@@ -27,7 +27,7 @@ def test_pinocchios_order_is_pinocchios():
     pin = pytest.importorskip("pinocchio")
     mass, c, I = 2.0, np.array([0.1, 0.2, 0.3]), np.diag([0.1, 0.2, 0.25]) + 0.01
     theirs = pin.Inertia(mass, c, I).toDynamicParameters()
-    fixed = ARM.replace_inertia("link7", mass, c, I).inertial_parameters[-10:]
+    fixed = ARM.edit.replace_inertia("link7", mass, c, I).inertial_parameters[-10:]
     assert np.allclose(to_order(fixed, "pinocchio"), theirs, rtol=1e-13)
 
 

@@ -13,7 +13,7 @@ ARM = kt.robots.arm()
 
 def test_a_load_is_found_from_a_motion_with_it():
     inertia = np.diag([0.01, 0.012, 0.008])
-    real = ARM.attach_payload("tool", 2.0, (0.02, 0.01, 0.05), inertia)
+    real = ARM.edit.attach_payload("tool", 2.0, (0.02, 0.01, 0.05), inertia)
     load = payload(ARM, made_log(ARM, real, noise=0.05), "tool")
     assert load.mass == pytest.approx(2.0, abs=0.01)
     assert np.allclose(load.com, (0.02, 0.01, 0.05), atol=1e-3)

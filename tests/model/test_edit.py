@@ -166,10 +166,14 @@ def test_the_order_of_coordinates_is_kept_through_edits(model, random, seed):
 
 def test_edits_compose_and_the_result_can_be_saved(tmp_path):
     hand = edit.subtree(DOG, DOG.bodies[1].name)
-    robot = kt.Robot(ARM).attach(kt.Robot(hand), ARM.frames[-1].name, (0.0, 0.1, 0.0), "hand_")
-    robot = robot.lock({"joint2": 0.4, "joint4": -0.7}).attach_payload(ARM.frames[-1].name, 0.5)
-    robot = robot.reroot(f"hand_{hand.bodies[-1].name}").add_frame("eye", "link5", (0.1, 0.0, 0.0))
-    robot = robot.reorder(sorted(robot.joints, reverse=True))
+    robot = kt.Robot(ARM).edit.attach(kt.Robot(hand), ARM.frames[-1].name, (0.0, 0.1, 0.0), "hand_")
+    robot = robot.lock({"joint2": 0.4, "joint4": -0.7}).edit.attach_payload(
+        ARM.frames[-1].name, 0.5
+    )
+    robot = robot.edit.reroot(f"hand_{hand.bodies[-1].name}").edit.add_frame(
+        "eye", "link5", (0.1, 0.0, 0.0)
+    )
+    robot = robot.edit.reorder(sorted(robot.joints, reverse=True))
     for file in (tmp_path / "robot.urdf", tmp_path / "robot.xml"):
         robot.save(file)
         saved = kt.load(file, joints=robot.joints).model

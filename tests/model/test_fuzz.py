@@ -381,11 +381,11 @@ def test_numbers_that_are_large_together_are_taken_or_refused(steps, point, base
     link = data.draw(st.sampled_from(robot.frames))
     edits = [
         lambda: robot.lock({first.joint_name: held} if first else {}),
-        lambda: robot.attach_payload(link, abs(point[0]), point),
+        lambda: robot.edit.attach_payload(link, abs(point[0]), point),
         lambda: robot.with_gravity(point),
-        lambda: robot.reroot(link),
-        lambda: robot.mounted(point),
-        lambda: robot.add_frame("new", link, point),
+        lambda: robot.edit.reroot(link),
+        lambda: robot.with_mount(point),
+        lambda: robot.edit.add_frame("new", link, point),
     ]
     try:
         data.draw(st.sampled_from(edits))().problems()

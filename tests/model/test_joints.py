@@ -430,17 +430,17 @@ def test_a_joint_that_is_defined_elsewhere_can_be_edited():
     robot = with_a_cam()
     q = np.array(STATE[0])
     between = np.linalg.inv(robot.pose(q, "base")) @ robot.pose(q, "hand")
-    back = robot.reroot("hand")
-    at = dict(zip(robot.coordinate_names, q, strict=True))
-    p = [at[name] for name in back.coordinate_names]
+    back = robot.edit.reroot("hand")
+    at = dict(zip(robot.labels.q, q, strict=True))
+    p = [at[name] for name in back.labels.q]
     turned_round = np.linalg.inv(back.pose(p, "base")) @ back.pose(p, "hand")
     assert relative_error(turned_round, between) < EXACT
     locked = robot.lock({"cam": [-0.4, 0.5]})
     assert relative_error(locked.pose([0.3, 0.2], "hand"), robot.pose(q, "hand")) < EXACT
     assert robot.rechart("zyx").model == robot.model
-    two = robot.attach(with_a_cam(), "hand", prefix="second_")
+    two = robot.edit.attach(with_a_cam(), "hand", prefix="second_")
     assert two.nv == 8
-    assert robot.subtree("carriage").nv == 1
+    assert robot.edit.subtree("carriage").nv == 1
     assert robot.random(1, 5).shape == (5, 4)
     assert not robot.problems()
 
@@ -453,9 +453,9 @@ def test_a_joint_that_no_format_has_is_refused_by_name(ending, tmp_path):
 
 def test_a_joint_that_is_defined_elsewhere_has_names_for_its_coordinates():
     robot = with_a_cam()
-    assert robot.coordinate_names == ("shoulder", "cam.q1", "cam.q2", "wrist")
-    assert robot.velocity_names == ("shoulder", "cam.v1", "cam.v2", "wrist")
-    assert robot.coordinate_units == ("rad", "rad", "rad", "rad")
+    assert robot.labels.q == ("shoulder", "cam.q1", "cam.q2", "wrist")
+    assert robot.labels.v == ("shoulder", "cam.v1", "cam.v2", "wrist")
+    assert robot.labels.q_units == ("rad", "rad", "rad", "rad")
 
 
 def test_joints_of_one_name_and_other_code_are_told_apart():

@@ -121,7 +121,7 @@ def test_a_pose_is_a_matrix_a_transform_or_a_point():
 
 def test_a_robot_on_a_ceiling_hangs():
     arm = kt.robots.arm()
-    hung = arm.mounted(CEILING)
+    hung = arm.with_mount(CEILING)
     q = arm.random(0)
     assert hung.gravity_forces(q) == pytest.approx(-arm.gravity_forces(q))
     assert hung.pose(q, "base")[2, 3] == 2.5
@@ -132,7 +132,7 @@ def test_what_floats_cannot_be_mounted():
         with pytest.raises(
             ModelError, match=r"moves freely: its pose .* joint 'root_joint'; only a"
         ):
-            made().mounted((0.0, 0.0, 1.0))
+            made().with_mount((0.0, 0.0, 1.0))
 
 
 # what is done to it afterwards
@@ -192,7 +192,7 @@ def test_a_floating_base_that_is_locked_is_mounted_there():
     again = kt.Robot(assemble(disassemble(stands.model)))
     assert again.frames == stands.frames == dog.frames
     assert again.poses(q[7:]) == pytest.approx(dog.poses(q)[1:])
-    home = stands.mounted((0.0, 0.0, 0.0))
+    home = stands.with_mount((0.0, 0.0, 0.0))
     assert home.frames == dog.frames
     assert home.pose(q[7:], "trunk") == pytest.approx(np.eye(4))
 
@@ -204,7 +204,7 @@ def test_a_floating_base_that_is_locked_is_mounted_there():
 @pytest.mark.parametrize("ending", ["urdf", "xml"])
 @pytest.mark.parametrize("made", [kt.robots.arm, kt.robots.cart_pole, lambda: kt.robots.tree(12)])
 def test_a_file_says_where_a_robot_is_mounted(tmp_path, made, ending):
-    path, hung = tmp_path / f"robot.{ending}", made().mounted(CEILING)
+    path, hung = tmp_path / f"robot.{ending}", made().with_mount(CEILING)
     hung.save(path)
     again = kt.load(path)
     q = hung.random(0)
@@ -218,8 +218,8 @@ def test_a_file_says_where_a_robot_is_mounted(tmp_path, made, ending):
 
 def test_a_link_named_world_that_is_mounted_elsewhere_can_be_written_as_urdf(tmp_path):
     path = tmp_path / "arm.urdf"
-    kt.robots.arm().mounted(CEILING).save(path)
-    twice = kt.load(path).mounted(WALL)
+    kt.robots.arm().with_mount(CEILING).save(path)
+    twice = kt.load(path).with_mount(WALL)
     twice.save(path)
     q = twice.random(0)
     assert relative_error(kt.load(path).poses(q), twice.poses(q)) < EXACT
@@ -239,7 +239,7 @@ def test_a_file_is_loaded_where_and_in_what_field_one_says(tmp_path):
     path = tmp_path / "arm.urdf"
     kt.robots.arm().save(path)
     arm = kt.load(path, gravity=(0.0, 0.0, -1.62), mount=CEILING)
-    expected = kt.robots.arm().with_gravity((0.0, 0.0, -1.62)).mounted(CEILING)
+    expected = kt.robots.arm().with_gravity((0.0, 0.0, -1.62)).with_mount(CEILING)
     q = arm.random(0)
     assert relative_error(arm.poses(q), expected.poses(q)) < EXACT
     assert relative_error(arm.gravity_forces(q), expected.gravity_forces(q)) < EXACT

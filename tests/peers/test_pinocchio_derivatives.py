@@ -126,8 +126,8 @@ def test_the_derivatives_of_a_frames_motion_agree(case, name, axes):
             (acceleration[0], robot.acceleration(q, v, a, name, axes, kind="spatial")),
         ):
             by_q[:3] += np.cross(motion[3:], J, axisb=0, axisc=0)
-    assert worst(robot.velocity_derivatives(q, v, name, axes), velocity) < PEER
-    found = robot.acceleration_derivatives(q, v, a, name, axes, kind="spatial")
+    assert worst(robot.derivatives.velocity(q, v, name, axes), velocity) < PEER
+    found = robot.derivatives.acceleration(q, v, a, name, axes, kind="spatial")
     assert worst(found, acceleration) < PEER
 
 

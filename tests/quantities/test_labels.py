@@ -48,7 +48,7 @@ def test_a_time_is_one_number():
 
 
 def test_labels_follow_the_order_of_coordinates():
-    robot = kt.robots.arm().reorder([f"joint{k}" for k in (3, 1, 2, 4, 5, 6, 7)])
+    robot = kt.robots.arm().edit.reorder([f"joint{k}" for k in (3, 1, 2, 4, 5, 6, 7)])
     assert [x.name for x in labels(robot.model, Kind.CONFIGURATION)][:2] == ["joint3", "joint1"]
 
 

@@ -108,7 +108,7 @@ def test_a_singular_robot_that_is_wholly_accelerated_has_an_answer():
 
 def test_numbers_that_are_arguments_are_not_judged():
     robot = kt.Robot(load_model(FOREARM, base="floating"))
-    family = robot.with_parameters([kt.Payload("l0")])
+    family = robot.parametric([kt.Payload("l0")])
     rng = np.random.default_rng(0)
     q, (v, a) = robot.random(rng), rng.standard_normal((2, robot.nv))
     load = [1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]

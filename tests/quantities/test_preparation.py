@@ -199,12 +199,12 @@ def test_a_pan_tilt_head_whose_first_link_is_massless_has_its_centre_of_mass():
     assert relative_error(robot.center_of_mass(q), center) < EXACT
     assert (
         relative_error(
-            robot.momentum(q, v, about="origin")[:3], 3 * robot.center_of_mass_velocity(q, v)
+            robot.momentum(q, v, about="origin")[:3], 3 * robot.centroidal.velocity(q, v)
         )
         < EXACT
     )
     turning = np.cross([0.0, 2.0, 1.0], center) + np.array([2.0, 0.0, 0.0])
-    assert relative_error(robot.center_of_mass_velocity(q, v), turning) < EXACT
+    assert relative_error(robot.centroidal.velocity(q, v), turning) < EXACT
     assert relative_error(robot.potential_energy(q), 9.81 * 0.4) < EXACT
 
 

@@ -121,7 +121,7 @@ def test_points_are_centres_origins_frames_or_given_ones(arm):
     found = arm.cartesian.generalized(*arm.cartesian.state(q, v, at=points), at=points)
     assert relative_error(found.v, v) < SAME
     J = arm.cartesian.jacobian(q, "tool", (0.1, 0.2, 0.3))
-    moved = arm.add_frame("there", "tool", (0.1, 0.2, 0.3))
+    moved = arm.edit.add_frame("there", "tool", (0.1, 0.2, 0.3))
     assert relative_error(J, moved.jacobian(q, "there")) < SAME
 
 

@@ -41,7 +41,7 @@ def gentle(robot, seed=1):
 def test_a_state_in_another_chart_is_the_same_motion_and_does_the_same_work(robot, chart):
     other = robot.rechart(chart)
     q, v, a, tau = gentle(robot)
-    there, back = robot.conversion(other), other.conversion(robot)
+    there, back = robot.charts.conversion(other), other.charts.conversion(robot)
     y, w, b = there.configuration(q), there.velocity(q, v), there.acceleration(q, v, a)
     assert relative_error(other.poses(y), robot.poses(q)) < SAME
     assert relative_error(other.velocities(y, w), robot.velocities(q, v)) < SAME
@@ -62,14 +62,14 @@ def test_a_state_in_another_chart_is_the_same_motion_and_does_the_same_work(robo
 def test_coriolis_matrices_and_symbols_transform_as_theorem_1_says(robot):
     first, second = robot.rechart("exponential"), robot.rechart("zyx")
     q, v, _, _ = gentle(first)
-    there = first.conversion(second)
+    there = first.charts.conversion(second)
     y, w = there.configuration(q), there.velocity(q, v)
     M, C = first.mass_matrix(q), first.coriolis_matrix(q, v)
     assert relative_error(there.coriolis_matrix(q, v, M, C), second.coriolis_matrix(y, w)) < SAME
     symbols = there.christoffel_symbols(q, M, first.christoffel_symbols(q))
     assert relative_error(symbols, second.christoffel_symbols(y)) < SAME
     with pytest.raises(KinetreeError, match="has quaternions in one of them"):
-        robot.conversion(first).christoffel_symbols(robot.neutral(), M, symbols)
+        robot.charts.conversion(first).christoffel_symbols(robot.neutral(), M, symbols)
 
 
 @pytest.mark.parametrize("sequence", EULER_SEQUENCES)
@@ -101,31 +101,31 @@ def test_a_trajectory_stays_without_jumps_in_every_chart(robot):
     q = spinning(robot, 1.4)
     flipped = q.copy()
     flipped[::3, 7:11] *= -1.0  # the same orientations
-    smooth = robot.continuous(flipped)
+    smooth = robot.charts.continuous(flipped)
     assert np.abs(np.diff(smooth, axis=0)).max() < 0.1
     for chart in ("zyx", "xyz", "zxz"):
         other = robot.rechart(chart)
-        y = robot.conversion(other).trajectory(flipped).q
+        y = robot.charts.conversion(other).trajectory(flipped).q
         assert relative_error(other.poses(y), robot.poses(q)) < SAME
         assert np.abs(np.diff(y, axis=0)).max() < 1.2  # no whole or half turn
     other = robot.rechart("exponential")
-    y = robot.conversion(other).trajectory(flipped).q
+    y = robot.charts.conversion(other).trajectory(flipped).q
     assert relative_error(other.poses(y), robot.poses(q)) < SAME
     sizes = np.linalg.norm(y[:, 6:9], axis=1)
     assert np.pi < sizes.max() < 1.55 * np.pi  # past half a turn, and away from a full one
     jumps = np.linalg.norm(np.diff(y, axis=0), axis=1) > 1.0
     assert jumps.sum() == 1
     with pytest.raises(KinetreeError, match=r"\(times, 12\) is expected"):
-        robot.continuous(q[0])
+        robot.charts.continuous(q[0])
 
 
 @pytest.mark.parametrize("chart", ["exponential", "zyx"])
 def test_velocities_along_a_trajectory_are_the_rates_of_its_coordinates(robot, chart):
     q = spinning(robot, 0.7)  # past half a turn, where other coordinates than the usual are taken
     times = np.linspace(0.0, 1.0, len(q))
-    v = robot.velocities_along(times, q, "spline")
+    v = robot.charts.velocities_along(times, q, "spline")
     other = robot.rechart(chart)
-    y, w, b = robot.conversion(other).trajectory(q, v, np.zeros_like(v))
+    y, w, b = robot.charts.conversion(other).trajectory(q, v, np.zeros_like(v))
     rates = np.gradient(y, times, axis=0)
     assert np.abs(w - rates)[2:-2].max() < 0.02 * np.abs(rates).max()
     assert b.shape == w.shape
@@ -136,14 +136,14 @@ def test_joints_that_do_not_change_their_chart_keep_their_coordinates(robot, cha
     first = robot.rechart("xyz")  # of the joints that change, the positions are the same
     q = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 3.2], [3.0] * 9 + [-9.5]])
     q = np.tile(q, (3, 1))
-    there = first.conversion(first.rechart(chart))
+    there = first.charts.conversion(first.rechart(chart))
     for y in (there.configuration(q), there.trajectory(q).q):
         assert (y[:, [0, 1, 2, 9]] == q[:, [0, 1, 2, 9]]).all()
-    same = first.conversion(first)
+    same = first.charts.conversion(first)
     assert (same.configuration(q) == q).all()
     assert (same.trajectory(q).q == q).all()
     scaled = 2.0 * robot.random(0)  # quaternions of another length, too
-    assert (robot.conversion(robot).configuration(scaled) == scaled).all()
+    assert (robot.charts.conversion(robot).configuration(scaled) == scaled).all()
 
 
 def test_a_spring_that_is_wound_up_keeps_its_energy_in_other_charts():
@@ -153,13 +153,13 @@ def test_a_spring_that_is_wound_up_keeps_its_energy_in_other_charts():
     robot = assembly.robot("fixed").without("gravity")
     other = robot.rechart("zyx")
     q = np.array([0.0, 0.0, 0.0, 1.0, 3.2])
-    y = robot.conversion(other).configuration(q)
+    y = robot.charts.conversion(other).configuration(q)
     assert other.potential_energy(y) == robot.potential_energy(q) == pytest.approx(25.6)
 
 
 def test_the_same_robot_in_other_charts_is_expected(robot):
     with pytest.raises(KinetreeError, match="have other joints"):
-        robot.conversion(kt.robots.arm())
+        robot.charts.conversion(kt.robots.arm())
 
 
 def mixed(q):
@@ -175,7 +175,7 @@ def test_in_generalised_speeds_the_motion_is_the_same():
     arm = kt.robots.arm()
     rng = np.random.default_rng(3)
     q, nu, dnu, tau = arm.random(rng), *rng.standard_normal((3, 7))
-    speeds = arm.in_speeds(mixed, 7)
+    speeds = arm.charts.in_speeds(mixed, 7)
     A = speeds.matrix(q)
     assert relative_error(A, np.array(mixed(q.tolist()))) < SAME
     v, h = A @ nu, 1e-6
@@ -212,7 +212,7 @@ def test_quaternions_have_speeds_too(robot):
             A[6 + i][6:9] = list(row)
         return A
 
-    speeds = robot.in_speeds(in_world, 10)
+    speeds = robot.charts.in_speeds(in_world, 10)
     nu = np.linalg.solve(speeds.matrix(q), v)
     dnu = speeds.forward_dynamics(q, nu, tau)
     h = 1e-6
@@ -225,7 +225,7 @@ def test_quaternions_have_speeds_too(robot):
 def test_fewer_speeds_hold_the_robot_to_what_they_allow():
     # a double pendulum whose second angle is held to twice the first: one speed
     robot = kt.robots.double_pendulum()
-    speeds = robot.in_speeds(lambda q: [[1.0], [2.0]], 1)
+    speeds = robot.charts.in_speeds(lambda q: [[1.0], [2.0]], 1)
     q, nu, tau = robot.random(0), np.array([0.3]), np.array([0.1, -0.2])
     A = np.array([[1.0], [2.0]])
     M, bias = robot.mass_matrix(q), robot.bias_forces(q, A @ nu)
@@ -236,8 +236,8 @@ def test_fewer_speeds_hold_the_robot_to_what_they_allow():
 def test_wrong_speeds_are_refused():
     arm = kt.robots.arm()
     with pytest.raises(KinetreeError, match=r"matrix of shape \(7, 7\); \(7, 3\)"):
-        arm.in_speeds(mixed, 3)
+        arm.charts.in_speeds(mixed, 3)
     with pytest.raises(KinetreeError, match="how many speeds"):
-        arm.in_speeds(mixed, 0)
+        arm.charts.in_speeds(mixed, 0)
     with pytest.raises(kt.errors.UnknownNameError, match="factorization"):
-        arm.in_speeds(mixed, 7).coriolis_matrix(arm.neutral(), np.zeros(7), "other")
+        arm.charts.in_speeds(mixed, 7).coriolis_matrix(arm.neutral(), np.zeros(7), "other")

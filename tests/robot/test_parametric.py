@@ -16,7 +16,7 @@ from tests.tolerances import EXACT, relative_error
 STEP = 1e-30
 ROBOT = kt.robots.arm()
 PARAMETERS = (kt.Inertial("link4"), kt.Payload("tool"), kt.Placement("joint3"))
-FAMILY = ROBOT.with_parameters(PARAMETERS)
+FAMILY = ROBOT.parametric(PARAMETERS)
 
 
 def complex_step(function, p):
@@ -95,7 +95,7 @@ WITHOUT_MASS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", WITHOUT_MASS.values(), ids=WITHOUT_MASS)
 def test_bodies_without_mass_are_the_same_by_every_method(numbers):
-    family = ROBOT.with_parameters([kt.Inertial("link4")])
+    family = ROBOT.parametric([kt.Inertial("link4")])
     q, v, a = motion((3,))
     for quantity, arrays in (
         ("inverse_dynamics", (q, v, a)),
@@ -115,7 +115,7 @@ def test_bodies_without_mass_are_the_same_by_every_method(numbers):
 
 def test_joint_forces_are_linear_in_inertial_parameters():
     q, v, a = motion()
-    family = ROBOT.with_parameters([kt.Inertial(name) for name in ROBOT.bodies])
+    family = ROBOT.parametric([kt.Inertial(name) for name in ROBOT.bodies])
     p = family.parameters
     D = family.inverse_dynamics_derivative(q, v, a, p)
     assert relative_error(D @ p, ROBOT.inverse_dynamics(q, v, a)) < EXACT
@@ -167,14 +167,14 @@ def test_numbers_are_named():
 )
 def test_what_is_no_parameter_is_an_error(parameters, error, words):
     with pytest.raises(error, match=words):
-        ROBOT.with_parameters(parameters)
+        ROBOT.parametric(parameters)
 
 
 def test_one_parameter_needs_no_list():
-    one, listed = (ROBOT.with_parameters(x) for x in (kt.Payload("tool"), [kt.Payload("tool")]))
+    one, listed = (ROBOT.parametric(x) for x in (kt.Payload("tool"), [kt.Payload("tool")]))
     assert one.labels == listed.labels
     with pytest.raises(KinetreeError, match="7 is no parameter"):
-        ROBOT.with_parameters(7)
+        ROBOT.parametric(7)
 
 
 def test_too_few_numbers_are_an_error():

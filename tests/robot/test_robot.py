@@ -25,16 +25,16 @@ def test_it_names_its_parts(arm):
 
 
 def test_every_coordinate_and_velocity_has_a_name_and_a_unit(arm):
-    assert arm.coordinate_names == arm.velocity_names == arm.joints
-    assert arm.coordinate_units == ("rad",) * 7
-    assert arm.velocity_units == ("rad/s",) * 7
-    robot = kt.robots.arm(base="floating").reorder([*arm.joints, "root_joint"])
+    assert arm.labels.q == arm.labels.v == arm.joints
+    assert arm.labels.q_units == ("rad",) * 7
+    assert arm.labels.v_units == ("rad/s",) * 7
+    robot = kt.robots.arm(base="floating").edit.reorder([*arm.joints, "root_joint"])
     base = ("x", "y", "z", "qx", "qy", "qz", "qw")
-    assert robot.coordinate_names == (*arm.joints, *(f"root_joint.{x}" for x in base))
-    assert robot.coordinate_units[7:] == ("m",) * 3 + ("",) * 4
+    assert robot.labels.q == (*arm.joints, *(f"root_joint.{x}" for x in base))
+    assert robot.labels.q_units[7:] == ("m",) * 3 + ("",) * 4
     base = ("vx", "vy", "vz", "wx", "wy", "wz")
-    assert robot.velocity_names == (*arm.joints, *(f"root_joint.{x}" for x in base))
-    assert robot.velocity_units[7:] == ("m/s",) * 3 + ("rad/s",) * 3
+    assert robot.labels.v == (*arm.joints, *(f"root_joint.{x}" for x in base))
+    assert robot.labels.v_units[7:] == ("m/s",) * 3 + ("rad/s",) * 3
 
 
 def test_a_joint_that_follows_another_has_no_coordinate_to_name():
@@ -42,8 +42,8 @@ def test_a_joint_that_follows_another_has_no_coordinate_to_name():
     assembly.add("left", "base", Prismatic("x"), mass=1.0, name="grip")
     assembly.add("right", "base", Prismatic("-x"), mass=1.0, mimic="grip")
     robot = assembly.robot()
-    assert robot.coordinate_names == robot.velocity_names == ("grip",)
-    assert robot.coordinate_units == ("m",)
+    assert robot.labels.q == robot.labels.v == ("grip",)
+    assert robot.labels.q_units == ("m",)
 
 
 def test_limits_are_arrays_of_the_coordinates(arm):
@@ -185,7 +185,7 @@ def test_operation_counts_do_not_creep_up(arm):
     ("call", "message"),
     [
         (lambda r: kt.Robot("arm.urdf"), r"Robot\('arm.urdf'\): a Model is .* kinetree.load"),
-        (lambda r: r.attach("hand.urdf", "tool"), "other='hand.urdf': a robot is expected"),
+        (lambda r: r.edit.attach("hand.urdf", "tool"), "other='hand.urdf': a robot is expected"),
         (
             lambda r: r.inverse_dynamics(*np.zeros((3, 7)), external=np.zeros(6)),
             "external is a ndarray; names of frames",

@@ -174,7 +174,7 @@ def test_robots_of_a_batch_may_differ():
     tool, record = kt.Payload("tool"), ["energy"]
     run = ARM.simulate(*start, law, time=0.1, every=100, parameters={tool: loads}, record=record)
     for k in range(3):
-        heavy = kt.Robot(ARM.with_parameters([tool]).with_numbers(loads[k]))
+        heavy = kt.Robot(ARM.parametric([tool]).with_numbers(loads[k]))
         alone = heavy.simulate(*start, law, time=0.1, every=100, record=record)
         assert relative_error(run.q[k], alone.q) < 1e-10
         assert relative_error(run["energy"][k], alone["energy"]) < 1e-10

@@ -135,7 +135,7 @@ class MaximalBodies:
         x, R, linear, angular = self.state()
         poses, velocities = self.robot.cartesian.configuration, self.robot.cartesian.velocity
         q, pose_residual = poses(x, R)
-        self._q = self.robot.continuous([self._q, q])[-1]
+        self._q = self.robot.charts.continuous([self._q, q])[-1]
         v, velocity_residual = velocities(self._q, linear, angular)
         return GeneralizedState(self._q.copy(), v, pose_residual, velocity_residual)
 

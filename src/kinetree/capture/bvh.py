@@ -61,8 +61,8 @@ class MotionCapture:
     up: str
 
     def velocities(self, method: Literal["difference", "spline"] = "difference") -> Array:
-        """The velocities at all frames, (frames, nv); see `Robot.velocities_along`."""
-        return self.robot.velocities_along(self.times, self.q, method)
+        """The velocities at all frames, (frames, nv); see `Robot.charts.velocities_along`."""
+        return self.robot.charts.velocities_along(self.times, self.q, method)
 
 
 def read_bvh(
@@ -103,9 +103,9 @@ def read_bvh(
     q = _configurations(recording, robot, scale, up, positions)
     if chart != "quaternion":
         other = robot.rechart(chart)
-        robot, q = other, robot.conversion(other).trajectory(q).q
+        robot, q = other, robot.charts.conversion(other).trajectory(q).q
     times = np.arange(len(q)) * recording.frame_time
-    return MotionCapture(robot, times, robot.continuous(q), scale, up)
+    return MotionCapture(robot, times, robot.charts.continuous(q), scale, up)
 
 
 def read_recording(file: str | os.PathLike[str]) -> Recording:

@@ -68,7 +68,7 @@ def fit_human(
     figure = human("floating", _proportions(skeleton, mass))
     x, R = _targets(capture, skeleton, figure)
     q, residual = figure.cartesian.configuration(x, R, at="origin", method="least-squares")
-    return Fit(figure, figure.continuous(q), residual, found)
+    return Fit(figure, figure.charts.continuous(q), residual, found)
 
 
 def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:

@@ -169,7 +169,7 @@ def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
     status = job.states.stat()
     parts = (
         robot.model.digest,
-        (*robot.coordinate_names, *robot.velocity_names),
+        (*robot.labels.q, *robot.labels.v),
         (job.quantity, kernel.method, sorted(job.settings.items()), list(job.zero), list(job.keep)),
         (str(job.states.resolve()), status.st_size, status.st_mtime_ns),
         (job.output.suffix, rows),

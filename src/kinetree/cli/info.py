@@ -36,14 +36,14 @@ def summary(robot: Robot) -> dict[str, Any]:
         "gravity": robot.gravity.tolist(),
         "bodies": [_body(robot, body) for body in model.bodies],
         "coordinates": _rows(
-            robot.coordinate_names,
-            robot.coordinate_units,
+            robot.labels.q,
+            robot.labels.q_units,
             lower=robot.limits.lower,
             upper=robot.limits.upper,
         ),
         "velocities": _rows(
-            robot.velocity_names,
-            robot.velocity_units,
+            robot.labels.v,
+            robot.labels.v_units,
             limit=robot.limits.velocity,
             effort=robot.limits.effort,
         ),

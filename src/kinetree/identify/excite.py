@@ -123,7 +123,7 @@ def exciting_motion(
         free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)
         raise KinetreeError(
             f"exciting_motion: joint {free!r} moves freely, and no drive can make it follow a "
-            "motion; fix the base, or excite robot.subtree(...)"
+            "motion; fix the base, or excite robot.edit.subtree(...)"
         )
     chosen = CURVES[curve](duration, harmonics)
     search = _Search(robot, chosen, drives, criterion, workspace or {}, samples)
@@ -201,7 +201,7 @@ class _Search:
         Y = self.robot.regressor(*motion)[..., pivots[pivots < n]]
         if not parameters.drives:
             return Y
-        D = self.robot.drive_regressor(*motion)
+        D = self.robot.regressors.drive(*motion)
         own = np.zeros((*Y.shape[:2], int((pivots >= n).sum())))
         for column, k, which in self._drive_columns():
             own[:, k, column] = D[:, k, FIVE.index(which)]

@@ -112,7 +112,7 @@ def _checked(base: BaseParameters, factors: Factors, weights: str) -> Factors:
 
 def _check_forces(estimate: Estimate) -> None:
     """Refuse forces that were not measured, and name joints whose forces are zero throughout."""
-    names = estimate.base.parameters.robot.velocity_names
+    names = estimate.base.parameters.robot.labels.v
     driven = estimate.base.parameters.drive_of
     factors = estimate.factors
     zero = [k for k, (_, _, t) in enumerate(factors.split()) if factors.rows[k] and not t.any()]
@@ -134,7 +134,7 @@ def _warn(estimate: Estimate, logs: Any) -> None:
         still = np.flatnonzero(np.ptp(logs.q, axis=0) < STILL)
         if still.size:
             _remark(
-                f"{logs.source}: {_listed([logs.robot.coordinate_names[k] for k in still])} does "
+                f"{logs.source}: {_listed([logs.robot.labels.q[k] for k in still])} does "
                 "not move, so the log says little about its friction and what it carries"
             )
     if estimate.unknown.size:

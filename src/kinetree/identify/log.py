@@ -106,7 +106,7 @@ class Log:
         return {"q": nq, "tau": nv, "v": nv, "a": nv}
 
     def _columns(self, name: str) -> tuple[str, ...]:
-        return self.robot.coordinate_names if name == "q" else self.robot.velocity_names
+        return self.robot.labels.q if name == "q" else self.robot.labels.v
 
     # checks
 
@@ -162,8 +162,8 @@ class Log:
     def _check_degrees(self, time: Array, q: Array) -> None:
         """Refuse angles that only degrees can be: far outside their limits, or far too fast."""
         lower, upper = self.robot.limits.lower, self.robot.limits.upper
-        for k, name in enumerate(self.robot.coordinate_names):
-            if self.robot.coordinate_units[k] != "rad":
+        for k, name in enumerate(self.robot.labels.q):
+            if self.robot.labels.q_units[k] != "rad":
                 continue
             if np.isfinite([lower[k], upper[k]]).all():
                 far = float(np.abs(q[:, k]).max(initial=0.0))
@@ -185,7 +185,7 @@ class Log:
         """Refuse velocities that are not the rates of the configurations, such as degrees/s."""
         rates = np.diff(q, axis=0) / np.diff(time)[:, None]
         ours, theirs = np.median(np.abs(rates), axis=0), np.median(np.abs(v), axis=0)
-        for k, name in enumerate(self.robot.velocity_names):
+        for k, name in enumerate(self.robot.labels.v):
             if ours[k] > 1e-3 and not 0.1 < theirs[k] / ours[k] < 10.0:
                 raise LogError(
                     f"{self.source}: the velocity of joint {name!r} is {theirs[k]:.4g} (median), "
@@ -211,7 +211,7 @@ class Log:
         if (counts == counts[0]).all():
             which_ones = f"{counts[0]} measurements of every joint"
         else:
-            joint = self.robot.velocity_names[worst]
+            joint = self.robot.labels.v[worst]
             which_ones = f"{new.sum()} measurements, {counts[worst]} of them of joint {joint!r},"
         remark = f"{which_ones} are not used: {reason}"
         return replace(self, keep=self.keep & ~gone, remarks=(*self.remarks, remark))

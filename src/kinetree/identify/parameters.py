@@ -70,7 +70,7 @@ class Parameters:
         """What each parameter is, such as "link7.mass" or "elbow.damping"."""
         joints = [self.robot.model.bodies[i].joint_name for i in self.driven]
         own = [f"{joint}.{name}" for joint in joints for name in self.drives]
-        return (*self.robot.inertial_names, *own)
+        return (*self.robot.regressors.names, *own)
 
     @cached_property
     def driven(self) -> tuple[int, ...]:
@@ -165,7 +165,7 @@ class Parameters:
         ) -> list[Array]:
             parts = [[x] for x in rows(q, v, a)]
             if self.drives:
-                D = self.robot.drive_regressor(q, v, a)
+                D = self.robot.regressors.drive(q, v, a)
                 for k, part in enumerate(parts):
                     part.append(D[:, k, numbers[k]])
             if last is not None:

@@ -97,7 +97,7 @@ def payload(robot: Robot, log: Log, frame: str, trust: float = 3.0) -> Load:
         null = np.linalg.svd(R)[2][np.linalg.matrix_rank(R) :]
         deviations[np.abs(null).max(axis=0, initial=0.0) > 1e-3] = np.inf
     center, inertia = phi[1:4] / phi[0], to_order(phi, "mujoco")[4:][np.array(SYMMETRIC)]
-    new = robot.attach_payload(frame, float(phi[0]), center.tolist(), inertia)
+    new = robot.edit.attach_payload(frame, float(phi[0]), center.tolist(), inertia)
     return Load(frame, phi, deviations, new)
 
 

@@ -27,7 +27,7 @@ def plot(found: Identified, path: str | Path | None = None, log: Log | None = No
     if log is None:
         raise KinetreeError("plot: the logs were streamed; say which one to draw, log=...")
     before, after = found.predicted(log, found.before), found.predicted(log)
-    names = found.before.velocity_names
+    names = found.before.labels.v
     figure = package("matplotlib.figure", "plot").Figure(
         figsize=(8.0, 1.0 + 1.4 * len(names)), layout="constrained"
     )

@@ -127,7 +127,7 @@ def _array(
     robot: Robot, table: Mapping[str, Array], kind: str, source: str, count: int
 ) -> Array | None:
     """All columns of a kind as one array; None if there is none of an optional kind."""
-    names = robot.coordinate_names if kind == "q" else robot.velocity_names
+    names = robot.labels.q if kind == "q" else robot.labels.v
     if kind in table and np.ndim(table[kind]) == 2:
         return _numbers(table, kind, source).copy()
     if kind in table and len(names) == 1:

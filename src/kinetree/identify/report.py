@@ -79,7 +79,7 @@ def _errors(found: Identified) -> Table:
             joint,
             *(f"{x:.4g} %" if head[j] == "relative" else f"{x:.4g}" for j, x in enumerate(row, 1)),
         ]
-        for joint, row in zip(found.before.velocity_names, np.transpose(columns), strict=True)
+        for joint, row in zip(found.before.labels.v, np.transpose(columns), strict=True)
     ]
     return head, rows
 

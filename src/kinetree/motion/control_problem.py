@@ -78,7 +78,7 @@ class ControlProblem:
         if (self.lower > self.upper).any():
             i = int(np.argmax(self.lower > self.upper))
             raise KinetreeError(
-                f"the lower bound of {robot.velocity_names[self.motors[i]]!r} is above the upper "
+                f"the lower bound of {robot.labels.v[self.motors[i]]!r} is above the upper "
                 f"one: {self.lower[i]:g} > {self.upper[i]:g}"
             )
         self._cost, self._final = cost, final

@@ -32,11 +32,11 @@ class Flat:
 
     @cached_property
     def _into(self) -> Any:
-        return self.original.conversion(self.robot)
+        return self.original.charts.conversion(self.robot)
 
     @cached_property
     def _back(self) -> Any:
-        return self.robot.conversion(self.original)
+        return self.robot.charts.conversion(self.original)
 
     @cached_property
     def turns(self) -> list[int]:
@@ -53,7 +53,7 @@ class Flat:
         y = self._into.configuration(q)
         if near is not None:
             pairs = np.stack([near, y], axis=1)
-            y = np.stack([self.robot.continuous(pair)[1] for pair in pairs])
+            y = np.stack([self.robot.charts.continuous(pair)[1] for pair in pairs])
         found = [y]
         if rates:
             found.append(self._into.velocity(q, rates[0], y))
@@ -127,6 +127,6 @@ def check_ends(robot: Robot, q: Array, which: str) -> None:
     if outside.any():
         k, i = np.argwhere(outside)[0]
         raise KinetreeError(
-            f"{robot.coordinate_names[i]!r} is {q[k, i]:.6g} in the {which} state, outside of its "
+            f"{robot.labels.q[i]!r} is {q[k, i]:.6g} in the {which} state, outside of its "
             f"limits {lower[i]:.6g} to {upper[i]:.6g}"
         )

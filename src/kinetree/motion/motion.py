@@ -64,7 +64,7 @@ class Motion:
                 f"times has shape {self.times.shape} and q {path.shape}; increasing times are "
                 f"expected, at least two, and q of shape (times, {robot.nq})"
             )
-        self.q = robot.continuous(robot.normalize(path))
+        self.q = robot.charts.continuous(robot.normalize(path))
         self._v = None if v is None else _rates("v", v, count, robot.nv)
         self._a = None if a is None else _rates("a", a, count, robot.nv)
         if self._v is not None and robot.nq == robot.nv:

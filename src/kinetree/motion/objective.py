@@ -92,7 +92,7 @@ class Part:
                 crossed.pop("tau", None)
                 self._add_crossed(local, crossed, A)
         if "tau" in found.first and exact:
-            bent = self.robot.inverse_dynamics_second_derivatives(q, v, a, found.first["tau"])
+            bent = self.robot.derivatives.inverse_dynamics_second(q, v, a, found.first["tau"])
             names = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
             for key, block in zip(names, bent, strict=True):
                 pairs[key] = pairs[key] + block if key in pairs else block

@@ -31,7 +31,7 @@ def constrain(problem: Problem) -> None:
 def _limit(problem: Problem, kind: str) -> None:
     """The limits of joints of one kind, at all samples."""
     original, nv = problem.flat.original, problem.robot.nv
-    names = original.velocity_names
+    names = original.labels.v
     lower, upper, velocity, effort = original.limits
     if kind == "q" and problem.flat.same:
         scale = np.where(np.isfinite(upper - lower), np.maximum(upper - lower, 1e-3), 1.0)
@@ -55,7 +55,7 @@ def _free_root(problem: Problem) -> None:
     bound = np.full(nv, np.inf)
     bound[root] = 0.0
     weight = robot.total_mass * max(float(np.linalg.norm(robot.gravity)), 1.0)
-    names = problem.flat.original.velocity_names
+    names = problem.flat.original.labels.v
     term = Bounds("tau", -bound, bound, np.full(nv, weight), names, "root force")
     problem.add(_exact_times(problem, 0.0, 1.0), term)
 

@@ -29,7 +29,13 @@ QUANTITIES: dict[str, Quantity] = (
     | CARTESIAN
 )
 PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
-"""The quantities that are methods of Robot."""
+"""The quantities that users can call on a robot; `calling` says how."""
+
+
+def calling(quantity: str) -> str:
+    """How users call a quantity on a robot: a method, or a door and its method."""
+    return QUANTITIES[quantity].called or quantity
+
 
 __all__ = [
     "ANY_FRAME",
@@ -42,6 +48,7 @@ __all__ = [
     "Kind",
     "Method",
     "Quantity",
+    "calling",
     "christoffel_pattern",
     "plain",
 ]

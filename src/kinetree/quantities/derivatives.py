@@ -126,12 +126,14 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q,),
         BY_Q,
         loads=True,
+        called="derivatives.gravity_forces",
     ),
     "mass_matrix_derivatives": Quantity(
         "The derivative of the mass matrix",
         one(algorithms.mass_derivatives, CORIOLIS, INERTIAS),
         (Q,),
         BY_Q,
+        called="derivatives.mass_matrix",
     ),
     "mass_matrix_inverse_derivatives": Quantity(
         "The derivative of the mass matrix's inverse",
@@ -140,6 +142,7 @@ DERIVATIVES: dict[str, Quantity] = {
         BY_Q,
         regular=True,
         mass_matrix=INVERTIBLE,
+        called="derivatives.mass_matrix_inverse",
     ),
     "velocity_derivatives": Quantity(
         "The derivatives of a frame's velocity",
@@ -147,6 +150,7 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q, V),
         BY_Q_V,
         settings=FRAME,
+        called="derivatives.velocity",
     ),
     "acceleration_derivatives": Quantity(
         "The derivatives of a frame's acceleration",
@@ -154,6 +158,7 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q, V, A),
         BY_Q_V_A,
         settings=FRAME | {"kind": ("classical", "spatial")},
+        called="derivatives.acceleration",
     ),
     "momentum_derivatives": Quantity(
         "The derivatives of the momentum",
@@ -161,6 +166,7 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q, V),
         BY_Q_V,
         settings={"about": POINTS},
+        called="derivatives.momentum",
     ),
     "momentum_rate_derivatives": Quantity(
         "The derivatives of the momentum's rate",
@@ -168,6 +174,7 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q, V, A),
         BY_Q_V_A,
         settings={"about": POINTS},
+        called="derivatives.momentum_rate",
     ),
     "inverse_dynamics_weighted_second_derivatives": Quantity(
         "The second derivatives of a weighted sum of joint forces",
@@ -193,6 +200,7 @@ DERIVATIVES: dict[str, Quantity] = {
         (Q, V, A),
         SECONDS,
         loads=True,
+        called="derivatives.inverse_dynamics_second",
     ),
     "forward_dynamics_second_derivatives": Quantity(
         "The second derivatives of every acceleration",
@@ -202,5 +210,6 @@ DERIVATIVES: dict[str, Quantity] = {
         loads=True,
         regular=True,
         mass_matrix=INVERTIBLE,
+        called="derivatives.forward_dynamics_second",
     ),
 }

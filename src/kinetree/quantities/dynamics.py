@@ -228,6 +228,7 @@ DYNAMICS: dict[str, Quantity] = {
         (Q, V, A),
         {"rate": WRENCH},
         settings={"about": POINTS},
+        called="centroidal.momentum_rate",
     ),
     "effort": Quantity(
         "The weighted sum of squared joint forces",

@@ -155,23 +155,27 @@ KINEMATICS: dict[str, Quantity] = {
         one(algorithms.center_of_mass_velocity, TUTORIAL, WHOLE),
         (Q, V),
         {"velocity": "x y z in the world, m/s"},
+        called="centroidal.velocity",
     ),
     "center_of_mass_acceleration": Quantity(
         "The acceleration of the centre of mass",
         one(algorithms.center_of_mass_acceleration, TUTORIAL, WHOLE),
         (Q, V, A),
         {"acceleration": "x y z in the world, m/s^2"},
+        called="centroidal.acceleration",
     ),
     "center_of_mass_jacobian": Quantity(
         "The Jacobian of the centre of mass",
         one(algorithms.center_of_mass_jacobian, TUTORIAL, WHOLE),
         (Q,),
         {"jacobian": "rows x y z, columns in the order of v"},
+        called="centroidal.jacobian",
     ),
     "center_of_mass_jacobian_rate": Quantity(
         "The time derivative of the Jacobian of the centre of mass",
         one(rate_of(algorithms.center_of_mass_jacobian), TUTORIAL, WHOLE),
         (Q, V),
         {"rate": "rows x y z, columns in the order of v"},
+        called="centroidal.jacobian_rate",
     ),
 }

@@ -136,7 +136,8 @@ class Quantity:
         refused for other robots.
     rigid: whether it has an answer for a robot without moving joints.
     closed_form: whether it can be written down with symbols.
-    public: whether it is a method of Robot, or only used by others.
+    public: whether users can call it on a robot, or only others use it.
+    called: how users call it there, if not by its name; such as "centroidal.velocity".
     """
 
     summary: str
@@ -151,6 +152,7 @@ class Quantity:
     rigid: bool = False
     closed_form: bool = True
     public: bool = True
+    called: str = ""
 
 
 def one(

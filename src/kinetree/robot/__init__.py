@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.robot.charts import Charts
 from kinetree.robot.core import JointLimits
 from kinetree.robot.coriolis import Coriolis
-from kinetree.robot.derivatives import Differential
+from kinetree.robot.doors import Doors
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
 from kinetree.robot.kinematics import Kinematics
-from kinetree.robot.link_door import Links
+from kinetree.robot.linearization import Linearized
 from kinetree.robot.motion import Moving
-from kinetree.robot.regressors import Regressors
+from kinetree.robot.regressors import Regressed
 from kinetree.robot.simulation import Simulated
 from kinetree.robot.viewing import Viewed
 
@@ -28,10 +27,9 @@ class Robot(
     Kinematics,
     Dynamics,
     Coriolis,
-    Regressors,
-    Differential,
-    Links,
-    Charts,
+    Regressed,
+    Linearized,
+    Doors,
     Simulated,
     Moving,
     Editing,

@@ -31,6 +31,18 @@ class JointLimits(NamedTuple):
     effort: Array
 
 
+class Labels(NamedTuple):
+    """What each entry of q and v is called, such as "elbow" or "base.qw", and its SI unit.
+
+    Units are such as "rad" and "m/s"; those of a quaternion are empty.
+    """
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_units: tuple[str, ...]
+
+
 class Core:
     """A model and the kernels made from it."""
 
@@ -61,27 +73,15 @@ class Core:
         return tuple(self.model.bodies[i].joint_name for i in self.model.coordinate_order)
 
     @cached_property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """What each entry of q is called: the joint's name, as "elbow" or "base.qw".
-
-        Their SI units are `coordinate_units`; a quaternion's are empty.
-        """
-        return tuple(label.name for label in self.model.coordinate_labels)
-
-    @cached_property
-    def coordinate_units(self) -> tuple[str, ...]:
-        """The SI unit of each entry of q, such as "rad" or "m"; empty where it has none."""
-        return tuple(label.unit for label in self.model.coordinate_labels)
-
-    @cached_property
-    def velocity_names(self) -> tuple[str, ...]:
-        """What each entry of v is called: the joint's name, as "elbow" or "base.vx"."""
-        return tuple(label.name for label in self.model.velocity_labels)
-
-    @cached_property
-    def velocity_units(self) -> tuple[str, ...]:
-        """The SI unit of each entry of v, such as "rad/s" or "m/s"."""
-        return tuple(label.unit for label in self.model.velocity_labels)
+    def labels(self) -> Labels:
+        """What each entry of q and v is called, and its SI unit."""
+        q, v = self.model.coordinate_labels, self.model.velocity_labels
+        return Labels(
+            tuple(label.name for label in q),
+            tuple(label.name for label in v),
+            tuple(label.unit for label in q),
+            tuple(label.unit for label in v),
+        )
 
     @cached_property
     def frames(self) -> tuple[str, ...]:
@@ -303,6 +303,17 @@ class Core:
             )
         kernel = self._kernels.ask(quantity, method, tuple(external), settings)
         return kernel.call((*arrays, *external.values()), out)
+
+
+class Door:
+    """A group of a robot's methods under one name, such as `robot.cartesian`.
+
+    Arguments:
+        robot: whose methods they are.
+    """
+
+    def __init__(self, robot: Core) -> None:
+        self._robot = robot
 
 
 def _shape(batch: Any) -> tuple[int, ...]:

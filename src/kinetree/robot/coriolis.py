@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +10,6 @@ from kinetree._lazy import cached_property
 from kinetree.algorithms.coriolis import Factor
 from kinetree.errors import KinetreeError, among
 from kinetree.quantities import christoffel_pattern
-from kinetree.robot.charts.coordinates import InCoordinates
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, Factorization, Out, Outs
 
@@ -145,18 +141,3 @@ class Coriolis(Core):
         """
         p, rate = self._compute("momentum_observer", (q, v, tau, residual), out)
         return p, rate
-
-    def in_coordinates(
-        self, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int
-    ) -> InCoordinates:
-        """The equations of motion in other coordinates y, with q = chart(y).
-
-        Arguments:
-            chart: from the coordinates y to q, written over any scalar with the functions of
-                `kinetree.scalar`.
-            count: how many coordinates y has.
-
-        Returns:
-            M, C, g, forces and Christoffel symbols in y, compiled when first asked for.
-        """
-        return InCoordinates(self._kernels, chart, count)

@@ -7,20 +7,9 @@ each has length nv, whatever the chart. `robot.kernel(...)` differentiates every
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from kinetree.algorithms.hold import DEGREE, SMALL
-from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.compiler.runtime.memory import empty
-from kinetree.errors import KinetreeError, among
-from kinetree.robot import uses
-from kinetree.robot.checks import number
-from kinetree.robot.core import Core
+from kinetree.robot.core import Door
 from kinetree.typing import (
     About,
     AccelerationKind,
@@ -28,18 +17,9 @@ from kinetree.typing import (
     ArrayLike,
     Axes,
     External,
-    ForwardDerivativesMethod,
-    InverseDerivativesMethod,
     Out,
     Outs,
-    StepMethod,
 )
-
-STATE = ("q", "v", "tau")
-COMPILED_JACOBIAN = 10_000
-"""Operations of a step times velocities: beyond, its derivatives are found row by row."""
-COMPILED_HOLD = 10
-"""Up to so many velocities, the linearised motion over a step is one kernel."""
 
 
 class Derivatives(NamedTuple):
@@ -71,60 +51,10 @@ class SecondDerivatives(NamedTuple):
     qu: Array
 
 
-class Differential(Core):
-    """Derivatives of first and second order, and what optimisation and control build on them."""
+class Differential(Door):
+    """Derivatives of quantities other than dynamics, and second derivatives: `robot.derivatives`."""
 
-    # first order
-
-    def inverse_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        external: External | None = None,
-        method: InverseDerivativesMethod = "",
-        out: Outs = None,
-    ) -> Derivatives:
-        """The derivatives of joint forces by q, v and a: [i, j] of tau_i by j.
-
-        Arguments:
-            q, v, a, external: as in `inverse_dynamics`; wrenches stay the same in their frames,
-                forces on points in the world.
-            method: "analytic" (in O(N d)), "balafoutis-patel" (link by link, as Guenter & Rose
-                have it) or "graph" (the program of inverse dynamics, differentiated); by default
-                the cheapest, which `robot.kernel("inverse_dynamics_derivatives").method` names.
-            out: three arrays to write into.
-
-        Returns:
-            dq, dv, da, each (..., nv, nv); the last is the mass matrix.
-        """
-        results = self._compute("inverse_dynamics_derivatives", (q, v, a), out, method, external)
-        return Derivatives(*results)
-
-    def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        external: External | None = None,
-        method: ForwardDerivativesMethod = "",
-        out: Outs = None,
-    ) -> ForwardDerivatives:
-        """The derivatives of accelerations by q, v and tau.
-
-        Arguments:
-            q, v, tau, external: as in `forward_dynamics`.
-            method: "analytic" (by those of inverse dynamics and the factors of the mass matrix) or
-                "graph" (the articulated-body algorithm, differentiated); by default the cheaper.
-            out: three arrays to write into.
-
-        Returns:
-            dq, dv, dtau, each (..., nv, nv); the last is the inverse of the mass matrix.
-        """
-        results = self._compute("forward_dynamics_derivatives", (q, v, tau), out, method, external)
-        return ForwardDerivatives(*results)
-
-    def gravity_forces_derivatives(
+    def gravity_forces(
         self, q: ArrayLike, external: External | None = None, out: Out = None
     ) -> Array:
         """The derivative by q of the forces that hold the robot at rest.
@@ -138,9 +68,9 @@ class Differential(Core):
         Returns:
             (..., nv, nv).
         """
-        return self._compute("gravity_forces_derivatives", (q,), out, external=external)
+        return self._robot._compute("gravity_forces_derivatives", (q,), out, external=external)
 
-    def mass_matrix_derivatives(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, out: Out = None) -> Array:
         """The derivative of the mass matrix: [i, j, k] of M_ij along k.
 
         Arguments:
@@ -150,9 +80,9 @@ class Differential(Core):
         Returns:
             (..., nv, nv, nv).
         """
-        return self._compute("mass_matrix_derivatives", (q,), out)
+        return self._robot._compute("mass_matrix_derivatives", (q,), out)
 
-    def mass_matrix_inverse_derivatives(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix_inverse(self, q: ArrayLike, out: Out = None) -> Array:
         """The derivative of the mass matrix's inverse; for small robots.
 
         Arguments:
@@ -162,9 +92,9 @@ class Differential(Core):
         Returns:
             (..., nv, nv, nv).
         """
-        return self._compute("mass_matrix_inverse_derivatives", (q,), out)
+        return self._robot._compute("mass_matrix_inverse_derivatives", (q,), out)
 
-    def velocity_derivatives(
+    def velocity(
         self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Outs = None
     ) -> tuple[Array, Array]:
         """The derivatives by q and v of a frame's velocity J v.
@@ -176,10 +106,10 @@ class Differential(Core):
         Returns:
             dq, dv, each (..., 6, nv).
         """
-        dq, dv = self._compute("velocity_derivatives", (q, v), out, settings=(frame, axes))
+        dq, dv = self._robot._compute("velocity_derivatives", (q, v), out, settings=(frame, axes))
         return dq, dv
 
-    def acceleration_derivatives(
+    def acceleration(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -199,10 +129,12 @@ class Differential(Core):
             dq, dv, da, each (..., 6, nv).
         """
         settings = (frame, axes, kind)
-        results = self._compute("acceleration_derivatives", (q, v, a), out, settings=settings)
+        results = self._robot._compute(
+            "acceleration_derivatives", (q, v, a), out, settings=settings
+        )
         return Derivatives(*results)
 
-    def momentum_derivatives(
+    def momentum(
         self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Outs = None
     ) -> tuple[Array, Array]:
         """The derivatives by q and v of `momentum`.
@@ -214,10 +146,10 @@ class Differential(Core):
         Returns:
             dq, dv, each (..., 6, nv).
         """
-        dq, dv = self._compute("momentum_derivatives", (q, v), out, settings=(about,))
+        dq, dv = self._robot._compute("momentum_derivatives", (q, v), out, settings=(about,))
         return dq, dv
 
-    def momentum_rate_derivatives(
+    def momentum_rate(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -225,21 +157,21 @@ class Differential(Core):
         about: About = "center",
         out: Outs = None,
     ) -> Derivatives:
-        """The derivatives by q, v and a of `momentum_rate`.
+        """The derivatives by q, v and a of `centroidal.momentum_rate`.
 
         Arguments:
-            q, v, a, about: as in `momentum_rate`.
+            q, v, a, about: as in `centroidal.momentum_rate`.
             out: three arrays to write into.
 
         Returns:
             dq, dv, da, each (..., 6, nv).
         """
-        results = self._compute("momentum_rate_derivatives", (q, v, a), out, settings=(about,))
+        results = self._robot._compute(
+            "momentum_rate_derivatives", (q, v, a), out, settings=(about,)
+        )
         return Derivatives(*results)
 
-    # second order
-
-    def inverse_dynamics_second_derivatives(
+    def inverse_dynamics_second(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -262,7 +194,7 @@ class Differential(Core):
         """
         return self._second("inverse_dynamics", (q, v, a), weights, external, out)
 
-    def forward_dynamics_second_derivatives(
+    def forward_dynamics_second(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -275,7 +207,7 @@ class Differential(Core):
 
         Arguments:
             q, v, tau, external: as in `forward_dynamics`.
-            weights, out: as in `inverse_dynamics_second_derivatives`.
+            weights, out: as in `derivatives.inverse_dynamics_second`.
 
         Returns:
             qq, qv, vv, qu, u being tau.
@@ -293,129 +225,4 @@ class Differential(Core):
         name, arrays = f"{quantity}_second_derivatives", state
         if weights is not None:
             name, arrays = f"{quantity}_weighted_second_derivatives", (*state, weights)
-        return SecondDerivatives(*self._compute(name, arrays, out, external=external))
-
-    # what optimisation and control do with them
-
-    def effort(
-        self,
-        trajectory: Any,
-        points: int | None = None,
-        weights: ArrayLike | None = None,
-        tolerance: float = 1e-8,
-    ) -> uses.Effort:
-        """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
-
-        Arguments:
-            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose
-                velocities are the rates of their coordinates.
-            points: samples between each two knots, by Gauss and Legendre's rule; by default as
-                many as `tolerance` takes, from 4 to 64.
-            weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
-            tolerance: of the relative error of P for this trajectory.
-
-        Returns:
-            P with its value, its gradient by the trajectory's coefficients, and the estimated
-            relative `error` of the value.
-        """
-        return uses.Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
-
-    def linearize(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        dt: float | None = None,
-        external: External | None = None,
-        method: StepMethod = "",
-        limits: Enforcement = FREE,
-    ) -> tuple[Array, Array]:
-        """A and B of the motion near a state: x' = A x + B u for x = (dq, dv) and u = dtau.
-
-        Arguments:
-            q, v, tau, external: the state, what drives it, and what acts on it.
-            dt: if given, A and B of x(t + dt) = A x(t) + B u instead, exact for constant u.
-            method, limits: with dt: the derivatives of `step` by this method, instead.
-
-        Returns:
-            A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
-        """
-        of_step = not (among(method, ("", None)) and among(limits, (FREE,)))
-        if dt is None and of_step:
-            raise KinetreeError("linearize: method and limits are those of a step, which needs dt")
-        if of_step:
-            return self._linearized_step((q, v, tau, dt), external, method, limits)
-        if dt is not None and self.nv <= COMPILED_HOLD:
-            return self._held((q, v, tau), number("dt", dt, above=0.0), external)
-        dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
-        transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
-        A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
-        return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt, above=0.0))
-
-    def _linearized_step(
-        self, state: Any, external: External | None, method: StepMethod, limits: Enforcement
-    ) -> tuple[Array, Array]:
-        """A and B of `step`."""
-        q1, _ = self._compute("step", state, None, method, external, (limits,))
-        loads = external or {}
-        kernel = self._kernels.ask("step_from", method, tuple(loads), (limits,))
-        given = (*state, q1, *loads.values())
-        if sum(kernel.operations.values()) * self.nv > COMPILED_JACOBIAN:
-            return self._by_rows(kernel, given)
-        q_q, q_v, q_tau, v_q, v_v, v_tau = kernel.jacobian(STATE)(*given)
-        return _blocks([[q_q, q_v], [v_q, v_v]]), _blocks([[q_tau], [v_tau]])
-
-    def _by_rows(self, kernel: Kernel, given: Sequence[ArrayLike]) -> tuple[Array, Array]:
-        """A and B row by row, in reverse: much less to compile where a step is long."""
-        shapes = kernel.interface.inputs
-        rows = [
-            np.expand_dims(np.asarray(x, float), -1 - len(shape))
-            for x, (_, shape) in zip(given, shapes, strict=True)
-        ]
-        way, velocity = np.split(np.eye(2 * self.nv), 2, axis=-1)
-        dq, dv, dtau = kernel.vjp(STATE)(*rows, way, velocity)
-        return np.concatenate([dq, dv], axis=-1), dtau
-
-    def _held(self, state: Any, dt: float, external: External | None) -> tuple[Array, Array]:
-        """A and B over a step with constant forces, compiled; large steps are several."""
-        A, B, rate = self._compute("held_linearization", (*state, dt), None, external=external)
-        doublings = _doublings(rate * abs(dt))
-        if doublings:
-            small = dt / 2.0**doublings
-            A, B, _ = self._compute("held_linearization", (*state, small), None, external=external)
-        return _doubled(A, B, doublings)
-
-
-def _blocks(rows: list[list[Any]]) -> Array:
-    """A batch of matrices from square blocks; a block may be one number or one matrix for all."""
-    last = rows[-1][-1]
-    n = last.shape[-1]
-    found = empty((*last.shape[:-2], n * len(rows), n * len(rows[0])), last.dtype)
-    for i, row in enumerate(rows):
-        for j, block in enumerate(row):
-            found[..., n * i : n * (i + 1), n * j : n * (j + 1)] = block
-    return found
-
-
-def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
-    """exp(A dt) and the integral of exp(A t) B over dt, of a batch of matrices."""
-    doublings = _doublings(np.abs(A).sum(axis=-1).max(axis=-1) * abs(dt))
-    h, one = dt / 2.0**doublings, np.eye(A.shape[-1])
-    S = np.broadcast_to(one, A.shape)
-    for k in range(DEGREE, 1, -1):
-        S = one + (A @ S) * (h / k)
-    return _doubled(one + (A @ S) * h, (S @ B) * h, doublings)
-
-
-def _doublings(sizes: Array) -> int:
-    """How often a step is to be halved, so that the series of the largest is short."""
-    largest = float(np.max(sizes, initial=0.0))
-    finite = math.isfinite(largest) and largest > SMALL
-    return math.ceil(math.log2(largest / SMALL)) if finite else 0
-
-
-def _doubled(A: Array, B: Array, doublings: int) -> tuple[Array, Array]:
-    """Of a step 2^doublings times as long."""
-    for _ in range(doublings):
-        A, B = A @ A, B + A @ B
-    return A, B
+        return SecondDerivatives(*self._robot._compute(name, arrays, out, external=external))

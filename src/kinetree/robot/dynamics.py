@@ -14,6 +14,7 @@ from kinetree.typing import (
     External,
     ForwardDynamicsMethod,
     InverseDynamicsMethod,
+    Loading,
     MassMatrixInverseMethod,
     MassMatrixMethod,
     Out,
@@ -307,22 +308,18 @@ class Dynamics(Core):
         """
         return self._compute("momentum_matrix_rate", (q, v), out, settings=(about,))
 
-    def momentum_rate(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        about: About = "center",
-        out: Out = None,
-    ) -> Array:
-        """The rate of the momentum at an acceleration.
+    def generalized_forces(self, q: ArrayLike, external: Loading, out: Out = None) -> Array:
+        """The generalised forces Q of what acts on the robot (Liu & Jain eq. 3, 48, 67 and 69).
 
         Arguments:
-            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
-            about: as in `momentum`.
+            q: configuration, (..., nq).
+            external: what acts on the robot, each with its numbers (..., 6) or (..., 3): a frame's
+                name or a `Wrench` (a wrench on a frame), a `Point` (a force at a point), a
+                `CenterWrench` (force and torque tau at the centre of mass, eq. 48), a `BodyTorque`
+                (torque tau' without that of forces, eq. 67) or a `JointTorque` (eq. 69).
             out: an array to write into.
 
         Returns:
-            (..., 6), linear first.
+            (..., nv), N or N m. As joint forces they do the work that the loads do.
         """
-        return self._compute("momentum_rate", (q, v, a), out, settings=(about,))
+        return self._compute("generalized_forces", (q,), out, external=external)

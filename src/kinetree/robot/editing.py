@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree.model import Model, edit
 from kinetree.model.joints import Joint
 from kinetree.model.parameters import Parameter
-from kinetree.robot.core import Core
+from kinetree.robot.core import Core, Door
 from kinetree.robot.parametric import Parametric
 from kinetree.typing import ArrayLike, Base, Chart, Effect
 
@@ -20,13 +20,14 @@ Pose = Any
 """A homogeneous 4x4 matrix, a `kinetree.spatial.Transform`, or the coordinates of a point."""
 
 
+def _robot_of(model: Model) -> Robot:
+    from kinetree.robot import Robot  # which is made of the classes below
+
+    return Robot(model)
+
+
 class Editing(Core):
     """Methods that return a changed robot."""
-
-    def _edited(self, model: Model) -> Robot:
-        from kinetree.robot import Robot  # which is made of this class
-
-        return Robot(model)
 
     def without(self, *effects: Effect) -> Robot:
         """The same robot with effects switched off.
@@ -34,7 +35,7 @@ class Editing(Core):
         Arguments:
             effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
         """
-        return self._edited(edit.without(self.model, *effects))
+        return _robot_of(edit.without(self.model, *effects))
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
         """The same robot in another gravity field.
@@ -42,23 +43,15 @@ class Editing(Core):
         Arguments:
             gravity: the acceleration of free fall in the world's axes, (x, y, z), m/s^2.
         """
-        return self._edited(edit.with_gravity(self.model, gravity))
+        return _robot_of(edit.with_gravity(self.model, gravity))
 
-    def mounted(self, pose: Pose) -> Robot:
+    def with_mount(self, pose: Pose) -> Robot:
         """The same robot, its root link fixed at a pose in the world: a table, a wall, a ceiling.
 
         Arguments:
             pose: of the root link: a 4x4 matrix, a Transform, or a point.
         """
-        return self._edited(edit.mounted(self.model, pose))
-
-    def reorder(self, joints: Sequence[str]) -> Robot:
-        """The same robot with its coordinates in another order.
-
-        Arguments:
-            joints: the names of all moving joints, in the order of their coordinates.
-        """
-        return self._edited(self.model.reordered(joints))
+        return _robot_of(edit.mounted(self.model, pose))
 
     def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
         """The same robot with joints held: their bodies become part of those that carry them.
@@ -66,90 +59,7 @@ class Editing(Core):
         Arguments:
             joints: maps a joint's name to the coordinate, or coordinates, at which it is held.
         """
-        return self._edited(edit.lock(self.model, joints))
-
-    def subtree(self, link: str, base: Base = "fixed") -> Robot:
-        """The part of the robot that hangs on a link; the body that carries the link is its root.
-
-        Arguments:
-            link: the name of a frame.
-            base: "fixed" puts the root on the world, "floating" lets it move freely.
-        """
-        return self._edited(edit.subtree(self.model, link, base))
-
-    def attach(
-        self,
-        other: Robot | Model,
-        frame: str,
-        at: Pose = (0.0, 0.0, 0.0),
-        prefix: str = "",
-        joint: Joint | None = None,
-    ) -> Robot:
-        """This robot with another one mounted on a frame, such as a hand on an arm.
-
-        Arguments:
-            other: the robot to mount, by its root link; if its base was free, it no longer is.
-            frame: the name of the frame that carries it.
-            at: the pose of its root link (or of the joint) in that frame.
-            prefix: put before each of its names, if both robots use the same ones.
-            joint: how it moves on the frame; None if it is fixed.
-        """
-        model = other.model if isinstance(other, Core) else other
-        return self._edited(edit.attach(self.model, model, frame, at, prefix, joint))
-
-    def attach_payload(
-        self,
-        frame: str,
-        mass: float,
-        com: Sequence[float] = (0.0, 0.0, 0.0),
-        inertia: ArrayLike | None = None,
-    ) -> Robot:
-        """This robot with a load or a tool fixed to a frame, in addition to the body's inertia.
-
-        Arguments:
-            frame: the name of the frame in which the numbers are given.
-            mass: kg.
-            com: the centre of mass, m.
-            inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix or its
-                diagonal, kg m^2; None for a point mass.
-        """
-        return self._edited(edit.attach_payload(self.model, frame, mass, com, inertia))
-
-    def replace_inertia(
-        self,
-        body: str,
-        mass: float,
-        com: Sequence[float] = (0.0, 0.0, 0.0),
-        inertia: ArrayLike | None = None,
-    ) -> Robot:
-        """This robot with a body's inertia replaced: that of the body with all that is fixed to it.
-
-        Arguments:
-            body: its name.
-            mass, com, inertia: as in `attach_payload`, in the body's frame.
-        """
-        return self._edited(edit.replace_inertia(self.model, body, mass, com, inertia))
-
-    def add_frame(self, name: str, parent: str, at: Pose = (0.0, 0.0, 0.0)) -> Robot:
-        """This robot with one more named frame.
-
-        Arguments:
-            name: of the new frame.
-            parent: the frame in which it is placed.
-            at: its pose there: a 4x4 matrix, a Transform, or its origin.
-        """
-        return self._edited(edit.add_frame(self.model, name, parent, at))
-
-    def reroot(self, link: str) -> Robot:
-        """The same robot with another of its links as the root.
-
-        The joints between the old root and the new one keep their coordinates and are reversed. A
-        fixed base is fixed at the new root's frame; a floating base floats there.
-
-        Arguments:
-            link: the name of a frame.
-        """
-        return self._edited(edit.reroot(self.model, link))
+        return _robot_of(edit.lock(self.model, joints))
 
     def rechart(self, chart: Chart, *joints: str) -> Robot:
         """The same robot with free orientations in other coordinates.
@@ -161,9 +71,9 @@ class Editing(Core):
             joints: the ball and floating joints to change; by default all of them. Their
                 drives act on v, so their effect changes if v has another meaning.
         """
-        return self._edited(edit.rechart(self.model, chart, *joints))
+        return _robot_of(edit.rechart(self.model, chart, *joints))
 
-    def with_parameters(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
+    def parametric(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
         """The same robot with some of its numbers as arguments, to differentiate by or to vary.
 
         Arguments:
@@ -183,3 +93,98 @@ class Editing(Core):
         )
 
         save_model(self.model, file)
+
+
+class Edit(Door):
+    """Links added, removed and exchanged: `robot.edit`. Every method returns a new robot."""
+
+    def add_frame(self, name: str, parent: str, at: Pose = (0.0, 0.0, 0.0)) -> Robot:
+        """This robot with one more named frame.
+
+        Arguments:
+            name: of the new frame.
+            parent: the frame in which it is placed.
+            at: its pose there: a 4x4 matrix, a Transform, or its origin.
+        """
+        return _robot_of(edit.add_frame(self._robot.model, name, parent, at))
+
+    def attach(
+        self,
+        other: Robot | Model,
+        frame: str,
+        at: Pose = (0.0, 0.0, 0.0),
+        prefix: str = "",
+        joint: Joint | None = None,
+    ) -> Robot:
+        """This robot with another one mounted on a frame, such as a hand on an arm.
+
+        Arguments:
+            other: the robot to mount, by its root link; if its base was free, it no longer is.
+            frame: the name of the frame that carries it.
+            at: the pose of its root link (or of the joint) in that frame.
+            prefix: put before each of its names, if both robots use the same ones.
+            joint: how it moves on the frame; None if it is fixed.
+        """
+        model = other.model if isinstance(other, Core) else other
+        return _robot_of(edit.attach(self._robot.model, model, frame, at, prefix, joint))
+
+    def attach_payload(
+        self,
+        frame: str,
+        mass: float,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+    ) -> Robot:
+        """This robot with a load or a tool fixed to a frame, in addition to the body's inertia.
+
+        Arguments:
+            frame: the name of the frame in which the numbers are given.
+            mass: kg.
+            com: the centre of mass, m.
+            inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix or its
+                diagonal, kg m^2; None for a point mass.
+        """
+        return _robot_of(edit.attach_payload(self._robot.model, frame, mass, com, inertia))
+
+    def replace_inertia(
+        self,
+        body: str,
+        mass: float,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+    ) -> Robot:
+        """This robot with a body's inertia replaced: that of the body with all that is fixed to it.
+
+        Arguments:
+            body: its name.
+            mass, com, inertia: as in `attach_payload`, in the body's frame.
+        """
+        return _robot_of(edit.replace_inertia(self._robot.model, body, mass, com, inertia))
+
+    def reroot(self, link: str) -> Robot:
+        """The same robot with another of its links as the root.
+
+        The joints between the old root and the new one keep their coordinates and are reversed. A
+        fixed base is fixed at the new root's frame; a floating base floats there.
+
+        Arguments:
+            link: the name of a frame.
+        """
+        return _robot_of(edit.reroot(self._robot.model, link))
+
+    def reorder(self, joints: Sequence[str]) -> Robot:
+        """The same robot with its coordinates in another order.
+
+        Arguments:
+            joints: the names of all moving joints, in the order of their coordinates.
+        """
+        return _robot_of(self._robot.model.reordered(joints))
+
+    def subtree(self, link: str, base: Base = "fixed") -> Robot:
+        """The part of the robot that hangs on a link; the body that carries the link is its root.
+
+        Arguments:
+            link: the name of a frame.
+            base: "fixed" puts the root on the world, "floating" lets it move freely.
+        """
+        return _robot_of(edit.subtree(self._robot.model, link, base))

@@ -11,7 +11,7 @@ from kinetree._lazy import cached_property
 from kinetree.algorithms.link_dynamics import center
 from kinetree.errors import KinetreeError, ShapeError, StateError, unknown
 from kinetree.quantities.kernels import state_name
-from kinetree.robot.core import Core
+from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike
 
 At = Literal["center", "origin"] | Mapping[str, Any] | ArrayLike
@@ -20,11 +20,11 @@ UNDETERMINED = 1e-9
 """Of singular values, relative to the largest: below, a motion moves none of the given links."""
 
 
-class LinkArrays:
+class LinkArrays(Door):
     """A robot whose arrays have a row for each body."""
 
     def __init__(self, robot: Core) -> None:
-        self._robot = robot
+        super().__init__(robot)
         self._count = len(robot.model.bodies)
         self._determined: set[Any] = set()
 

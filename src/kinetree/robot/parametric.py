@@ -17,7 +17,7 @@ from kinetree.typing import Array, ArrayLike, Out
 
 
 class Parametric:
-    """A robot's dynamics as functions of its state and of parameters p; `Robot.with_parameters`.
+    """A robot's dynamics as functions of its state and of parameters p; `Robot.parametric`.
 
     Every method takes one state or any batch of them, as the methods of Robot do; p broadcasts with
     them, so one state can be computed for many robots.

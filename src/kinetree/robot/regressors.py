@@ -10,11 +10,11 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree.model.parameters import TEN, Inertial
 from kinetree.robot import uses
-from kinetree.robot.core import Core
+from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike, Out, Outs
 
 
-class Regressors(Core):
+class Regressed(Core):
     """Matrices that times the inertial parameters give forces, momenta and energies."""
 
     @cached_property
@@ -23,15 +23,10 @@ class Regressors(Core):
         parts = [Inertial(name).nominal(self.model) for name in self.bodies]
         return np.array([x for part in parts for x in part], float)
 
-    @cached_property
-    def inertial_names(self) -> tuple[str, ...]:
-        """What each inertial parameter is, such as "link7.mass"."""
-        return tuple(f"{body}.{name}" for body in self.bodies for name in TEN)
-
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
         """Y with Y @ `inertial_parameters` = the joint forces of `inverse_dynamics`.
 
-        Rotors, friction and springs are not in it: see `drive_regressor`.
+        Rotors, friction and springs are not in it: see `regressors.drive`.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
@@ -44,7 +39,30 @@ class Regressors(Core):
         """
         return self._compute("regressor", (q, v, a), out)
 
-    def drive_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+    def base_parameters(
+        self,
+        method: Literal["structure", "numbers"] = "structure",
+        drives: Sequence[str] = (),
+    ) -> uses.BaseParameters:
+        """The combinations of parameters that joint forces depend on; print it to read them.
+
+        Arguments:
+            method: "structure": regrouping along the joints, exact. "numbers": the rank of the
+                regressor at random states.
+            drives: which numbers of the drives are parameters too, as in `regressors.drive`.
+        """
+        return uses.base_parameters(self, method, drives)  # type: ignore[arg-type]
+
+
+class Regressors(Door):
+    """Regressors of other forces, momenta and energies: `robot.regressors`."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each inertial parameter is, such as "link7.mass"."""
+        return tuple(f"{body}.{name}" for body in self._robot.bodies for name in TEN)
+
+    def drive(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
         """The part of each joint force for a unit of each number of its own drive.
 
         Arguments:
@@ -55,11 +73,9 @@ class Regressors(Core):
             (..., nv, 5): columns for armature (a), damping (v), friction (the sign of v), stiffness
             (the displacement of the spring) and a constant offset (one).
         """
-        return self._compute("drive_regressor", (q, v, a), out)
+        return self._robot._compute("drive_regressor", (q, v, a), out)
 
-    def base_wrench_regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None
-    ) -> Array:
+    def base_wrench(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
         """Y with Y @ `inertial_parameters` = the wrench that carries the robot's moving bodies.
 
         That is what a force sensor under a fixed base measures (besides the weight of the base
@@ -73,11 +89,9 @@ class Regressors(Core):
             (..., 6, 10 n): force, then moment about the world's origin, in the world's axes;
             columns as in `regressor`.
         """
-        return self._compute("base_wrench_regressor", (q, v, a), out)
+        return self._robot._compute("base_wrench_regressor", (q, v, a), out)
 
-    def momentum_regressor(
-        self, q: ArrayLike, v: ArrayLike, out: Outs = None
-    ) -> tuple[Array, Array]:
+    def momentum(self, q: ArrayLike, v: ArrayLike, out: Outs = None) -> tuple[Array, Array]:
         """Regressors without accelerations: of p = M v, and of its rate less the joint forces.
 
         Integrate p' = tau + rate over a stretch of time: the increase of p is the integral.
@@ -89,10 +103,10 @@ class Regressors(Core):
         Returns:
             Y, rate: (..., nv, 10 n) each. Y @ parameters = M v, and rate @ parameters = C^T v - g.
         """
-        Y, rate = self._compute("momentum_regressor", (q, v), out)
+        Y, rate = self._robot._compute("momentum_regressor", (q, v), out)
         return Y, rate
 
-    def energy_regressor(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def energy(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
         """The row y with y @ `inertial_parameters` = the bodies' kinetic and potential energy.
 
         Its increase over a stretch of time is the work of the joint forces, the integral of
@@ -105,9 +119,9 @@ class Regressors(Core):
         Returns:
             (..., 10 n), columns as in `regressor`.
         """
-        return self._compute("energy_regressor", (q, v), out)
+        return self._robot._compute("energy_regressor", (q, v), out)
 
-    def passivity_regressor(
+    def passivity(
         self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, out: Out = None
     ) -> Array:
         """Y with Y @ `inertial_parameters` = M ar + C vr + g: Slotine and Li's, to adapt by.
@@ -120,18 +134,4 @@ class Regressors(Core):
         Returns:
             (..., nv, 10 n), columns as in `regressor`.
         """
-        return self._compute("passivity_regressor", (q, v, vr, ar), out)
-
-    def base_parameters(
-        self,
-        method: Literal["structure", "numbers"] = "structure",
-        drives: Sequence[str] = (),
-    ) -> uses.BaseParameters:
-        """The combinations of parameters that joint forces depend on; print it to read them.
-
-        Arguments:
-            method: "structure": regrouping along the joints, exact. "numbers": the rank of the
-                regressor at random states.
-            drives: which numbers of the drives are parameters too, as in `drive_regressor`.
-        """
-        return uses.base_parameters(self, method, drives)  # type: ignore[arg-type]
+        return self._robot._compute("passivity_regressor", (q, v, vr, ar), out)

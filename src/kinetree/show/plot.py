@@ -43,9 +43,9 @@ def trajectory(
     """
     limits = robot.limits
     rows = {
-        "q": (robot.coordinate_names, "q, rad or m", (limits.lower, limits.upper)),
-        "v": (robot.velocity_names, "v, rad/s or m/s", (-limits.velocity, limits.velocity)),
-        "tau": (robot.velocity_names, "τ, N m or N", (-limits.effort, limits.effort)),
+        "q": (robot.labels.q, "q, rad or m", (limits.lower, limits.upper)),
+        "v": (robot.labels.v, "v, rad/s or m/s", (-limits.velocity, limits.velocity)),
+        "tau": (robot.labels.v, "τ, N m or N", (-limits.effort, limits.effort)),
     }
     for name in names:
         if name not in rows:
@@ -105,8 +105,8 @@ def torque_map(
     Returns:
         Matplotlib's figure.
     """
-    x, y = (_index(robot.coordinate_names, "coordinate", name, robot) for name in joints)
-    which = _index(robot.velocity_names, "velocity", torque, robot)
+    x, y = (_index(robot.labels.q, "coordinate", name, robot) for name in joints)
+    which = _index(robot.labels.v, "velocity", torque, robot)
     at = robot.neutral() if q is None else real_array("q", q)
     ranges = [_range(robot, k, count) for k in (x, y)]
     states = np.tile(at, (count, count, 1))
@@ -118,12 +118,12 @@ def torque_map(
     image = axes.pcolormesh(
         *ranges, forces, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="nearest"
     )
-    unit = "N m" if robot.velocity_units[which].startswith("rad") else "N"
+    unit = "N m" if robot.labels.v_units[which].startswith("rad") else "N"
     figure.colorbar(image, label=f"gravity torque of {torque}, {unit}")
     limit = robot.limits.effort[which]
     if limit < largest:
         axes.contour(*ranges, np.abs(forces), levels=[limit], colors="black", linewidths=1.2)
-    units = [robot.coordinate_units[k] for k in (x, y)]
+    units = [robot.labels.q_units[k] for k in (x, y)]
     axes.set(xlabel=f"{joints[0]}, {units[0]}", ylabel=f"{joints[1]}, {units[1]}")
     return figure
 
@@ -148,8 +148,8 @@ def sparsity(robot: Robot) -> Any:
         panel.set_title(f"{title}: {pattern.sum():,} of {pattern.size:,} entries ({share:.0%})")
         if robot.nv <= COLUMNS:
             ticks = range(robot.nv)
-            panel.set_xticks(ticks, robot.velocity_names, rotation=90, fontsize=7)
-            panel.set_yticks(ticks, robot.velocity_names, fontsize=7)
+            panel.set_xticks(ticks, robot.labels.v, rotation=90, fontsize=7)
+            panel.set_yticks(ticks, robot.labels.v, fontsize=7)
     return figure
 
 
@@ -253,7 +253,7 @@ def _index(names: Sequence[str], kind: str, name: str, robot: Robot) -> int:
 
 def _range(robot: Robot, k: int, count: int) -> Array:
     """The range of a coordinate: its limits, or a turn (a metre to either side) without any."""
-    free = np.pi if robot.coordinate_units[k] == "rad" else 1.0
+    free = np.pi if robot.labels.q_units[k] == "rad" else 1.0
     lower, upper = robot.limits.lower[k], robot.limits.upper[k]
     start, stop = max(lower, -free), min(upper, free)
     return np.linspace(start, stop, count)

@@ -125,7 +125,7 @@ def test_derivatives_of_energies_are_forces_and_momenta_and_theirs_in_turn(make)
     force = robot.kernel("potential_energy").vjp()
     assert relative_error(force(q, weights), robot.gravity_forces(q)) < EXACT
     stiffness = force.jacobian("q")(q, weights)
-    assert relative_error(stiffness, robot.gravity_forces_derivatives(q)) < EXACT
+    assert relative_error(stiffness, robot.derivatives.gravity_forces(q)) < EXACT
     momentum = robot.kernel("kinetic_energy").vjp("v")
     assert relative_error(momentum(q, v, weights), np.einsum("nij,nj->ni", M, v)) < EXACT
     assert relative_error(momentum.jacobian("v")(q, v, weights), M) < EXACT

@@ -429,11 +429,11 @@ def of_forward_dynamics():
         of_forward_dynamics,
         lambda: of_forward_dynamics().jvp(),
         lambda: of_forward_dynamics().vjp("q").jacobian(("v", "tau")),
-        lambda: kt.robots.double_pendulum().in_coordinates(lambda y: [2.0 * y[0], y[1]], 2)._mass,
         lambda: (
-            kt.robots.double_pendulum()
-            .with_parameters([kt.Inertial("upper")])
-            .kernel("mass_matrix")
+            kt.robots.double_pendulum().charts.in_coordinates(lambda y: [2.0 * y[0], y[1]], 2)._mass
+        ),
+        lambda: (
+            kt.robots.double_pendulum().parametric([kt.Inertial("upper")]).kernel("mass_matrix")
         ),
     ],
 )
@@ -460,7 +460,7 @@ def test_a_kernel_refuses_singular_states_as_its_method_does():
     q, v = np.zeros((5, 8)), np.zeros(8)
     q[3, 4] = np.pi / 2
     kernel = robot.kernel("forward_dynamics")
-    wide = robot.with_parameters([kt.Inertial("link1")])
+    wide = robot.parametric([kt.Inertial("link1")])
     for call in (
         lambda: kernel(q, v, v),
         lambda: kernel.jvp()(q, v, v, v, v, v),

@@ -132,7 +132,7 @@ def test_a_robot_from_a_file_finds_its_meshes_by_itself(tmp_path):
     (tmp_path / "r.urdf").write_text(URDF.format('<mesh filename="meshes/a.obj"/>'))
     robot = kt.load(tmp_path / "r.urdf")
     assert [p.source for p in parts(robot.model)] == ["mesh"]
-    attached = kt.robots.arm().attach(robot, "tool", prefix="hand_")
+    attached = kt.robots.arm().edit.attach(robot, "tool", prefix="hand_")
     assert "mesh" in [p.source for p in parts(attached.model)]
 
 

@@ -213,7 +213,7 @@ def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     viewer._from_sliders(SimpleNamespace(client=object()))
     viewer.tick(0.0)
     assert viewer.q[1] == pytest.approx(0.7)
-    for name, torque in zip(ARM.velocity_names, ARM.gravity_forces(viewer.q), strict=True):
+    for name, torque in zip(ARM.labels.v, ARM.gravity_forces(viewer.q), strict=True):
         assert f"| {name} | {torque:.3f} | N m |" in viewer._text.content
     assert viewer.url.startswith("http://127.0.0.1:")
     assert viewer.url in viewer._repr_html_()

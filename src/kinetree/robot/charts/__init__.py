@@ -9,16 +9,17 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, unknown
 from kinetree.robot.checks import real_array
-from kinetree.robot.core import Core
+from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
     from kinetree.robot.charts.conversion import Conversion
+    from kinetree.robot.charts.coordinates import InCoordinates
     from kinetree.robot.charts.speeds import InSpeeds
 
 
-class Charts(Core):
-    """Other coordinates and velocities of the same robot."""
+class Charts(Door):
+    """Other coordinates and velocities of the same robot: `robot.charts`."""
 
     def conversion(self, other: Core) -> Conversion:
         """From this robot's charts to another's: q, v, a, tau, M, C and Christoffel symbols.
@@ -30,7 +31,7 @@ class Charts(Core):
 
         if not isinstance(other, Core):
             raise KinetreeError(f"conversion: a robot is expected, got {other!r}")
-        return Conversion(self._kernels, other.model)
+        return Conversion(self._robot._kernels, other.model)
 
     def continuous(self, q: ArrayLike) -> Array:
         """The same configurations along time, their coordinates without jumps.
@@ -48,7 +49,7 @@ class Charts(Core):
         """
         from kinetree.robot.charts.conversion import continuous
 
-        return continuous(self.model, q)
+        return continuous(self._robot.model, q)
 
     def velocities_along(
         self,
@@ -84,12 +85,12 @@ class Charts(Core):
                 "velocities_along: splines need SciPy, which is not installed: run pip install "
                 "'kinetree[trajectory]'"
             ) from None
-        return self._compute("velocity_of_rates", (path, CubicSpline(t, path)(t, 1)), None)
+        return self._robot._compute("velocity_of_rates", (path, CubicSpline(t, path)(t, 1)), None)
 
     def _differences(self, t: Array, path: Array) -> Array:
         """Of each configuration, the slope there of the parabola through it and its neighbours."""
         step = np.diff(t)[:, None]
-        between = self.difference(path[:-1], path[1:]) / step
+        between = self._robot.difference(path[:-1], path[1:]) / step
         v = np.concatenate([between[:1], between, between[-1:]])
         before, after = np.vstack([step[:1], step]), np.vstack([step, step[-1:]])
         return (v[:-1] * after + v[1:] * before) / (before + after)
@@ -110,4 +111,21 @@ class Charts(Core):
         """
         from kinetree.robot.charts.speeds import InSpeeds
 
-        return InSpeeds(self._kernels, A, count)
+        return InSpeeds(self._robot._kernels, A, count)
+
+    def in_coordinates(
+        self, chart: Callable[[Sequence[Any]], Sequence[Any]], count: int
+    ) -> InCoordinates:
+        """The equations of motion in other coordinates y, with q = chart(y).
+
+        Arguments:
+            chart: from the coordinates y to q, written over any scalar with the functions of
+                `kinetree.scalar`.
+            count: how many coordinates y has.
+
+        Returns:
+            M, C, g, forces and Christoffel symbols in y, compiled when first asked for.
+        """
+        from kinetree.robot.charts.coordinates import InCoordinates
+
+        return InCoordinates(self._robot._kernels, chart, count)

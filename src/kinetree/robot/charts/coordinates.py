@@ -19,7 +19,7 @@ Chart = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class InCoordinates:
-    """The equations of motion in coordinates y, with q = chart(y); see `Robot.in_coordinates`.
+    """The equations of motion in coordinates y, with q = chart(y); see `Robot.charts.in_coordinates`.
 
     Every method takes one state or any batch of them, as the methods of Robot do.
 

@@ -19,7 +19,7 @@ Speeds = Callable[[Sequence[Any]], Sequence[Sequence[Any]]]
 
 
 class InSpeeds:
-    """The equations of motion in speeds nu, with v = A(q) nu; see `Robot.in_speeds`.
+    """The equations of motion in speeds nu, with v = A(q) nu; see `Robot.charts.in_speeds`.
 
     Every method takes one state or any batch of them, as a robot's do.
     """

@@ -26,7 +26,7 @@ def of_state(robot: Robot, q: Array, v: Array) -> str:
     """
     energies = f"{robot.kinetic_energy(q, v):.3f} + {robot.potential_energy(q):.3f}"
     forces = robot.gravity_forces(q)
-    names = zip(robot.velocity_names, robot.velocity_units, forces, strict=True)
+    names = zip(robot.labels.v, robot.labels.v_units, forces, strict=True)
     rows = [f"| {literal(name)} | {x:.3f} | {_force_unit(unit)} |" for name, unit, x in names]
     lines = [
         f"centre of mass {_point(robot.center_of_mass(q))} m",

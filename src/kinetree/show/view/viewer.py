@@ -310,7 +310,7 @@ class Viewer:
         return box
 
     def _add_slider(self, k: int) -> Any:
-        name, unit = self.robot.velocity_names[k], self.robot.velocity_units[k].split("/")[0]
+        name, unit = self.robot.labels.v[k], self.robot.labels.v_units[k].split("/")[0]
         low, high = float(self._lower[k]), float(self._upper[k])
         start = min(max(0.0, low), high)
         slider = self.server.gui.add_slider(
@@ -448,7 +448,7 @@ def _round_length(length: float) -> float:
 def _slider_limits(robot: Robot) -> tuple[Array, Array]:
     """How far each slider goes: the limits of joints, or a turn or a metre where there are none."""
     model = robot.model
-    free = np.array([TURN if u.startswith("rad") else METRE for u in robot.velocity_units])
+    free = np.array([TURN if u.startswith("rad") else METRE for u in robot.labels.v_units])
     lower, upper = -free, free.copy()
     for i in model.coordinate_order:
         joint, limits = model.bodies[i].joint, model.bodies[i].limits
