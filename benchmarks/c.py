@@ -95,7 +95,7 @@ def row(case: Case, quantity: str, printer: Path | None, folder: Path) -> Row:
     robot, model = case.robot, case.peer
     model.saveToText(str(folder / "model.txt"))
     kernel = robot.kernel(quantity)
-    code = kernel.c(name="ours_function")
+    code = kernel.c_code(name="ours_function")
     code.save(folder)
     (folder / "ours.h").write_text('#include "ours_function.h"\n')
     objects = ["ours_function.o"]

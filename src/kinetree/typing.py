@@ -56,17 +56,17 @@ Axes = Literal[
 ]
 """In which axes and at which point something is expressed; Pinocchio's words are taken, too."""
 AccelerationKind = Literal["classical", "spatial"]
-About = Literal["center", "origin"]
-InverseDynamicsMethod = Literal["", "balafoutis-patel", "rnea", "liu-jain"]
-CoriolisForcesMethod = Literal["", "balafoutis-patel", "rnea", "liu-jain", "lagrange"]
-MassMatrixMethod = Literal["", "crba", "rnea", "lagrange"]
-MassMatrixInverseMethod = Literal["", "ltl", "aba"]
-ForwardDynamicsMethod = Literal["", "aba", "crba"]
+About = Literal["center", "world"]
+InverseDynamicsMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain"]
+CoriolisForcesMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain", "lagrange"]
+MassMatrixMethod = Literal["auto", "crba", "rnea", "lagrange"]
+MassMatrixInverseMethod = Literal["auto", "ltl", "aba"]
+ForwardDynamicsMethod = Literal["auto", "aba", "crba"]
 Factorization = Literal["christoffel", "spatial", "lagrange"]
-InverseDerivativesMethod = Literal["", "analytic", "balafoutis-patel", "graph"]
-ForwardDerivativesMethod = Literal["", "analytic", "graph"]
+InverseDerivativesMethod = Literal["auto", "analytic", "balafoutis-patel", "graph"]
+ForwardDerivativesMethod = Literal["auto", "analytic", "graph"]
 StepMethod = Literal[
-    "",
+    "auto",
     "euler",
     "implicit-damping",
     "implicit-springs",

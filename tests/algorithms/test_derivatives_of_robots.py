@@ -168,7 +168,7 @@ def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "about"), [*product(["arm"], POINTS), ("quadruped", "origin")])
+@pytest.mark.parametrize(("name", "about"), [*product(["arm"], POINTS), ("quadruped", "world")])
 def test_derivatives_of_the_momentum_and_its_rate_are_those_of_differences(name, about):
     robot = BUILT_IN[name]()
     q, v, a = states(robot, 8)

@@ -54,7 +54,7 @@ def test_the_base_carries_the_change_of_momentum_and_the_weight(robot):
     weight = robot.total_mass * robot.gravity
     com = robot.center_of_mass(q)
     pull = np.concatenate([np.broadcast_to(weight, com.shape), np.cross(com, weight)], axis=-1)
-    expected = robot.centroidal.momentum_rate(q, v, a, about="origin") - pull
+    expected = robot.centroidal.momentum_rate(q, v, a, about="world") - pull
     found = robot.regressors.base_wrench(q, v, a) @ robot.inertial_parameters
     assert relative_error(found, expected) < EXACT
 

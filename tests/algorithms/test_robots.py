@@ -50,9 +50,9 @@ def test_all_identities_hold(model, request):
     rate = np.array(algorithms.rate(algorithms.crba, model, q, v))
     assert relative_error([0.5 * np.array(v) @ rate @ v], [np.array(bare) @ v]) < EXACT * 10
     # momentum: its matrix, and its rate is the wrench on the whole robot
-    A = np.array(algorithms.momentum_matrix(model, q, "origin"))
-    assert relative_error(A @ v, algorithms.momentum(model, q, v, "origin")) < EXACT
-    change = np.array(algorithms.rate(algorithms.momentum_matrix, model, q, v, "origin"))
+    A = np.array(algorithms.momentum_matrix(model, q, "world"))
+    assert relative_error(A @ v, algorithms.momentum(model, q, v, "world")) < EXACT
+    change = np.array(algorithms.rate(algorithms.momentum_matrix, model, q, v, "world"))
     wrenches = algorithms.joint_wrenches(model, q, v, a)
     carried = np.zeros(6)
     for i, X in enumerate(algorithms.poses(model, q)):

@@ -83,8 +83,8 @@ def test_what_the_joints_on_the_world_carry_changes_the_momentum(model, seed):
             carried += list(X.to_parent(wrenches[i]))
     m, c = algorithms.total_mass(model), np.array(algorithms.center_of_mass(model, q))
     weight = m * np.array(list(model.gravity))
-    A = np.array(algorithms.momentum_matrix(model, q, "origin"))
-    rate = np.array(algorithms.rate(algorithms.momentum_matrix, model, q, v, "origin"))
+    A = np.array(algorithms.momentum_matrix(model, q, "world"))
+    rate = np.array(algorithms.rate(algorithms.momentum_matrix, model, q, v, "world"))
     change = A @ a + rate @ v
     force = carried + np.concatenate([weight, np.cross(c, weight)])
     assert relative_error(change, force) < EXACT * 100

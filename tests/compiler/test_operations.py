@@ -52,7 +52,7 @@ def built(kernel, tmp_path_factory):
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         pytest.skip("no C compiler is installed")
     folder = tmp_path_factory.mktemp("c")
-    return {t: kernel.c(t).build(folder / t) for t in ("float64", "float32")}
+    return {t: kernel.c_code(t).build(folder / t) for t in ("float64", "float32")}
 
 
 @every_operation

@@ -21,5 +21,5 @@ def test_a_kernel_has_an_argument_for_each_load_whose_note_says_what_it_is(key):
     kernel = kt.robots.arm().kernel("generalized_forces", external=(key,))
     assert dict(kernel.interface.inputs)[load_name(key)] == (size(key),)
     assert KEYS[key] in meaning(key)
-    header = " ".join(kernel.c().header.replace("*", " ").split())
+    header = " ".join(kernel.c_code().header.replace("*", " ").split())
     assert meaning(key) in header

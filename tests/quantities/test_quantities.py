@@ -9,17 +9,28 @@ import kinetree as kt
 from kinetree import typing as kinds
 from kinetree.algorithms import AXES, POINTS
 from kinetree.model.edit import CHARTS, EFFECTS
-from kinetree.quantities import PUBLIC, QUANTITIES
+from kinetree.quantities import PUBLIC, QUANTITIES, calling
 from kinetree.quantities.settings import PINOCCHIO
+from kinetree.robot import doors
 
+DOORS = vars(doors)
 RENAMED = {("momentum_observer", "r"): "residual"}
 """Arguments of methods that have a longer name than in the table."""
 NOT_A_METHOD = {("coriolis_matrix", "factorization"), ("christoffel_symbols", "sparse")}
 """Parameters by which a method chooses between rows or methods of a row."""
 
 
+def method_of(quantity):
+    """The method that gives a quantity, found in its door if it has one."""
+    found = kt.Robot
+    *door, name = calling(quantity).split(".")
+    for part in door:
+        found = get_type_hints(getattr(found, part).function, DOORS)["return"]
+    return getattr(found, name)
+
+
 def parameters(quantity):
-    method = getattr(kt.Robot, quantity)
+    method = method_of(quantity)
     return [p for name, p in inspect.signature(method).parameters.items() if name != "self"]
 
 
@@ -46,10 +57,10 @@ def test_the_defaults_of_a_method_are_the_first_values_of_its_row(quantity):
 
 @pytest.mark.parametrize("quantity", PUBLIC)
 def test_the_types_of_a_method_allow_what_its_row_has(quantity):
-    hints = get_type_hints(getattr(kt.Robot, quantity))
+    hints = get_type_hints(method_of(quantity))
     row = QUANTITIES[quantity]
     if "method" in hints:
-        assert set(get_args(hints["method"])) == {"", *row.methods}
+        assert set(get_args(hints["method"])) == {"auto", *row.methods}
     for name in ("kind", "about"):
         if name in hints:
             assert get_args(hints[name]) == tuple(row.settings[name])
@@ -66,7 +77,7 @@ def test_the_other_types_allow_what_there_is():
 
 @pytest.mark.parametrize("quantity", PUBLIC)
 def test_a_method_documents_every_argument(quantity):
-    text = inspect.getdoc(getattr(kt.Robot, quantity))
+    text = inspect.getdoc(method_of(quantity))
     assert "Arguments:" in text
     assert "Returns:" in text
     arguments = text.split("Arguments:")[1].split("Returns:")[0]

@@ -25,7 +25,7 @@ from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual
 from kinetree.spatial import Force, Transform, Vector3
 
-POINTS = ("center", "origin")
+POINTS = ("center", "world")
 
 
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], about: str) -> list[Scalar]:

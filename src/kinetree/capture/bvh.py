@@ -62,7 +62,7 @@ class MotionCapture:
 
     def velocities(self, method: Literal["difference", "spline"] = "difference") -> Array:
         """The velocities at all frames, (frames, nv); see `Robot.charts.velocities_along`."""
-        return self.robot.charts.velocities_along(self.times, self.q, method)
+        return self.robot.charts.velocities_along(self.times, self.q, method=method)
 
 
 def read_bvh(

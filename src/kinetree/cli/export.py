@@ -43,6 +43,6 @@ def write_export(robot: Robot, export: Export) -> list[Path]:
         raise KinetreeError(f"--output {export.folder} is a file: a folder is expected")
     check_settings(robot.model, export.quantity, export.settings)
     kernel = robot.kernel(export.quantity, export.method, **export.settings)
-    code = kernel.c(export.dtype, export.name)
+    code = kernel.c_code(export.dtype, export.name)
     files = code.save(export.folder)
     return [*files, code.build(export.folder).library] if export.library else files

@@ -52,14 +52,14 @@ class Kernels(dict[str, Kernel]):
     def ask(
         self,
         quantity: str,
-        method: str = "",
+        method: str = "auto",
         loads: Loads = (),
         settings: Sequence[Any] | Mapping[str, Any] = (),
     ) -> Kernel:
         """The kernel of a quantity.
 
         Arguments:
-            method: which algorithm; the default if empty.
+            method: which algorithm; "auto" for the default.
             loads: what acts on the robot: names of frames, and Points.
             settings: values in the order of the quantity's row, or by name; by name, those not
                 given have their default.
@@ -106,11 +106,11 @@ class Kernels(dict[str, Kernel]):
         self._check_robot(quantity, row, values)
         return Request(quantity, meant, loads, values)
 
-    def method(self, quantity: str, name: str = "") -> str:
+    def method(self, quantity: str, name: str = "auto") -> str:
         """The method to use; empty if the cheapest is still to be determined."""
         if not among(quantity, QUANTITIES):
             raise unknown("quantity", quantity, PUBLIC, "kinetree")
-        if among(name, ("", None)):
+        if among(name, ("auto",)):
             return self.tracer.method(quantity)
         methods = QUANTITIES[quantity].methods
         if not among(name, methods):
@@ -219,5 +219,7 @@ def _made_again(
     if key not in _UNPICKLED:
         while len(_UNPICKLED) >= MOST_UNPICKLED:
             _UNPICKLED.pop(next(iter(_UNPICKLED)), None)
-        _UNPICKLED[key] = Kernels(model, parameters).ask(*request)
+        _UNPICKLED[key] = Kernels(model, parameters).ask(
+            request.quantity, request.method or "auto", request.loads, request.settings
+        )
     return _UNPICKLED[key]

@@ -60,6 +60,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         v: ArrayLike | None = None,
         at: At = "center",
         orientation: Orientation = "matrix",
+        *,
         out: Outs = None,
     ) -> LinkStates:
         """The state of every link in the world: x_k, R_k, v_k and omega_k.
@@ -86,6 +87,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         x: ArrayLike,
         R: ArrayLike,
         at: At = "center",
+        *,
         method: Literal["joints", "least-squares"] = "joints",
         links: Sequence[str] = (),
         start: ArrayLike | None = None,
@@ -186,6 +188,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         v: ArrayLike | None,
         w: ArrayLike | None,
         at: At = "center",
+        *,
         method: Literal["stacked", "relative"] = "stacked",
         links: Sequence[str] = (),
         weights: ArrayLike | None = None,

@@ -9,7 +9,7 @@ from kinetree.typing import About, Array, ArrayLike, Out
 class Centroidal(Door):
     """Velocity, acceleration and Jacobians of the centre of mass; the rate of the momentum."""
 
-    def velocity(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The velocity of the centre of mass.
 
         Arguments:
@@ -21,7 +21,7 @@ class Centroidal(Door):
         """
         return self._robot._compute("center_of_mass_velocity", (q, v), out)
 
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """The acceleration of the centre of mass.
 
         Arguments:
@@ -33,7 +33,7 @@ class Centroidal(Door):
         """
         return self._robot._compute("center_of_mass_acceleration", (q, v, a), out)
 
-    def jacobian(self, q: ArrayLike, out: Out = None) -> Array:
+    def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The Jacobian of the centre of mass: times v it is its velocity.
 
         Arguments:
@@ -45,7 +45,7 @@ class Centroidal(Door):
         """
         return self._robot._compute("center_of_mass_jacobian", (q,), out)
 
-    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The time derivative of `center_of_mass_jacobian`.
 
         Arguments:
@@ -62,6 +62,7 @@ class Centroidal(Door):
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        *,
         about: About = "center",
         out: Out = None,
     ) -> Array:

@@ -147,7 +147,7 @@ class Core:
             ) from None
         return random_configurations(self.model, generator, _shape(batch))
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Out = None) -> Array:
+    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Out = None) -> Array:
         """The configuration after moving with constant velocity for one unit of time: q (+) dv.
 
         Arguments:
@@ -160,7 +160,7 @@ class Core:
         """
         return self._compute("integrate", (q, dv), out)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, out: Out = None) -> Array:
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
         """The constant velocity from q0 to q1 in one unit of time: q1 (-) q0.
 
         Arguments:
@@ -172,7 +172,7 @@ class Core:
         """
         return self._compute("difference", (q0, q1), out)
 
-    def normalize(self, q: ArrayLike, out: Out = None) -> Array:
+    def normalize(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The same configurations with quaternions of length one.
 
         Arguments:
@@ -201,7 +201,7 @@ class Core:
                 )
         return unit
 
-    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The rate of q at the velocity v: v itself, except for quaternions.
 
         Arguments:
@@ -219,7 +219,7 @@ class Core:
     def kernel(
         self,
         quantity: str,
-        method: str = "",
+        method: str = "auto",
         *,
         external: Sequence[str | Load] = (),
         **settings: Any,
@@ -228,7 +228,7 @@ class Core:
 
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
-            method: which algorithm; the default if empty.
+            method: which algorithm; "auto" for the default.
             external: the external loads, names of frames and keys of `loads`; each becomes an
                 argument.
             settings: arguments of the method that are not arrays, such as frame= and axes=; by
@@ -257,7 +257,7 @@ class Core:
             kernel = self.kernel(quantity) if isinstance(quantity, str) else quantity
             kernel.compile(dtype)
 
-    def citation(self, quantity: str, method: str = "") -> str:
+    def citation(self, quantity: str, *, method: str = "auto") -> str:
         """The sources of an algorithm, as BibTeX.
 
         Arguments:
@@ -273,7 +273,7 @@ class Core:
         quantity: str,
         arrays: tuple[ArrayLike, ...],
         out: Any,
-        method: str = "",
+        method: str = "auto",
         external: External | Loading | None = None,
         settings: tuple[Any, ...] = (),
     ) -> Any:
@@ -285,7 +285,7 @@ class Core:
             settings: the values of its settings, in the order of its row.
         """
         try:
-            usual = not (method or settings or external is not None)
+            usual = external is None and method == "auto" and not settings
         except ValueError:  # an array has no truth value
             usual = False
         if usual:

@@ -21,6 +21,7 @@ class Coriolis(Core):
         self,
         q: ArrayLike,
         v: ArrayLike,
+        *,
         factorization: Factorization | Factor = "christoffel",
         out: Out = None,
     ) -> Array:
@@ -57,7 +58,7 @@ class Coriolis(Core):
         return kernel(q, v, out=out)
 
     def mass_and_coriolis(
-        self, q: ArrayLike, v: ArrayLike, out: Outs = None
+        self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> tuple[Array, Array, Array]:
         """M, its rate and C of the Christoffel symbols from one pass.
 
@@ -71,7 +72,7 @@ class Coriolis(Core):
         M, rate, C = self._compute("mass_and_coriolis", (q, v), out)
         return M, rate, C
 
-    def christoffel_symbols(self, q: ArrayLike, sparse: bool = False, out: Out = None) -> Array:
+    def christoffel_symbols(self, q: ArrayLike, *, sparse: bool = False, out: Out = None) -> Array:
         """The Christoffel symbols of the first kind, [i, j, k] = Gamma_ijk.
 
         Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q; else the
@@ -102,6 +103,7 @@ class Coriolis(Core):
         v: ArrayLike,
         vr: ArrayLike,
         ar: ArrayLike | None = None,
+        *,
         out: Out = None,
     ) -> Array:
         """M(q) ar + C(q, v) vr + g(q): the law of Slotine and Li, in O(N).
@@ -124,6 +126,7 @@ class Coriolis(Core):
         v: ArrayLike,
         tau: ArrayLike,
         residual: ArrayLike,
+        *,
         out: Outs = None,
     ) -> tuple[Array, Array]:
         """One step of the generalised-momentum observer of external forces.

@@ -52,10 +52,10 @@ class SecondDerivatives(NamedTuple):
 
 
 class Differential(Door):
-    """Derivatives of quantities other than dynamics, and second derivatives: `robot.derivatives`."""
+    """Derivatives of further quantities, and second derivatives: `robot.derivatives`."""
 
     def gravity_forces(
-        self, q: ArrayLike, external: External | None = None, out: Out = None
+        self, q: ArrayLike, *, external: External | None = None, out: Out = None
     ) -> Array:
         """The derivative by q of the forces that hold the robot at rest.
 
@@ -70,7 +70,7 @@ class Differential(Door):
         """
         return self._robot._compute("gravity_forces_derivatives", (q,), out, external=external)
 
-    def mass_matrix(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The derivative of the mass matrix: [i, j, k] of M_ij along k.
 
         Arguments:
@@ -82,7 +82,7 @@ class Differential(Door):
         """
         return self._robot._compute("mass_matrix_derivatives", (q,), out)
 
-    def mass_matrix_inverse(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix_inverse(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The derivative of the mass matrix's inverse; for small robots.
 
         Arguments:
@@ -95,7 +95,7 @@ class Differential(Door):
         return self._robot._compute("mass_matrix_inverse_derivatives", (q,), out)
 
     def velocity(
-        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Outs = None
+        self, q: ArrayLike, v: ArrayLike, frame: str, *, axes: Axes = "origin", out: Outs = None
     ) -> tuple[Array, Array]:
         """The derivatives by q and v of a frame's velocity J v.
 
@@ -115,6 +115,7 @@ class Differential(Door):
         v: ArrayLike,
         a: ArrayLike,
         frame: str,
+        *,
         axes: Axes = "origin",
         kind: AccelerationKind = "classical",
         out: Outs = None,
@@ -135,7 +136,7 @@ class Differential(Door):
         return Derivatives(*results)
 
     def momentum(
-        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Outs = None
+        self, q: ArrayLike, v: ArrayLike, *, about: About = "center", out: Outs = None
     ) -> tuple[Array, Array]:
         """The derivatives by q and v of `momentum`.
 
@@ -154,6 +155,7 @@ class Differential(Door):
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        *,
         about: About = "center",
         out: Outs = None,
     ) -> Derivatives:
@@ -177,6 +179,7 @@ class Differential(Door):
         v: ArrayLike,
         a: ArrayLike,
         weights: ArrayLike | None = None,
+        *,
         external: External | None = None,
         out: Outs = None,
     ) -> SecondDerivatives:
@@ -200,6 +203,7 @@ class Differential(Door):
         v: ArrayLike,
         tau: ArrayLike,
         weights: ArrayLike | None = None,
+        *,
         external: External | None = None,
         out: Outs = None,
     ) -> SecondDerivatives:

@@ -32,8 +32,9 @@ class Dynamics(Core):
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        *,
         external: External | None = None,
-        method: InverseDynamicsMethod = "",
+        method: InverseDynamicsMethod = "auto",
         out: Out = None,
     ) -> Array:
         """The joint forces that give an acceleration.
@@ -59,6 +60,7 @@ class Dynamics(Core):
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        *,
         external: External | None = None,
         out: Out = None,
     ) -> Array:
@@ -76,7 +78,7 @@ class Dynamics(Core):
         return self._compute("joint_wrenches", (q, v, a), out, external=external)
 
     def gravity_forces(
-        self, q: ArrayLike, method: InverseDynamicsMethod = "", out: Out = None
+        self, q: ArrayLike, *, method: InverseDynamicsMethod = "auto", out: Out = None
     ) -> Array:
         """The joint forces that hold the robot at rest, against gravity and the joints' springs.
 
@@ -93,7 +95,7 @@ class Dynamics(Core):
         return self._compute("gravity_forces", (q,), out, method)
 
     def coriolis_forces(
-        self, q: ArrayLike, v: ArrayLike, method: CoriolisForcesMethod = "", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, *, method: CoriolisForcesMethod = "auto", out: Out = None
     ) -> Array:
         """Coriolis and centrifugal forces, C(q, v) v: without gravity, friction and springs.
 
@@ -111,8 +113,9 @@ class Dynamics(Core):
         self,
         q: ArrayLike,
         v: ArrayLike,
+        *,
         external: External | None = None,
-        method: InverseDynamicsMethod = "",
+        method: InverseDynamicsMethod = "auto",
         out: Out = None,
     ) -> Array:
         """The joint forces at zero acceleration: gravity, Coriolis, friction, springs, loads.
@@ -129,7 +132,9 @@ class Dynamics(Core):
 
     # the mass matrix
 
-    def mass_matrix(self, q: ArrayLike, method: MassMatrixMethod = "", out: Out = None) -> Array:
+    def mass_matrix(
+        self, q: ArrayLike, *, method: MassMatrixMethod = "auto", out: Out = None
+    ) -> Array:
         """The mass matrix M(q), both triangles.
 
         Arguments:
@@ -142,7 +147,7 @@ class Dynamics(Core):
         """
         return self._compute("mass_matrix", (q,), out, method)
 
-    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The time derivative of the mass matrix.
 
         Arguments:
@@ -155,7 +160,7 @@ class Dynamics(Core):
         return self._compute("mass_matrix_rate", (q, v), out)
 
     def mass_matrix_inverse(
-        self, q: ArrayLike, method: MassMatrixInverseMethod = "", out: Out = None
+        self, q: ArrayLike, *, method: MassMatrixInverseMethod = "auto", out: Out = None
     ) -> Array:
         """The inverse of the mass matrix.
 
@@ -169,7 +174,7 @@ class Dynamics(Core):
         """
         return self._compute("mass_matrix_inverse", (q,), out, method)
 
-    def mass_matrix_factor(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix_factor(self, q: ArrayLike, *, out: Out = None) -> Array:
         """L with M = L^T L, lower triangular and sparse as the robot branches.
 
         Arguments:
@@ -188,8 +193,9 @@ class Dynamics(Core):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
+        *,
         external: External | None = None,
-        method: ForwardDynamicsMethod = "",
+        method: ForwardDynamicsMethod = "auto",
         out: Out = None,
     ) -> Array:
         """The acceleration that joint forces give.
@@ -216,8 +222,9 @@ class Dynamics(Core):
         a: ArrayLike,
         tau: ArrayLike,
         accelerated: str | Sequence[str],
+        *,
         external: External | None = None,
-        method: ForwardDynamicsMethod = "",
+        method: ForwardDynamicsMethod = "auto",
         out: Outs = None,
     ) -> tuple[Array, Array]:
         """The motion when some joints are given their acceleration, the others their force.
@@ -239,7 +246,7 @@ class Dynamics(Core):
 
     # energy and momentum
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The kinetic energy of bodies and rotors, v^T M v / 2.
 
         Arguments:
@@ -251,7 +258,7 @@ class Dynamics(Core):
         """
         return self._compute("kinetic_energy", (q, v), out)
 
-    def potential_energy(self, q: ArrayLike, out: Out = None) -> Array:
+    def potential_energy(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The energy of gravity and of the joints' springs.
 
         Zero if the centre of mass is at the world's origin and every spring is relaxed.
@@ -266,13 +273,13 @@ class Dynamics(Core):
         return self._compute("potential_energy", (q,), out)
 
     def momentum(
-        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, *, about: About = "center", out: Out = None
     ) -> Array:
         """Linear and angular momentum in the world's axes.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            about: the point of the angular part: "center" (of mass) or "origin" (of the world).
+            about: the point of the angular part: the "center" of mass, or the "world"'s origin.
             out: an array to write into.
 
         Returns:
@@ -280,7 +287,7 @@ class Dynamics(Core):
         """
         return self._compute("momentum", (q, v), out, settings=(about,))
 
-    def momentum_matrix(self, q: ArrayLike, about: About = "center", out: Out = None) -> Array:
+    def momentum_matrix(self, q: ArrayLike, *, about: About = "center", out: Out = None) -> Array:
         """The matrix A with momentum = A v, centroidal by default.
 
         Arguments:
@@ -294,7 +301,7 @@ class Dynamics(Core):
         return self._compute("momentum_matrix", (q,), out, settings=(about,))
 
     def momentum_matrix_rate(
-        self, q: ArrayLike, v: ArrayLike, about: About = "center", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, *, about: About = "center", out: Out = None
     ) -> Array:
         """The time derivative of `momentum_matrix`.
 
@@ -308,7 +315,7 @@ class Dynamics(Core):
         """
         return self._compute("momentum_matrix_rate", (q, v), out, settings=(about,))
 
-    def generalized_forces(self, q: ArrayLike, external: Loading, out: Out = None) -> Array:
+    def generalized_forces(self, q: ArrayLike, external: Loading, *, out: Out = None) -> Array:
         """The generalised forces Q of what acts on the robot (Liu & Jain eq. 3, 48, 67 and 69).
 
         Arguments:

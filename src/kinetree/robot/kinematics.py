@@ -15,7 +15,7 @@ class Kinematics(Core):
     own origin), "world" (the world's axes, at its origin).
     """
 
-    def poses(self, q: ArrayLike, out: Out = None) -> Array:
+    def poses(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The pose of every body in the world.
 
         Arguments:
@@ -27,7 +27,7 @@ class Kinematics(Core):
         """
         return self._compute("poses", (q,), out)
 
-    def pose(self, q: ArrayLike, frame: str, out: Out = None) -> Array:
+    def pose(self, q: ArrayLike, frame: str, *, out: Out = None) -> Array:
         """The pose of a frame in the world.
 
         Arguments:
@@ -41,7 +41,7 @@ class Kinematics(Core):
         return self._compute("pose", (q,), out, settings=(frame,))
 
     def velocities(
-        self, q: ArrayLike, v: ArrayLike, axes: Axes = "origin", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, *, axes: Axes = "origin", out: Out = None
     ) -> Array:
         """The velocity of every body.
 
@@ -56,7 +56,7 @@ class Kinematics(Core):
         return self._compute("velocities", (q, v), out, settings=(axes,))
 
     def velocity(
-        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, frame: str, *, axes: Axes = "origin", out: Out = None
     ) -> Array:
         """The velocity of a frame.
 
@@ -78,6 +78,7 @@ class Kinematics(Core):
         v: ArrayLike,
         a: ArrayLike,
         frame: str,
+        *,
         axes: Axes = "origin",
         kind: AccelerationKind = "classical",
         out: Out = None,
@@ -97,7 +98,9 @@ class Kinematics(Core):
         """
         return self._compute("acceleration", (q, v, a), out, settings=(frame, axes, kind))
 
-    def jacobian(self, q: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None) -> Array:
+    def jacobian(
+        self, q: ArrayLike, frame: str, *, axes: Axes = "origin", out: Out = None
+    ) -> Array:
         """The Jacobian of a frame: times v it is `velocity`.
 
         Arguments:
@@ -112,7 +115,7 @@ class Kinematics(Core):
         return self._compute("jacobian", (q,), out, settings=(frame, axes))
 
     def jacobian_rate(
-        self, q: ArrayLike, v: ArrayLike, frame: str, axes: Axes = "origin", out: Out = None
+        self, q: ArrayLike, v: ArrayLike, frame: str, *, axes: Axes = "origin", out: Out = None
     ) -> Array:
         """The time derivative of `jacobian`.
 
@@ -127,7 +130,7 @@ class Kinematics(Core):
         """
         return self._compute("jacobian_rate", (q, v), out, settings=(frame, axes))
 
-    def jacobians(self, q: ArrayLike, axes: Axes = "origin", out: Out = None) -> Array:
+    def jacobians(self, q: ArrayLike, *, axes: Axes = "origin", out: Out = None) -> Array:
         """The Jacobians of all bodies.
 
         Arguments:
@@ -145,7 +148,7 @@ class Kinematics(Core):
         """The mass of all moving bodies, kg."""
         return float(algorithms.total_mass(self.model))
 
-    def center_of_mass(self, q: ArrayLike, out: Out = None) -> Array:
+    def center_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
         """The centre of mass of all moving bodies, in the world.
 
         Arguments:

@@ -42,8 +42,9 @@ class Linearized(Core):
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        *,
         external: External | None = None,
-        method: InverseDerivativesMethod = "",
+        method: InverseDerivativesMethod = "auto",
         out: Outs = None,
     ) -> Derivatives:
         """The derivatives of joint forces by q, v and a: [i, j] of tau_i by j.
@@ -67,8 +68,9 @@ class Linearized(Core):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
+        *,
         external: External | None = None,
-        method: ForwardDerivativesMethod = "",
+        method: ForwardDerivativesMethod = "auto",
         out: Outs = None,
     ) -> ForwardDerivatives:
         """The derivatives of accelerations by q, v and tau.
@@ -114,8 +116,9 @@ class Linearized(Core):
         v: ArrayLike,
         tau: ArrayLike,
         dt: float | None = None,
+        *,
         external: External | None = None,
-        method: StepMethod = "",
+        method: StepMethod = "auto",
         limits: Enforcement = FREE,
     ) -> tuple[Array, Array]:
         """A and B of the motion near a state: x' = A x + B u for x = (dq, dv) and u = dtau.
@@ -128,14 +131,14 @@ class Linearized(Core):
         Returns:
             A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
         """
-        of_step = not (among(method, ("", None)) and among(limits, (FREE,)))
+        of_step = not (among(method, ("auto",)) and among(limits, (FREE,)))
         if dt is None and of_step:
             raise KinetreeError("linearize: method and limits are those of a step, which needs dt")
         if of_step:
             return self._linearized_step((q, v, tau, dt), external, method, limits)
         if dt is not None and self.nv <= COMPILED_HOLD:
             return self._held((q, v, tau), number("dt", dt, above=0.0), external)
-        dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external)
+        dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external=external)
         transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
         A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
         return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt, above=0.0))

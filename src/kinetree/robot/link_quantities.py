@@ -31,7 +31,7 @@ class CartesianQuantities(LinkArrays):
     """Jacobians, momenta, energies and intermediates of links."""
 
     def jacobian(
-        self, q: ArrayLike, link: str, point: ArrayLike = (0.0, 0.0, 0.0), axes: Axes = "origin"
+        self, q: ArrayLike, link: str, point: ArrayLike = (0.0, 0.0, 0.0), *, axes: Axes = "origin"
     ) -> Array:
         """The Jacobian of any point of any link.
 

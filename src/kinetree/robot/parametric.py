@@ -61,7 +61,7 @@ class Parametric:
     def kernel(
         self,
         quantity: str,
-        method: str = "",
+        method: str = "auto",
         *,
         external: Sequence[str | Point] = (),
         **settings: Any,
@@ -73,7 +73,7 @@ class Parametric:
         return self._kernels.ask(quantity, method, tuple(external), settings)
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
         """The joint forces that give an acceleration.
 
@@ -88,7 +88,7 @@ class Parametric:
         return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
 
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
         """The acceleration that joint forces give.
 
@@ -102,7 +102,7 @@ class Parametric:
         """
         return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
 
-    def mass_matrix(self, q: ArrayLike, p: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, p: ArrayLike, *, out: Out = None) -> Array:
         """The mass matrix.
 
         Arguments:
@@ -116,7 +116,7 @@ class Parametric:
         return self._kernels["mass_matrix"](q, p, out=out)
 
     def inverse_dynamics_derivative(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, out: Out = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
         """The derivative of joint forces by p.
 
@@ -129,7 +129,7 @@ class Parametric:
         return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
 
     def forward_dynamics_derivative(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, out: Out = None
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
         """The derivative of accelerations by p.
 

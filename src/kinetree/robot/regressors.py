@@ -23,7 +23,7 @@ class Regressed(Core):
         parts = [Inertial(name).nominal(self.model) for name in self.bodies]
         return np.array([x for part in parts for x in part], float)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """Y with Y @ `inertial_parameters` = the joint forces of `inverse_dynamics`.
 
         Rotors, friction and springs are not in it: see `regressors.drive`.
@@ -41,6 +41,7 @@ class Regressed(Core):
 
     def base_parameters(
         self,
+        *,
         method: Literal["structure", "numbers"] = "structure",
         drives: Sequence[str] = (),
     ) -> uses.BaseParameters:
@@ -62,7 +63,7 @@ class Regressors(Door):
         """What each inertial parameter is, such as "link7.mass"."""
         return tuple(f"{body}.{name}" for body in self._robot.bodies for name in TEN)
 
-    def drive(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+    def drive(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """The part of each joint force for a unit of each number of its own drive.
 
         Arguments:
@@ -75,7 +76,7 @@ class Regressors(Door):
         """
         return self._robot._compute("drive_regressor", (q, v, a), out)
 
-    def base_wrench(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out = None) -> Array:
+    def base_wrench(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """Y with Y @ `inertial_parameters` = the wrench that carries the robot's moving bodies.
 
         That is what a force sensor under a fixed base measures (besides the weight of the base
@@ -91,7 +92,7 @@ class Regressors(Door):
         """
         return self._robot._compute("base_wrench_regressor", (q, v, a), out)
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, out: Outs = None) -> tuple[Array, Array]:
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> tuple[Array, Array]:
         """Regressors without accelerations: of p = M v, and of its rate less the joint forces.
 
         Integrate p' = tau + rate over a stretch of time: the increase of p is the integral.
@@ -106,7 +107,7 @@ class Regressors(Door):
         Y, rate = self._robot._compute("momentum_regressor", (q, v), out)
         return Y, rate
 
-    def energy(self, q: ArrayLike, v: ArrayLike, out: Out = None) -> Array:
+    def energy(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The row y with y @ `inertial_parameters` = the bodies' kinetic and potential energy.
 
         Its increase over a stretch of time is the work of the joint forces, the integral of
@@ -122,7 +123,7 @@ class Regressors(Door):
         return self._robot._compute("energy_regressor", (q, v), out)
 
     def passivity(
-        self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, out: Out = None
+        self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, *, out: Out = None
     ) -> Array:
         """Y with Y @ `inertial_parameters` = M ar + C vr + g: Slotine and Li's, to adapt by.
 

@@ -133,7 +133,7 @@ def _assignment(language: str, printer: Any, name: str, expression: Any) -> str:
 
 
 def closed_form(
-    robot: Any, quantity: str, method: str = "", *settings: Any, simplify: bool = True
+    robot: Any, quantity: str, method: str = "auto", *settings: Any, simplify: bool = True
 ) -> ClosedForm:
     """A quantity of a robot as expressions of q, v, ...
 
@@ -155,12 +155,12 @@ def closed_form(
     row = QUANTITIES.get(quantity)
     if row is None:
         raise unknown("quantity", quantity, QUANTITIES, "kinetree")
-    if method and method not in row.methods:
+    if method != "auto" and method not in row.methods:
         raise unknown("method", method, row.methods, quantity)
     if not row.closed_form:
         raise KinetreeError(f"{quantity} is a step of an iteration: it has no closed form to print")
     values = checked(model, quantity, settings)
-    how = row.methods[method or next(iter(row.methods))]
+    how = row.methods[next(iter(row.methods)) if method == "auto" else method]
     if isinstance(how, Derived):
         raise KinetreeError(
             f"{quantity} is made by differentiating a program: take the closed form of "

@@ -57,7 +57,7 @@ class ClosedLoop:
         controller: Controlled | None,
         inputs: int = 0,
         memory: int = 0,
-        method: StepMethod = "",
+        method: StepMethod = "auto",
         limits: Enforcement = FREE,
         records: Sequence[Record] = (),
         parameters: Sequence[Parameter] = (),

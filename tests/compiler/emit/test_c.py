@@ -66,7 +66,7 @@ def test_numbers_of_a_float_function_are_floats():
 
 
 def test_a_header_names_every_element_with_its_unit_in_its_order():
-    header = rider().kernel("forward_dynamics", external=("hand",)).c().header
+    header = rider().kernel("forward_dynamics", external=("hand",)).c_code().header
     lines = [line.strip(" *") for line in header.splitlines()]
     start = lines.index("in  q[8]: configuration")
     assert lines[start + 1 : start + 9] == [
@@ -87,13 +87,13 @@ def test_a_header_names_every_element_with_its_unit_in_its_order():
 
 
 def test_a_long_prototype_has_a_parameter_a_line():
-    header = rider().kernel("inverse_dynamics", external=("hand", "base")).c().header
+    header = rider().kernel("inverse_dynamics", external=("hand", "base")).c_code().header
     assert "void inverse_dynamics(\n    const double *q,\n    const double *v,\n" in header
     assert "    double *tau);\n" in header
 
 
 def test_a_header_tells_a_slide_from_a_turn():
-    header = kt.robots.cart_pole().kernel("inverse_dynamics").c().header
+    header = kt.robots.cart_pole().kernel("inverse_dynamics").c_code().header
     assert "rad/s^2" in header
     assert "m/s^2" in header
     assert "N m\n" in header
@@ -103,14 +103,14 @@ def test_a_header_tells_a_slide_from_a_turn():
 def test_a_name_of_a_joint_cannot_end_the_comment_of_a_header():
     a = kt.Assembly("odd */ int x;")
     a.add("arm", "base", kt.joints.Revolute("x"), inertia=[1, 1, 1], mass=1.0, name="j*/ int y;")
-    header = a.robot().kernel("mass_matrix").c().header
+    header = a.robot().kernel("mass_matrix").c_code().header
     assert header.count("*/") == 2  # of the two comments of every header
 
 
 @pytest.mark.parametrize("derivative", ["jvp", "vjp", "jacobian"])
 def test_a_derivative_says_what_its_operands_are(derivative):
     kernel = getattr(kt.robots.double_pendulum().kernel("mass_matrix"), derivative)()
-    header = kernel.c(name="f").header
+    header = kernel.c_code(name="f").header
     for name in (*kernel.interface.inputs, *kernel.interface.outputs):
         operand = re.search(rf"(in |out) {identifier(name[0])}\S*: (.+)", header)
         assert operand is not None

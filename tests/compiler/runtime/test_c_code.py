@@ -92,7 +92,7 @@ def test_every_quantity_by_every_method_has_the_interpreters_values(command, nam
     robot = ROBOTS[name]()
     kernels = dict(named(robot))
     command = compiler(command)
-    codes = {function: kernel.c(name=function) for function, kernel in kernels.items()}
+    codes = {function: kernel.c_code(name=function) for function, kernel in kernels.items()}
     loaded = library(command, codes.values(), tmp_path)
     assert len(codes) > 60
     for function, kernel in kernels.items():
@@ -110,7 +110,7 @@ def test_every_quantity_in_floats_loses_what_single_precision_loses(command, tmp
     robot = gripper()
     kernels = dict(named(robot))
     command = compiler(command)
-    codes = {function: kernel.c("float32", function) for function, kernel in kernels.items()}
+    codes = {function: kernel.c_code("float32", function) for function, kernel in kernels.items()}
     loaded = library(command, codes.values(), tmp_path)
     for function, kernel in kernels.items():
         given = [x.astype(np.float32) for x in states(robot, kernel.program)]
@@ -131,7 +131,7 @@ def test_every_quantity_in_floats_loses_what_single_precision_loses(command, tmp
 def test_a_built_function_takes_what_its_kernel_takes(dtype, tmp_path):
     robot = kt.robots.arm()
     kernel = robot.kernel("inverse_dynamics")
-    function = kernel.c(dtype).build(tmp_path, flags=[*STRICT, "-O2"])
+    function = kernel.c_code(dtype).build(tmp_path, flags=[*STRICT, "-O2"])
     rng = np.random.default_rng(1)
     q, (v, a) = robot.random(rng, (2, 3)), rng.standard_normal((2, 3, 7))
     tau = function(q, v, a)
@@ -148,7 +148,7 @@ def test_a_built_function_takes_what_its_kernel_takes(dtype, tmp_path):
 def test_a_number_for_each_state_is_an_array_without_axes_or_one_a_state(tmp_path):
     robot = kt.robots.cart_pole()
     kernel = robot.kernel("kinetic_energy")
-    function = kernel.c().build(tmp_path)
+    function = kernel.c_code().build(tmp_path)
     q, v = np.random.default_rng(0).standard_normal((2, 4, 2))
     assert function(q[0], v[0]).shape == ()
     assert relative_error(function(q[0], v[0]), kernel(q[0], v[0])) < TOLERANCE
@@ -159,7 +159,7 @@ def test_a_number_for_each_state_is_an_array_without_axes_or_one_a_state(tmp_pat
 @needs_compiler
 def test_a_function_may_be_built_again_under_the_same_name(tmp_path):
     one, two = (kt.robots.chain(n).kernel("mass_matrix") for n in (2, 3))
-    first, second = one.c().build(tmp_path), two.c().build(tmp_path)
+    first, second = one.c_code().build(tmp_path), two.c_code().build(tmp_path)
     assert first(np.zeros(2)).shape == (2, 2)
     assert second(np.zeros(3)).shape == (3, 3)
     assert relative_error(first(np.ones(2)), one(np.ones(2))) < TOLERANCE
@@ -167,7 +167,7 @@ def test_a_function_may_be_built_again_under_the_same_name(tmp_path):
 
 @needs_compiler
 def test_the_object_has_one_symbol_no_variable_and_calls_nothing_but_mathematics(tmp_path):
-    code = kt.robots.arm().kernel("forward_dynamics").c()
+    code = kt.robots.arm().kernel("forward_dynamics").c_code()
     _, source, *_ = code.save(tmp_path)
     target = tmp_path / "f.o"
     command = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))))
@@ -186,7 +186,7 @@ def test_the_object_has_one_symbol_no_variable_and_calls_nothing_but_mathematics
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_self_test_builds_with_cmake_and_passes(dtype, tmp_path):
     robot = gripper()
-    code = robot.kernel("forward_dynamics_derivatives").c(dtype, "gripper_derivatives")
+    code = robot.kernel("forward_dynamics_derivatives").c_code(dtype, "gripper_derivatives")
     code.save(tmp_path)
     build = tmp_path / "build"
     flags = f"-DCMAKE_C_FLAGS={' '.join(STRICT[1:])}"
@@ -204,7 +204,7 @@ def run(command):
 
 @needs_compiler
 def test_the_self_test_fails_where_a_result_is_wrong(tmp_path):
-    code = kt.robots.double_pendulum().kernel("mass_matrix").c()
+    code = kt.robots.double_pendulum().kernel("mass_matrix").c_code()
     _, source, test, _ = code.save(tmp_path)
     before, product, after = source.read_text().rpartition(" * ")
     assert product
@@ -234,7 +234,7 @@ def test_a_self_test_has_states_with_finite_results_or_says_that_there_is_none(
     constant, passes, tmp_path
 ):
     program = trace("f", lambda x: {"y": [sqrt(x[0] + constant)]}, {"x": (1,)})
-    done = self_test(Kernel(None, lambda: program).c(), tmp_path)
+    done = self_test(Kernel(None, lambda: program).c_code(), tmp_path)
     assert done.stdout.startswith("f: passed" if passes else "f: not tested, because no state")
     assert (done.returncode == 0) == passes
 
@@ -243,7 +243,7 @@ def test_a_self_test_has_states_with_finite_results_or_says_that_there_is_none(
 def test_sines_of_large_angles_are_the_libraries(tmp_path):
     kernel = Kernel(None, lambda: trace("f", lambda x: {"y": [sin(v) for v in x]}, {"x": (4,)}))
     x = np.array([1e5, -3e7, 1e300, -2.0])
-    y = kernel.c().build(tmp_path)(x)
+    y = kernel.c_code().build(tmp_path)(x)
     np.testing.assert_allclose(y, np.sin(x), rtol=1e-15)
 
 
@@ -253,17 +253,17 @@ def test_sines_of_large_angles_are_the_libraries(tmp_path):
 @pytest.mark.parametrize("name", ["3x", "a b", "double", "main", "größe"])
 def test_a_name_that_is_none_of_c_is_refused(name):
     with pytest.raises(KinetreeError, match="cannot name a C function"):
-        kt.robots.cart_pole().kernel("mass_matrix").c(name=name)
+        kt.robots.cart_pole().kernel("mass_matrix").c_code(name=name)
 
 
 @pytest.mark.parametrize("dtype", ["float16", int, "no such", np.complex128])
 def test_a_dtype_that_is_no_float_is_refused(dtype):
     with pytest.raises(DtypeError, match="float64 or float32 is expected"):
-        kt.robots.cart_pole().kernel("mass_matrix").c(dtype)
+        kt.robots.cart_pole().kernel("mass_matrix").c_code(dtype)
 
 
 def test_a_compiler_that_is_missing_is_named(tmp_path, monkeypatch):
-    code = kt.robots.cart_pole().kernel("mass_matrix").c()
+    code = kt.robots.cart_pole().kernel("mass_matrix").c_code()
     with pytest.raises(MissingFileError, match="'no-such-cc' cannot be run"):
         code.build(tmp_path, "no-such-cc")
     monkeypatch.setenv("PATH", os.devnull)
@@ -274,7 +274,7 @@ def test_a_compiler_that_is_missing_is_named(tmp_path, monkeypatch):
 
 @needs_compiler
 def test_what_a_compiler_says_is_passed_on(tmp_path):
-    code = kt.robots.cart_pole().kernel("mass_matrix").c()
+    code = kt.robots.cart_pole().kernel("mass_matrix").c_code()
     with pytest.raises(KinetreeError, match="no-such-flag"):
         code.build(tmp_path, flags=["-no-such-flag"])
 
@@ -284,7 +284,7 @@ def test_what_a_compiler_says_is_passed_on(tmp_path):
 
 def test_the_source_of_a_kernel_is_its_text_in_c_or_llvm():
     kernel = kt.robots.cart_pole().kernel("mass_matrix")
-    assert kernel.source("c") == kernel.c().source
+    assert kernel.source("c") == kernel.c_code().source
     assert "float" in kernel.source("c", np.float32)
     ir = kernel.source("llvm")
     assert "define" in ir

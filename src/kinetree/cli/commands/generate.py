@@ -43,7 +43,7 @@ def export(
         str, typer.Option(help="Of the function and its files; by default the quantity's.")
     ] = "",
     floating: Floating = False,
-    method: MethodOption = "",
+    method: MethodOption = "auto",
     settings: Settings = NONE,
     lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
     json: JsonOption = False,
@@ -76,7 +76,7 @@ def compile(
     dtype: Annotated[
         str, typer.Option(help="float64, float32, or both with a comma between them.")
     ] = "float64",
-    method: MethodOption = "",
+    method: MethodOption = "auto",
     settings: Settings = NONE,
     floating: Floating = False,
 ) -> None:

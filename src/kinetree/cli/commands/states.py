@@ -46,7 +46,7 @@ def run(
         str, typer.Option(help="Columns to copy to the output, with commas between them.")
     ] = "",
     threads: Annotated[int, typer.Option(help="How many; 0 for one a core.", min=0)] = 0,
-    method: MethodOption = "",
+    method: MethodOption = "auto",
     settings: Settings = NONE,
     floating: Floating = False,
     overwrite: Overwrite = False,

@@ -30,7 +30,7 @@ def symbolic(
             autocompletion=complete_quantity,
         ),
     ] = "christoffel",
-    method: MethodOption = "",
+    method: MethodOption = "auto",
     settings: Settings = NONE,
     latex: Annotated[bool, typer.Option(help="Print LaTeX.")] = False,
     simplify: Annotated[bool, typer.Option(help="Simplify every entry.")] = True,

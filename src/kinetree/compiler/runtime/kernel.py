@@ -268,7 +268,7 @@ class Kernel:
 
     # source
 
-    def c(self, dtype: Any = "float64", name: str = "") -> CCode:
+    def c_code(self, dtype: Any = "float64", name: str = "") -> CCode:
         """The kernel as a function in C99: its header, source, self-test and CMake file.
 
         The function allocates nothing, has no globals and needs nothing but `math.h`.
@@ -307,14 +307,14 @@ class Kernel:
         """The text of the kernel in the language of a target.
 
         Arguments:
-            target: "c" for the source file of `c()`; "llvm" for LLVM IR, as it is compiled for
+            target: "c" for the source file of `c_code()`; "llvm" for LLVM IR, as it is compiled for
                 this processor: one body for a single state and one for a vector of states.
             dtype: of all its numbers, float64 or float32.
         """
         if target not in TARGETS:
             raise unknown("target", target, TARGETS, "Kernel.source")
         if target == "c":
-            return self.c(dtype).source
+            return self.c_code(dtype).source
         try:
             from kinetree.compiler.runtime.cpu.machine_code import source  # takes time to import
         except ImportError as e:

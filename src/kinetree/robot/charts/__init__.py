@@ -55,6 +55,7 @@ class Charts(Door):
         self,
         times: ArrayLike,
         q: ArrayLike,
+        *,
         method: Literal["difference", "spline"] = "difference",
     ) -> Array:
         """The velocities of a motion that is given by its configurations.

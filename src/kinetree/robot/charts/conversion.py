@@ -29,7 +29,7 @@ class Motion(NamedTuple):
 
 
 class Conversion:
-    """From a robot's charts to those of another, which is the same robot; see `Robot.charts.conversion`.
+    """From a robot's charts to those of another: `robot.charts.conversion`.
 
     Every method takes one state or any batch of them, in the first robot's charts. A configuration
     may have several coordinates in the other robot's; `y` says which are meant, by default those of

@@ -19,7 +19,7 @@ Chart = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class InCoordinates:
-    """The equations of motion in coordinates y, with q = chart(y); see `Robot.charts.in_coordinates`.
+    """The equations of motion in coordinates y, q = chart(y): `robot.charts.in_coordinates`.
 
     Every method takes one state or any batch of them, as the methods of Robot do.
 
@@ -56,7 +56,7 @@ class InCoordinates:
     def _joint(self) -> Kernel:
         return self._kernel("coordinates", lambda model, y: list(self._chart(y)), "y")
 
-    def coordinates(self, y: ArrayLike, out: Out = None) -> Array:
+    def coordinates(self, y: ArrayLike, *, out: Out = None) -> Array:
         """q(y).
 
         Arguments:
@@ -73,7 +73,7 @@ class InCoordinates:
         algorithm = partial(algorithms.derivative, self._chart)
         return self._kernel("derivative", lambda model, y: algorithm(y), "y")
 
-    def derivative(self, y: ArrayLike, out: Out = None) -> Array:
+    def derivative(self, y: ArrayLike, *, out: Out = None) -> Array:
         """A = dq/dy, with v = A y'.
 
         Arguments:
@@ -89,7 +89,7 @@ class InCoordinates:
     def _mass(self) -> Kernel:
         return self._kernel("mass_matrix", partial(algorithms.mass_in, self._chart), "y")
 
-    def mass_matrix(self, y: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix(self, y: ArrayLike, *, out: Out = None) -> Array:
         """The mass matrix in y, A^T M A.
 
         Arguments:
@@ -106,7 +106,7 @@ class InCoordinates:
         algorithm = partial(algorithms.coriolis_in, self._chart)
         return self._kernel("coriolis_matrix", algorithm, "y", "dy")
 
-    def coriolis_matrix(self, y: ArrayLike, dy: ArrayLike, out: Out = None) -> Array:
+    def coriolis_matrix(self, y: ArrayLike, dy: ArrayLike, *, out: Out = None) -> Array:
         """The Coriolis matrix of the Christoffel symbols in y.
 
         Arguments:
@@ -122,7 +122,7 @@ class InCoordinates:
     def _gravity(self) -> Kernel:
         return self._kernel("gravity_forces", partial(algorithms.gravity_in, self._chart), "y")
 
-    def gravity_forces(self, y: ArrayLike, out: Out = None) -> Array:
+    def gravity_forces(self, y: ArrayLike, *, out: Out = None) -> Array:
         """The gravity forces in y, A^T g.
 
         Arguments:
@@ -139,7 +139,7 @@ class InCoordinates:
         algorithm = partial(algorithms.force_in, self._chart)
         return self._kernel("forces", lambda model, y, tau: algorithm(y, tau), "y", "tau")
 
-    def forces(self, y: ArrayLike, tau: ArrayLike, out: Out = None) -> Array:
+    def forces(self, y: ArrayLike, tau: ArrayLike, *, out: Out = None) -> Array:
         """A^T tau: joint forces as the coordinates y feel them.
 
         Arguments:
@@ -158,7 +158,7 @@ class InCoordinates:
         return self._kernel("inverse_dynamics", algorithm, "y", "dy", "ddy")
 
     def inverse_dynamics(
-        self, y: ArrayLike, dy: ArrayLike, ddy: ArrayLike, out: Out = None
+        self, y: ArrayLike, dy: ArrayLike, ddy: ArrayLike, *, out: Out = None
     ) -> Array:
         """The forces along y that give a motion; drives and friction included, as in Robot's.
 
@@ -177,7 +177,7 @@ class InCoordinates:
         return self._kernel("forward_dynamics", algorithm, "y", "dy", "force")
 
     def forward_dynamics(
-        self, y: ArrayLike, dy: ArrayLike, force: ArrayLike, out: Out = None
+        self, y: ArrayLike, dy: ArrayLike, force: ArrayLike, *, out: Out = None
     ) -> Array:
         """The second rates of y under forces along y.
 
@@ -197,7 +197,7 @@ class InCoordinates:
     def _symbols(self) -> Kernel:
         return self._kernel("christoffel_symbols", partial(algorithms.symbols_in, self._chart), "y")
 
-    def christoffel_symbols(self, y: ArrayLike, out: Out = None) -> Array:
+    def christoffel_symbols(self, y: ArrayLike, *, out: Out = None) -> Array:
         """The Christoffel symbols of the first kind in y.
 
         Arguments:

@@ -49,22 +49,22 @@ class InSpeeds:
             self._made[name] = self._kernels.custom(name, algorithm, given)
         return self._made[name]
 
-    def matrix(self, q: ArrayLike, out: Out = None) -> Array:
+    def matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
         """A(q), (..., nv, n)."""
         return self._kernel("matrix", None, "q")(q, out=out)
 
-    def velocity(self, q: ArrayLike, nu: ArrayLike, out: Out = None) -> Array:
+    def velocity(self, q: ArrayLike, nu: ArrayLike, *, out: Out = None) -> Array:
         """v = A nu, (..., nv)."""
         algorithm = partial(algorithms.velocity_of, self._A)
         return self._kernel("velocity", lambda _, *x: algorithm(*x), "q", "nu")(q, nu, out=out)
 
-    def mass_matrix(self, q: ArrayLike, out: Out = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
         """A^T M A, (..., n, n)."""
         algorithm = partial(algorithms.mass_in_speeds, self._A)
         return self._kernel("mass_matrix", algorithm, "q")(q, out=out)
 
     def coriolis_matrix(
-        self, q: ArrayLike, nu: ArrayLike, factorization: str = "christoffel", out: Out = None
+        self, q: ArrayLike, nu: ArrayLike, *, factorization: str = "christoffel", out: Out = None
     ) -> Array:
         """A^T C A + A^T M A', (..., n, n): admissible, so that the mass matrix's rate is C + C^T.
 
@@ -78,20 +78,20 @@ class InSpeeds:
         algorithm = partial(algorithms.coriolis_in_speeds, self._A, factorization)
         return self._kernel(f"coriolis_{factorization}", algorithm, "q", "nu")(q, nu, out=out)
 
-    def forces(self, q: ArrayLike, tau: ArrayLike, out: Out = None) -> Array:
+    def forces(self, q: ArrayLike, tau: ArrayLike, *, out: Out = None) -> Array:
         """A^T tau: joint forces as the speeds feel them, (..., n)."""
         algorithm = partial(algorithms.force_in_speeds, self._A)
         return self._kernel("forces", lambda _, *x: algorithm(*x), "q", "tau")(q, tau, out=out)
 
     def inverse_dynamics(
-        self, q: ArrayLike, nu: ArrayLike, dnu: ArrayLike, out: Out = None
+        self, q: ArrayLike, nu: ArrayLike, dnu: ArrayLike, *, out: Out = None
     ) -> Array:
         """The forces, as the speeds feel them, that give the rates dnu, (..., n)."""
         algorithm = partial(algorithms.inverse_in_speeds, self._A)
         kernel = self._kernel("inverse_dynamics", algorithm, "q", "nu", "dnu")
         return kernel(q, nu, dnu, out=out)
 
-    def bias_forces(self, q: ArrayLike, nu: ArrayLike, out: Out = None) -> Array:
+    def bias_forces(self, q: ArrayLike, nu: ArrayLike, *, out: Out = None) -> Array:
         """The forces, as the speeds feel them, at constant speeds, (..., n)."""
 
         def algorithm(model: Any, q: Any, nu: Any) -> Any:
@@ -100,7 +100,7 @@ class InSpeeds:
         return self._kernel("bias_forces", algorithm, "q", "nu")(q, nu, out=out)
 
     def forward_dynamics(
-        self, q: ArrayLike, nu: ArrayLike, tau: ArrayLike, out: Out = None
+        self, q: ArrayLike, nu: ArrayLike, tau: ArrayLike, *, out: Out = None
     ) -> Array:
         """The rates of the speeds that joint forces tau (..., nv) give, (..., n)."""
         algorithm = partial(algorithms.forward_in_speeds, self._A)
