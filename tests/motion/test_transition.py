@@ -115,7 +115,7 @@ def test_what_ipopt_needs_is_named(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "casadi", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[casadi\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[tools\]'"):
         POLE.transition(START, GOAL, 0.7, method="ipopt")
 
 

@@ -588,5 +588,5 @@ def test_a_wider_folder_may_be_named(tmp_path):
 
 def test_without_mujoco_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[mjcf\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinetree\[files\]'"):
         kt.load(mjcf(f"<worldbody>{ONE}</worldbody>"))

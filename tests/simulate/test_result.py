@@ -30,7 +30,7 @@ def test_what_is_saved_is_loaded(run, tmp_path, suffix):
 
 def test_parquet_without_pyarrow_names_the_extra(run, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(kt.errors.MissingExtraError, match=r"kinetree\[parquet\]"):
+    with pytest.raises(kt.errors.MissingExtraError, match=r"kinetree\[files\]"):
         run.save(tmp_path / "run.parquet")
 
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.algorithms.link_dynamics import center
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError
 from kinetree.model.joints import Joint
 from kinetree.model.model import Body
 from kinetree.robot import Robot
@@ -82,7 +83,7 @@ class MaximalBodies:
         dt: float = 1e-3,
         iterations: int = 200,
     ) -> None:
-        self._bullet = _pybullet()
+        self._bullet = optional("pybullet", "a robot in maximal coordinates")
         self.robot, self.dt = robot, float(dt)
         self._constraints = [_kind(body) for body in robot.model.bodies]  # refused before it starts
         self._client = self._bullet.connect(self._bullet.DIRECT)
@@ -269,14 +270,3 @@ def _axes(joint: Joint, somewhere: random.Random) -> list[Array]:
 def _quaternion(R: Array) -> list[float]:
     """(x, y, z, w) of a rotation matrix."""
     return [float(x) for x in quat_of(Rotation(*(Vector3(*row) for row in R)))]
-
-
-def _pybullet() -> Any:
-    try:
-        import pybullet
-    except ImportError:
-        raise MissingExtraError(
-            "maximal coordinates need Bullet, which is not installed: run pip install "
-            "'kinetree[bullet]'"
-        ) from None
-    return pybullet

@@ -12,22 +12,19 @@ from typing import Any
 import numpy as np
 
 from kinetree import robots
+from kinetree._optional import optional
 from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.errors import MissingExtraError
 from kinetree.joints import Revolute
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
 from kinetree.simulate import ClosedLoop
 from kinetree.typing import Array, StepMethod
 
-try:
-    from gymnasium import spaces
-    from gymnasium.vector import AutoresetMode, VectorEnv
-    from gymnasium.vector.utils import batch_space
-except ImportError:
-    raise MissingExtraError(
-        "environments need gymnasium, which is not installed: run pip install 'kinetree[gym]'"
-    ) from None
+optional("gymnasium", "an environment for learning")
+
+from gymnasium import spaces  # noqa: E402  (only if it is there)
+from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
+from gymnasium.vector.utils import batch_space  # noqa: E402
 
 
 class RobotEnv(VectorEnv):

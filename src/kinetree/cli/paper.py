@@ -15,9 +15,10 @@ import numpy as np
 from rich.console import Console
 
 from kinetree import algorithms, robots
+from kinetree._optional import optional
 from kinetree.cli import paper_symbols, paper_text
 from kinetree.compiler.graph import trace
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError
 from kinetree.model import Model
 from kinetree.robot import Robot
 
@@ -43,13 +44,8 @@ LIMBS = (2, 3, 5, 7, 10)  # joints of each
 
 def reproduce(folder: Path) -> None:
     """Compute everything and write README.md and the figures into a folder."""
-    try:
-        import matplotlib  # noqa: F401
-        import sympy  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "the figures need Matplotlib and Table 3 SymPy: run pip install 'kinetree[paper]'"
-        ) from None
+    optional("matplotlib", "drawing the figures")
+    optional("sympy", "Table 3")
     console = Console(stderr=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)

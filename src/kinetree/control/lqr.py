@@ -18,7 +18,6 @@ from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
-from kinetree.errors import MissingExtraError
 from kinetree.model import Model
 from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar
@@ -132,11 +131,7 @@ def _matrix(weight: ArrayLike, n: int) -> Array:
 
 
 def _steady_gain(A: Array, B: Array, Q: Array, R: Array) -> Array:
-    try:
-        from scipy.linalg import solve_discrete_are
-    except ImportError:
-        raise MissingExtraError(
-            "lqr needs SciPy, which is not installed: run pip install 'kinetree[trajectory]'"
-        ) from None
+    from scipy.linalg import solve_discrete_are  # takes time to import
+
     S = solve_discrete_are(A, B, Q, R)
     return np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A)

@@ -8,7 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kinetree.errors import MissingExtraError, TableError
+from kinetree._optional import optional
+from kinetree.errors import TableError
 from kinetree.files.npz import NUMBERS
 from kinetree.files.parsing import check_names, existing_file, parsing
 
@@ -106,11 +107,4 @@ def _regrouped(batches: Iterator[Any], rows: int, skip: int) -> Iterator[Any]:
 
 def parquet() -> Any:
     """The module pyarrow.parquet, or an error that says how to install it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError(
-            "Parquet files need pyarrow, which is not installed: run pip install "
-            "'kinetree[parquet]', or use .csv or .npz"
-        ) from None
-    return pyarrow.parquet
+    return optional("pyarrow.parquet", "a Parquet file", "or use .csv or .npz")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.errors import LogError
 from kinetree.files.parsing import parsing
-from kinetree.identify.extras import package
 from kinetree.typing import Array
 
 FILES = (".bag", ".mcap", ".db3")
@@ -48,8 +48,8 @@ def bag_pieces(path: Path, rows: int | None, topic: str = "") -> Iterator[dict[s
         rows: messages of each piece; None for all in one.
         topic: of the messages; needed only if there are several and none is /joint_states.
     """
-    any_reader = package("rosbags.highlevel", "ros").AnyReader
-    types = package("rosbags.typesys", "ros")
+    any_reader = optional("rosbags.highlevel", "a ROS bag").AnyReader
+    types = optional("rosbags.typesys", "a ROS bag")
     # old bags have no definitions of their messages
     known = types.get_typestore(types.Stores.LATEST)
     with (

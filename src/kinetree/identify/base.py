@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 
 from kinetree._lazy import cached_property
 from kinetree.errors import among, unknown
-from kinetree.identify.extras import package
 from kinetree.identify.factor import triangle
 from kinetree.identify.parameters import Parameters
 from kinetree.model import Model
@@ -188,7 +188,7 @@ def row_space(R: Array) -> Array:
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0.0, length, 1.0)
     scaled = np.where(length > ROUNDING * length.max(initial=0.0), R / scale, 0.0)
-    factor, order = package("scipy.linalg").qr(scaled, mode="r", pivoting=True)
+    factor, order = import_module("scipy.linalg").qr(scaled, mode="r", pivoting=True)
     size = np.abs(np.diag(factor))
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     rows = np.zeros((rank, R.shape[1]))

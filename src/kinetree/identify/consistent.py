@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.errors import KinetreeError
-from kinetree.identify.extras import package
 from kinetree.identify.log_cholesky import regular
 from kinetree.identify.parameters import from_pseudo_inertia
 from kinetree.typing import Array
@@ -36,7 +36,7 @@ def fit_consistent(A: Array, z: Array, prior: Array, trust: float, lower: Array)
     Returns:
         (count,); every pseudo-inertia is positive definite.
     """
-    cp = package("cvxpy")
+    cp = optional("cvxpy", "a fit with matrix inequalities")
     n = len(prior) - len(lower)
     P0 = regular(prior[:n].reshape(-1, 10))
     roots = np.linalg.cholesky(P0)  # P = L Q L^T: the solver sees matrices near one

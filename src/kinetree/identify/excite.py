@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +28,6 @@ from kinetree.errors import KinetreeError, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.checks import positive, whole
 from kinetree.identify.curves import CURVES, Curve
-from kinetree.identify.extras import package
 from kinetree.identify.parameters import FRICTION
 from kinetree.model.parameters import FIVE
 from kinetree.typing import Array
@@ -128,7 +128,7 @@ def exciting_motion(
     chosen = CURVES[curve](duration, harmonics)
     search = _Search(robot, chosen, drives, criterion, workspace or {}, samples)
     best = search.start(np.random.default_rng(seed))
-    minimize = package("scipy.optimize").minimize
+    minimize = import_module("scipy.optimize").minimize
     for penalty in PENALTIES:
         options = {"maxiter": iterations}
         found = minimize(search.goal, best, (penalty,), "L-BFGS-B", jac=True, options=options)

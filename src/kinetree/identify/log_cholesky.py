@@ -18,12 +18,12 @@ Every y gives a positive definite P; every positive definite P has one y.
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import IdentificationWarning
-from kinetree.identify.extras import package
 from kinetree.identify.parameters import from_pseudo_inertia, pseudo_inertia
 from kinetree.typing import Array
 
@@ -155,7 +155,7 @@ class _Problem:
         fixed = np.where(free, 0.0, drives)
         z = self.z - self.A[:, self.n :] @ fixed
         A = np.concatenate([self.A[:, : self.n], self.A[:, self.n :][:, free]], axis=1)
-        found = package("scipy.optimize").least_squares(
+        found = import_module("scipy.optimize").least_squares(
             lambda u: self._residuals(A, z, u),
             np.concatenate([y.ravel(), drives[free]]),
             lambda u: self._slopes(A, u),

@@ -14,13 +14,13 @@ compiled. The search is SciPy's L-BFGS-B in log-Cholesky coordinates, so inertia
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import KinetreeError, LogError, unknown
 from kinetree.identify.checks import positive, whole
-from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import from_coordinates, regular, to_coordinates
 from kinetree.identify.smooth import quaternions
@@ -66,7 +66,7 @@ def fit_output_error(
     window, iterations = whole("window", window, 1), whole("iterations", iterations, 0)
     trust, noise = positive("trust", trust), positive("noise", noise)
     problem = _Problem(robot, log, names, window, trust, noise)
-    minimize = package("scipy.optimize").minimize
+    minimize = import_module("scipy.optimize").minimize
     options = {"maxiter": iterations, "ftol": 1e-12, "gtol": 1e-9}
     found = minimize(
         problem.goal, problem.start.ravel(), method="L-BFGS-B", jac=True, options=options

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.errors import KinetreeError
-from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
 from kinetree.simulate.figures import save_figure
@@ -28,7 +28,7 @@ def plot(found: Identified, path: str | Path | None = None, log: Log | None = No
         raise KinetreeError("plot: the logs were streamed; say which one to draw, log=...")
     before, after = found.predicted(log, found.before), found.predicted(log)
     names = found.before.labels.v
-    figure = package("matplotlib.figure", "plot").Figure(
+    figure = optional("matplotlib.figure", "a picture").Figure(
         figsize=(8.0, 1.0 + 1.4 * len(names)), layout="constrained"
     )
     panels = np.ravel(figure.subplots(len(names), 1, sharex=True, squeeze=False))

@@ -49,8 +49,8 @@ def read(
     """A log from a file, checked.
 
     Arguments:
-        path: of a file that ends with .csv, .parquet (extra `parquet`) or .npz; of a ROS bag
-            (extra `ros`): .bag, .mcap, .db3 or the folder of a bag.
+        path: of a file that ends with .csv, .parquet (extra `files`) or .npz; of a ROS bag
+            (extra `files`): .bag, .mcap, .db3 or the folder of a bag.
         robot: whose motion it is.
         columns: maps what a column is ("time", "q_elbow", "tau_elbow", ...) to its name in the
             file, where that differs.

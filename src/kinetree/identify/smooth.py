@@ -12,6 +12,7 @@ every joint.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from kinetree.errors import LogError
 from kinetree.identify.checks import positive, whole
-from kinetree.identify.extras import package
 from kinetree.identify.log import Log
 from kinetree.model import Model
 from kinetree.typing import Array
@@ -45,7 +45,7 @@ def resampled(log: Log, rate: float | None = None) -> Log:
             "are needed"
         )
     time = log.time[0] + np.arange(int(span * wanted + 1e-9) + 1) / wanted
-    interpolate = package("scipy.interpolate").make_interp_spline
+    interpolate = import_module("scipy.interpolate").make_interp_spline
 
     def at(x: Array) -> Array:
         return interpolate(log.time, x, k=min(3, len(x) - 1))(time)
@@ -86,7 +86,7 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
             f"{log.source}: a cut-off of {cutoff:g} Hz cannot be: it must lie between 0 and half "
             f"the sampling rate, {nyquist:g} Hz (is time in seconds?)"
         )
-    signal = package("scipy.signal")
+    signal = import_module("scipy.signal")
     sos = signal.butter(order, cutoff / nyquist, output="sos")
     edge = int(np.ceil(0.5 * order / (cutoff * dt)))
     if len(log) <= 2 * edge + 4:
@@ -133,7 +133,7 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
             "robot.rechart('exponential') gives such, filtered(...) takes any"
         )
     deviations = None if noise is None else _deviations(log, noise)
-    interpolate = package("scipy.interpolate")
+    interpolate = import_module("scipy.interpolate")
     values = []
     for k, x in enumerate(log.q.T):
         if deviations is None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError, unknown
+from kinetree.errors import DtypeError, KinetreeError, ShapeError, unknown
 from kinetree.motion.arrays import Array
 
 if TYPE_CHECKING:
@@ -214,13 +214,8 @@ def _basis(trajectory: Any) -> tuple[Array, Any, int]:
     """The knots between which a trajectory is smooth, its basis functions and their rates, and how
     many axes its coefficients have.
     """
-    try:
-        from scipy.interpolate import BSpline, PPoly
-    except ImportError:
-        raise MissingExtraError(
-            "trajectories need SciPy, which is not installed: run pip install "
-            "'kinetree[trajectory]'"
-        ) from None
+    from scipy.interpolate import BSpline, PPoly  # takes time to import
+
     if isinstance(trajectory, BSpline):
         t, k = trajectory.t, trajectory.k
         count = len(t) - k - 1

@@ -13,21 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import MissingExtraError
+from kinetree._optional import optional
 from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Found
 from kinetree.motion.transition_problem import Problem
-
-
-def _casadi() -> Any:
-    try:
-        import casadi
-    except ImportError:
-        raise MissingExtraError(
-            "method 'ipopt' needs CasADi, which brings Ipopt along and is not installed: run pip "
-            "install 'kinetree[casadi]'"
-        ) from None
-    return casadi
 
 
 def by_ipopt(problem: Problem, reference: Array) -> tuple[Found, Array]:
@@ -37,7 +26,7 @@ def by_ipopt(problem: Problem, reference: Array) -> tuple[Found, Array]:
         problem: without constraints.
         reference: the size of the gradient at the start, (problems,).
     """
-    cs = _casadi()
+    cs = optional("casadi", "method 'ipopt'")
     c = problem.start()
     value = problem.objective.values(c, np.arange(problem.count))
     found = Found.at(c, value)

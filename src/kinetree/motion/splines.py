@@ -11,25 +11,19 @@ what is summed over samples has a second derivative by c that is a band matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
 
 
 def scipy_module(name: str) -> Any:
-    """A module of SciPy, or an error that says how to install it."""
-    import importlib
-
-    try:
-        return importlib.import_module(f"scipy.{name}")
-    except ImportError:
-        raise MissingExtraError(
-            "motions need SciPy, which is not installed: run pip install 'kinetree[trajectory]'"
-        ) from None
+    """A module of SciPy, imported when it is first needed, because that takes time."""
+    return import_module(f"scipy.{name}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple
 
-from kinetree.errors import KinetreeError, MissingExtraError, unknown
+from kinetree._optional import optional
+from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
 from kinetree.quantities.settings import checked
@@ -143,12 +144,7 @@ def closed_form(
         settings: the quantity's settings, in their order.
         simplify: whether to simplify every entry, which takes most of the time.
     """
-    try:
-        import sympy
-    except ImportError:
-        raise MissingExtraError(
-            "closed forms need SymPy, which is not installed: run pip install 'kinetree[symbolic]'"
-        ) from None
+    sympy = optional("sympy", "a closed form")
     model = robot if isinstance(robot, Model) else getattr(robot, "model", None)
     if not isinstance(model, Model):
         raise KinetreeError(f"closed_form of {robot!r}: a Robot or a Model is expected")

@@ -1,4 +1,4 @@
-"""Pictures with Matplotlib (extra `plot`): each function returns the figure, and shows no window.
+"""Pictures with Matplotlib (extra `view`): each function returns the figure, and shows no window.
 
 import kinetree as kt
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.algorithms.steps import Enforcement
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model.arguments import given_number
 from kinetree.simulate.closed_loop import Controlled, closed_loop
 from kinetree.simulate.records import records
@@ -60,7 +60,9 @@ def adaptive(
         q, v, memory = split(y)
         return np.concatenate(loop.rates_kernel(t, q, v, *inputs, *memory))
 
-    found = _solve_ivp()(
+    from scipy.integrate import solve_ivp  # takes time to import
+
+    found = solve_ivp(
         rates,
         (0.0, float(time)),
         np.concatenate([state.q[0], state.v[0], state.memory]),
@@ -99,14 +101,3 @@ def _event(event: Event, split: Callable[[Array], Any]) -> Callable[[float, Arra
         if hasattr(event, name):
             setattr(of_state, name, getattr(event, name))
     return of_state
-
-
-def _solve_ivp() -> Any:
-    try:
-        from scipy.integrate import solve_ivp
-    except ImportError:
-        raise MissingExtraError(
-            "adaptive simulation needs SciPy, which is not installed: run pip install "
-            "'kinetree[trajectory]'"
-        ) from None
-    return solve_ivp

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree._optional import optional
+from kinetree.errors import KinetreeError
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -14,13 +15,9 @@ def new_figure(width: float, height: float) -> Any:
     Arguments:
         width, height: in inches.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need Matplotlib, which is not installed: run pip install 'kinetree[plot]'"
-        ) from None
-    return Figure(figsize=(width, height), layout="constrained")
+    return optional("matplotlib.figure", "a picture").Figure(
+        figsize=(width, height), layout="constrained"
+    )
 
 
 def save_figure(figure: Any, path: str | Path) -> None:

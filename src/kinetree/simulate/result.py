@@ -71,7 +71,7 @@ class Simulation(Mapping[str, Array]):
         """Write everything to a file: NPZ, or Parquet with one row a time and environment.
 
         Arguments:
-            path: ends with .npz or .parquet; the latter needs the extra `parquet`.
+            path: ends with .npz or .parquet; the latter needs the extra `files`.
         """
         path = _checked(Path(path))
         if path.suffix == ".npz":

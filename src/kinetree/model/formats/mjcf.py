@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import FileFormatError, MissingExtraError
+from kinetree._optional import optional
+from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.mjcf_remarks import remarks
@@ -46,13 +47,7 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
             without a file, which may name no files.
         mimic: whether an equality of two joints makes one a mimic of the other.
     """
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtraError(
-            f"{document.file}: MJCF is read by the package mujoco, which is not installed: run "
-            "pip install 'kinetree[mjcf]'"
-        ) from None
+    mujoco = optional("mujoco", f"{document.file}: reading MJCF")
     given = source(document, None if document.file == TEXT else folder)
     said: list[str] = []
     before = mujoco.get_mju_user_warning()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, unknown
 from kinetree.robot.checks import real_array
 from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike
@@ -64,7 +64,7 @@ class Charts(Door):
             times: s, (times,), increasing.
             q: configurations, (times, nq).
             method: "difference", by the configurations before and after, second order in the step;
-                or "spline", of the cubic spline through the coordinates (extra trajectory).
+                or "spline", of the cubic spline through the coordinates.
 
         Returns:
             (times, nv).
@@ -79,13 +79,8 @@ class Charts(Door):
             return self._differences(t, path)
         if method != "spline":
             raise unknown("method", method, ("difference", "spline"), "velocities_along")
-        try:
-            from scipy.interpolate import CubicSpline
-        except ImportError:
-            raise MissingExtraError(
-                "velocities_along: splines need SciPy, which is not installed: run pip install "
-                "'kinetree[trajectory]'"
-            ) from None
+        from scipy.interpolate import CubicSpline  # takes time to import
+
         return self._robot._compute("velocity_of_rates", (path, CubicSpline(t, path)(t, 1)), None)
 
     def _differences(self, t: Array, path: Array) -> Array:

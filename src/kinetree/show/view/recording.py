@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError
+from kinetree._optional import optional
+from kinetree.errors import KinetreeError
 from kinetree.typing import Array
 
 ENDINGS = (".gif", ".mp4")
@@ -20,13 +21,7 @@ def checked_ending(file: str | Path) -> str:
     if ending not in ENDINGS:
         raise KinetreeError(f"{file}: a video's file ends with {' or '.join(ENDINGS)}")
     if ending == ".mp4":
-        try:
-            import imageio_ffmpeg  # noqa: F401
-        except ImportError:
-            raise MissingExtraError(
-                "MP4 needs imageio-ffmpeg, which is not installed: run pip install imageio-ffmpeg, "
-                "or write a .gif"
-            ) from None
+        optional("imageio_ffmpeg", "an MP4 file", "or write a .gif")
     return ending
 
 

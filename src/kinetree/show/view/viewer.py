@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingExtraError, unknown
+from kinetree._optional import optional
+from kinetree.errors import KinetreeError, unknown
 from kinetree.robot import Robot
 from kinetree.robot.checks import count, finite_state, number
 from kinetree.show.view.markdown import literal
@@ -81,7 +82,7 @@ class Viewer:
         self._changed, self._numbers_at, self._clock = True, 0.0, 0.0
         self._selected: str | None = None
         self._lock = threading.RLock()
-        viser = _viser()
+        viser = optional("viser", "the viewer")
         _check_address(host)
         self.server = start(viser, allow, host, port=port, label=robot.name, verbose=False)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
@@ -471,13 +472,3 @@ def _check_address(host: str) -> None:
             f"host {host!r} is not an address of this computer ({e.strerror}); "
             "127.0.0.1 lets only this computer in, 0.0.0.0 all others"
         ) from None
-
-
-def _viser() -> Any:
-    try:
-        import viser
-    except ImportError:
-        raise MissingExtraError(
-            "the viewer needs viser, which is not installed: run pip install 'kinetree[view]'"
-        ) from None
-    return viser

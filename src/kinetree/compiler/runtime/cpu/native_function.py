@@ -18,7 +18,7 @@ from kinetree.compiler.runtime.arrays import (
     plain_arrays,
     plain_results,
 )
-from kinetree.errors import DtypeError, KinetreeError, MissingExtraError, ShapeError
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
@@ -124,13 +124,8 @@ class NativeFunction:
         All arguments lie in x one after another, such as q and then v. The kernel must have one
         number as its result, as energies have.
         """
-        try:
-            from scipy import LowLevelCallable
-        except ImportError:
-            raise MissingExtraError(
-                "low_level_callable needs SciPy, which is not installed: run "
-                "pip install 'kinetree[trajectory]'"
-            ) from None
+        from scipy import LowLevelCallable  # takes time to import
+
         outputs = self._kernel.interface.outputs
         if len(outputs) != 1 or prod(outputs[0][1]) != 1:
             raise KinetreeError(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from kinetree.errors import KinetreeError, MissingExtraError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 
 MODULES = {
     "casadi": "casadi_arrays",
@@ -25,8 +25,6 @@ MODULES = {
     "torch": "torch_arrays",
 }
 """The package that defines a type of array -> the file here that knows it."""
-EXTRAS = {"cupy": "cuda", "sympy": "symbolic"}
-"""Packages whose extra has another name."""
 
 
 def foreign_name(arrays: Sequence[Any]) -> str:
@@ -60,24 +58,6 @@ def foreign_module(name: str) -> Any:
 
 IMPORTED: dict[str, Any] = {}
 """Files of this folder that were imported, by name."""
-
-
-def needed(package: str, purpose: str) -> Any:
-    """A package of an extra, imported.
-
-    Arguments:
-        purpose: what needs it, for the message if it is missing.
-    """
-    try:
-        return import_module(package)
-    except ImportError as e:
-        if (e.name or "").partition(".")[0] != package.partition(".")[0]:
-            raise
-        name = package.partition(".")[0]
-        raise MissingExtraError(
-            f"{purpose} needs the package {name!r}, which is not installed: run "
-            f"pip install 'kinetree[{EXTRAS.get(name, name)}]'"
-        ) from None
 
 
 def refuse_out(kernel: Any, out: Any, package: str) -> None:

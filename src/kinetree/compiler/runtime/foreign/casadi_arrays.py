@@ -12,20 +12,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kinetree._optional import optional
 from kinetree.compiler.emit.c_casadi import CasadiFunction, Matrix, interface_source
 from kinetree.compiler.emit.c_names import is_identifier
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.differentiate import jacobian, vjp
 from kinetree.compiler.graph.program import Output, selected, size, trace, values
 from kinetree.compiler.runtime.arrays import plain_array
-from kinetree.compiler.runtime.foreign import check_count, needed, refuse_out
+from kinetree.compiler.runtime.foreign import check_count, refuse_out
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.scalar import register
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
-cs = needed("casadi", "CasADi's functions of a kernel")
+cs = optional("casadi", "CasADi's functions of a kernel")
 
 FUNCTIONS = {
     "sqrt": cs.sqrt,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree._optional import optional
 from kinetree.compiler.runtime.arrays import check_dtype, plain_array
-from kinetree.compiler.runtime.foreign import check_count, needed
+from kinetree.compiler.runtime.foreign import check_count
 from kinetree.compiler.runtime.gpu.device_kernel import GpuKernel
 from kinetree.compiler.runtime.kernel import Kernel
 
-cupy = needed("cupy", "a kernel of arrays on a GPU")
+cupy = optional("cupy", "a kernel of arrays on a GPU")
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:

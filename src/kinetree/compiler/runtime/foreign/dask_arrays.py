@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.compiler.runtime.arrays import (
     DTYPES,
     batch_shape,
@@ -19,12 +20,12 @@ from kinetree.compiler.runtime.arrays import (
     plain_array,
     refuse_masked,
 )
-from kinetree.compiler.runtime.foreign import check_count, needed, refuse_out
+from kinetree.compiler.runtime.foreign import check_count, refuse_out
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
-da = needed("dask.array", "a kernel of dask's arrays")
+da = optional("dask.array", "a kernel of dask's arrays")
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:

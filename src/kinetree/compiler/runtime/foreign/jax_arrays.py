@@ -22,24 +22,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.graph.program import size, values
 from kinetree.compiler.runtime.arrays import batch_shape, plain_array, refuse_masked
-from kinetree.compiler.runtime.foreign import check_count, foreign_module, needed, refuse_out
+from kinetree.compiler.runtime.foreign import check_count, foreign_module, refuse_out
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.errors import BackendWarning, DtypeError
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
-jax = needed("jax", "a kernel of JAX's arrays")
-jnp = needed("jax.numpy", "a kernel of JAX's arrays")
+jax = optional("jax", "a kernel of JAX's arrays")
+jnp = optional("jax.numpy", "a kernel of JAX's arrays")
 ad, batching, mlir = (
-    needed(f"jax.interpreters.{name}", "a kernel of JAX's arrays")
+    optional(f"jax.interpreters.{name}", "a kernel of JAX's arrays")
     for name in ("ad", "batching", "mlir")
 )
-Primitive = needed("jax.extend.core", "a kernel of JAX's arrays").Primitive
-ShapedArray = needed("jax.core", "a kernel of JAX's arrays").ShapedArray
+Primitive = optional("jax.extend.core", "a kernel of JAX's arrays").Primitive
+ShapedArray = optional("jax.core", "a kernel of JAX's arrays").ShapedArray
 
 
 GPU = ("gpu", "cuda")

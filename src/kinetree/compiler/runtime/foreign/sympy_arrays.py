@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree._optional import optional
 from kinetree.compiler.graph.program import shaped, size, values
 from kinetree.compiler.runtime.arrays import refuse_masked
-from kinetree.compiler.runtime.foreign import check_count, needed, refuse_out
+from kinetree.compiler.runtime.foreign import check_count, refuse_out
 from kinetree.errors import DtypeError, ShapeError
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
-sympy = needed("sympy", "a kernel of symbols")
+sympy = optional("sympy", "a kernel of symbols")
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.runtime.arrays import Shapes, plain_array
-from kinetree.compiler.runtime.foreign import check_count, foreign_module, needed
+from kinetree.compiler.runtime.foreign import check_count, foreign_module
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 
-torch = needed("torch", "a kernel of tensors")
+torch = optional("torch", "a kernel of tensors")
 
 REGISTERED: set[str] = set()
 """The names of the operators of this process."""

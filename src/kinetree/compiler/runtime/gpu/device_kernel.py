@@ -16,6 +16,7 @@ from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
+from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda import WARP, Layout, Rows, Shape, emit_cuda, launch_shape, style
 from kinetree.compiler.graph import Program
@@ -23,7 +24,6 @@ from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.graph.parts import Part, Segment, split
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.runtime.arrays import batch_shape
-from kinetree.compiler.runtime.foreign import needed
 from kinetree.compiler.runtime.interface import Interface
 from kinetree.errors import KinetreeError, ShapeError
 
@@ -40,7 +40,7 @@ OPTIONS = ("--std=c++14", "--fmad=true")
 
 def cupy() -> Any:
     """The package, if it is there."""
-    return needed("cupy", "a kernel of arrays on a GPU")
+    return optional("cupy", "a kernel of arrays on a GPU")
 
 
 class Given(NamedTuple):
