@@ -38,7 +38,7 @@ PANDA = ROBOTS / "panda_description/urdf/panda.urdf"
 G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 Q0 = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 SIGNS = np.array([1.0, -1.0] * 22)
-PLAIN = {"coefficients": 16, "samples": 64}
+PLAIN = {"coefficients": 16, "samples": 64, "limits": ()}
 
 
 def timed(function: Callable[[], object], runs: int = 5) -> tuple[object, float]:
@@ -174,12 +174,12 @@ def bench_panda() -> None:
     found, seconds = timed(lambda: robot.transition(Q0, q1, 1.0, **PLAIN))
     assert found.converged, found.message
     assert found.value <= 93.4
-    row("kinetree", f"{found.value:.4f}", seconds, f"gradient {found.optimality:.1e}")
+    row("kinetree", f"{found.value:.4f}", seconds, f"decrement {found.optimality:.1e}")
     many, seconds = timed(lambda: robot.transition(Q0, q1, 1.0, starts=64, **PLAIN), 2)
     row("kinetree, 64 starts", f"{many.value:.4f}", seconds, many.message)
     inside = np.clip(q1, robot.limits.lower + 0.05, robot.limits.upper - 0.05)
-    limits = ("q", "v", "tau")
-    held, seconds = timed(lambda: robot.transition(Q0, inside, 1.0, limits=limits, **PLAIN), 2)
+    limits = {"limits": ("q", "v", "tau")}
+    held, seconds = timed(lambda: robot.transition(Q0, inside, 1.0, **PLAIN | limits), 2)
     note = f"within limits by {held.violation:.0e}; {held.message}"
     peer = limited_row(problem(robot, Q0, inside))
     row("kinetree, limits of q, v and tau", f"{held.value:.4f}", seconds, note)
@@ -200,7 +200,7 @@ def bench_g1() -> None:
     found, seconds = timed(lambda: robot.transition(q0, q1, 1.0, **PLAIN), 2)
     assert found.converged, found.message
     assert found.value <= 128.2
-    row("kinetree", f"{found.value:.4f}", seconds, f"gradient {found.optimality:.1e}")
+    row("kinetree", f"{found.value:.4f}", seconds, f"decrement {found.optimality:.1e}")
 
 
 def bench_human() -> None:
@@ -208,11 +208,13 @@ def bench_human() -> None:
 
     robot = kt.robots.human()
     ends = (human.sit_down(robot), 0.0), (human.salute(robot), 1.0)
-    how = {"coefficients": 18, "root": 0.0, "tolerance": 1e-6}
+    how = {"coefficients": 18, "root": 0.0, "limits": (), "tolerance": 1e-6}
     feet = [kt.Hold("left_foot"), kt.Hold("right_foot")]
     (first, t0), (second, t1) = ends
     states = states_of(robot, first.at(t0), "first"), states_of(robot, second.at(t1), "second")
-    settings = Settings(coefficients=18, root=0.0, hold=[kt.Hold("left_foot", weight=1e3)])
+    settings = Settings(
+        coefficients=18, root=0.0, limits=(), hold=[kt.Hold("left_foot", weight=1e3)]
+    )
     check_gradient(Problem(Flat(robot), *states, 0.6, settings))
     print("\n| human figure, 43 dof, 0.6 s | P | time | |\n|-|-|-|-|")
     found, seconds = timed(lambda: robot.transition(*ends, 0.6, hold=feet, **how), 2)

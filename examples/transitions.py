@@ -2,7 +2,8 @@
 
 B. Guenter & C. F. Rose minimise the integral of squared joint torques over B-splines; so does this,
 by Newton's method with band matrices. Where both feet stand on the ground, they stay where they are
-when the transition starts.
+when the transition starts. Forces of the ground are no unknowns: with root=0.0 any force at the
+pelvis is free, as if the figure hung from it. The table says how large that force is.
 
     python examples/transitions.py FOLDER     prints a table, and draws the first transition there
 """
@@ -30,13 +31,22 @@ def transition(first, second, hold):
 def row(name: str, found) -> str:
     """A row of the table: P before and after, and what it took."""
     effort = f"{float(found.start_value):.4g} | {float(found.value):.4g}"
-    return f"| {name} | {effort} | {int(found.iterations)} | {found.seconds:.2f} s |"
+    q = found.motion(1000.0).q
+    beyond = max((q - robot.limits.upper).max(), (robot.limits.lower - q).max(), 0.0)
+    carried = f"{float(found.root_force):.0f} N | {1000.0 * beyond:.2g} mrad"
+    return f"| {name} | {effort} | {carried} | {int(found.iterations)} | {found.seconds:.2f} s |"
 
 
 def main(folder: Path) -> float:
     """Print the table, draw the first transition, and give its P over that of the start."""
     walk, salute, sit = human.walk(robot), human.salute(robot), human.sit_down(robot)
-    print("| transition of 0.6 s | P before | P after | steps | time |\n|-|-|-|-|-|")
+    weight = 9.81 * robot.total_mass
+    print(f"The figure weighs {weight:.0f} N.\n")
+    print(
+        "| transition of 0.6 s | P before | P after | force at the pelvis | beyond a limit |",
+        end="",
+    )
+    print(" steps | time |\n|-|-|-|-|-|-|-|")
     found = transition((sit, 0.0), (salute, 1.0), FEET)
     print(row("standing to a salute, feet held", found))
     print(row("walking to a salute", transition((walk, 0.5), (salute, 1.0), ())))

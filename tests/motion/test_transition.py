@@ -49,9 +49,7 @@ def of_ball_joints(weights):
     ends = robot.random(rng), robot.random(rng)
     hold = (kt.Hold("arm", rows="position"),)
     given = problem(robot, *ends, root=1.0, weights=weights, hold=hold)
-    for part, term in given.constraints:
-        state = part.state(given.objective.whole(given.start(), np.arange(1)))
-        term.prepare(1, (*state.q.shape[1:-1], 3), np.full(1, 7.0))
+    given.prepare(np.full(1, 7.0), np.ones(1))
     return given
 
 
@@ -122,7 +120,7 @@ def test_what_ipopt_needs_is_named(monkeypatch):
 def test_ipopt_takes_no_limits():
     pytest.importorskip("casadi")
     with pytest.raises(KinetreeError, match="takes no limits"):
-        POLE.transition(START, GOAL, 0.7, method="ipopt", limits=["q"])
+        ARM.transition(np.zeros(7), np.ones(7), 0.7, method="ipopt")
 
 
 def test_the_ends_have_the_states_that_were_given():
@@ -150,8 +148,8 @@ def test_limits_hold():
     strict = with_velocity_limits(POLE, -lowest)
     found = strict.transition(START, GOAL, 0.5, limits=["v"])
     assert found.converged, found.message
-    assert found.violation < 1e-6
-    assert (np.abs(found.motion().v) < -lowest * 1.01).all()
+    assert found.violation <= 1e-4
+    assert (np.abs(found.motion(2000.0).v) < -lowest * (1.0 + 2e-4)).all()
 
 
 def with_velocity_limits(robot, limits):
@@ -202,6 +200,126 @@ def test_a_free_body_flies_without_force_at_its_root():
     assert found.converged, found.message
     force = robot.inverse_dynamics(*found.at(np.linspace(0.02, 0.38, 7)))[:, :6]
     assert np.abs(force).max() < 0.05 * 9.81 * robot.total_mass
+
+
+def hinges():
+    """A free body that carries two links."""
+    chain = kt.Assembly("hinges", "root", mass_like(2.0))
+    chain.add("first", "root", kt.joints.Revolute("x"), (0.0, 0.0, 0.3), mass_like(1.0))
+    chain.add("second", "first", kt.joints.Revolute("y"), (0.0, 0.0, 0.3), mass_like(1.0))
+    return chain.robot("floating")
+
+
+def flight(robot, seed, duration, size):
+    """The ends of a free flight under constant joint forces, and P of that flight."""
+    rng, joints = np.random.default_rng(seed), robot.nv - 6
+    force = size * rng.standard_normal(joints)
+    v0 = np.concatenate([0.5 * rng.standard_normal(6), 0.3 * rng.standard_normal(joints)])
+    tau = [0.0] * 6 + force.tolist()
+    done = robot.simulate(
+        robot.neutral(), v0, lambda t, q, v, p: tau, time=duration, dt=1e-3, method="rk4"
+    )
+    return [(done.q[k], done.v[k]) for k in (0, -1)], float((force**2).sum() * duration)
+
+
+HINGES = hinges()
+
+
+@pytest.mark.parametrize(("seed", "size"), [(0, 0.2), (1, 0.2), (10, 0.02)])
+def test_a_passive_flight_costs_no_more_than_one_that_is_known_with_any_coefficients(seed, size):
+    ends, known = flight(HINGES, seed, 0.4, size)
+    values = []
+    for count in (12, 24, 40):
+        found = HINGES.transition(*ends, 0.4, coefficients=count, method="gauss-newton")
+        assert found.converged, found.message
+        assert found.root_force < 0.02 * 9.81 * HINGES.total_mass
+        values.append(float(found.value))
+    assert values[0] < 1.01 * known
+    assert values[1] < (1.0 + 1e-6) * values[0]
+    assert values[2] < (1.0 + 1e-6) * values[1]
+
+
+def test_states_that_no_free_fall_connects_are_said_to_need_a_force():
+    q = HINGES.neutral()
+    found = HINGES.transition(q, q, 0.4, coefficients=10, method="gauss-newton", iterations=60)
+    assert not found.converged
+    assert "a mean force of 39.2 N" in found.message
+
+
+def random_limited_problem(seed):
+    rng, limits = np.random.default_rng(seed), ARM.limits
+    q0 = rng.uniform(0.8 * limits.lower, 0.8 * limits.upper)
+    q1 = np.clip(q0 + rng.uniform(-1.0, 1.0, 7), 0.95 * limits.lower, 0.95 * limits.upper)
+    slowest = np.max(np.abs(q1 - q0) / limits.velocity)
+    return q0, q1, float(1.9 * slowest * rng.uniform(0.75, 1.1))
+
+
+@pytest.mark.parametrize("seed", [1, 3, 7])
+def test_limits_hold_between_samples(seed):
+    q0, q1, duration = random_limited_problem(seed)
+    found = ARM.transition(q0, q1, duration, limits=["q", "v", "tau"])
+    assert found.converged, found.message
+    q, v, a = found.at(np.linspace(0.0, duration, 3000))
+    span = ARM.limits.upper - ARM.limits.lower
+    beyond = np.maximum(q - ARM.limits.upper, ARM.limits.lower - q) / span
+    assert beyond.max() < 2e-4
+    assert (np.abs(v) / ARM.limits.velocity).max() < 1.0 + 2e-4
+    tau = ARM.inverse_dynamics(q, v, a)
+    assert (np.abs(tau) / ARM.limits.effort).max() < 1.0 + 2e-4
+
+
+def moved_about_its_tool(seed):
+    """Two configurations with the tool at the same place."""
+    rng = np.random.default_rng(seed)
+    q0, way = rng.uniform(-0.8, 0.8, 7), rng.standard_normal(7)
+    q, there = q0.copy(), ARM.pose(q0, "tool")[:3, 3]
+    for _ in range(60):
+        J = ARM.jacobian(q, "tool")[:3]
+        free = way - np.linalg.pinv(J) @ (J @ way)
+        q = q + 0.01 * free / np.linalg.norm(free)
+        J = ARM.jacobian(q, "tool")[:3]
+        q = q + np.linalg.pinv(J) @ (there - ARM.pose(q, "tool")[:3, 3])
+    return q0, q, there
+
+
+@pytest.mark.parametrize("seed", [0, 2, 6])
+def test_a_position_that_can_be_held_is_held_between_samples(seed):
+    q0, q1, there = moved_about_its_tool(seed)
+    hold = kt.Hold("tool", rows="position")
+    found = ARM.transition(q0, q1, 1.0, hold=[hold], coefficients=12)
+    assert found.converged, found.message
+    path = ARM.pose(found.at(np.linspace(0.0, 1.0, 1000)).q, "tool")[:, :3, 3]
+    assert np.abs(path - there).max() < 1.05e-3
+
+
+def test_a_hold_that_the_second_state_breaks_is_named_with_its_frame_and_time():
+    hold = kt.Hold("tool", rows="position")
+    q0 = 0.2 * np.ones(7)
+    found = ARM.transition(q0, q0 + 0.5, 1.0, hold=[hold], coefficients=9, iterations=30)
+    assert not found.converged
+    assert "frame 'tool' strays by" in found.message
+    assert "at t = 1 s; the second state itself does not meet it" in found.message
+    worst = found.violations()[0]
+    assert worst.constraint == "frame 'tool'"
+    assert worst.time == pytest.approx(1.0)
+    assert worst.amount > 0.1
+
+
+def test_positions_stay_within_limits_by_default():
+    q0 = np.array([0.0, 1.9, 0.0, 0.0, 0.0, 0.0, 0.0])
+    free = ARM.transition(q0, -q0, 1.0, limits=())
+    found = ARM.transition(q0, -q0, 1.0)
+    assert (np.abs(free.motion().q) > ARM.limits.upper + 1e-2).any()
+    assert (np.abs(found.motion().q) < ARM.limits.upper + 2e-3).all()
+
+
+def test_the_error_says_how_far_a_finer_quadrature_is():
+    coarse = POLE.transition(START, GOAL, 0.7, samples=14)
+    exact = POLE.transition(START, GOAL, 0.7)
+    assert exact.error < 1e-4
+    q, v, a = coarse.at(np.linspace(0.0, 0.7, 20001))
+    P = np.trapezoid((POLE.inverse_dynamics(q, v, a) ** 2).sum(axis=1), dx=0.7 / 20000)
+    assert abs(coarse.value / P - 1.0) == pytest.approx(float(coarse.error), rel=0.1)
 
 
 def test_a_batch_is_solved_as_each_alone():
@@ -270,6 +388,33 @@ def test_bad_input_is_named():
         POLE.transition((other, 0.5), GOAL, 1.0)
     with pytest.raises(KinetreeError, match="no sample of the transition"):
         ARM.transition(np.zeros(7), np.ones(7), 1.0, hold=[kt.Hold("tool", None, 5.0, 6.0)])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"samples": 0}, "samples=0: a whole number"),
+        ({"points": 0}, "points=0: a whole number"),
+        ({"coefficients": "many"}, "coefficients='many'"),
+        ({"iterations": -1}, "iterations=-1"),
+        ({"starts": 1.5}, "starts=1.5"),
+        ({"tolerance": "small"}, "tolerance='small': a positive number"),
+        ({"spread": float("nan")}, "spread=nan"),
+        ({"weights": "heavy"}, "weights: an array of real numbers"),
+        ({"duration": "long"}, "duration='long': a positive number of seconds"),
+        ({"duration": ("a", 2.0)}, "two positive times are expected"),
+        ({"duration": (1.0, 2.0, 3.0)}, "two positive times are expected"),
+        ({"hold": ["lower"]}, "a kinetree.Hold is expected"),
+        ({"hold": [kt.Hold("lower", first="now")]}, "two times are expected"),
+        ({"first": np.zeros((0, 2))}, "there is no problem to solve"),
+        ({"first": "start"}, "q of the first state: an array of real numbers"),
+        ({"first": np.zeros((3, 2)), "second": np.zeros((2, 2))}, "do not broadcast"),
+    ],
+)
+def test_settings_without_a_meaning_are_named(given, message):
+    settings = {"first": START, "second": GOAL, "duration": 0.7} | given
+    with pytest.raises(KinetreeError, match=message.replace("(", r"\(")):
+        POLE.transition(**settings)
 
 
 def test_a_transition_draws_itself(tmp_path):

@@ -103,10 +103,13 @@ def write(
 def summary(found: Transition, files: list[str]) -> dict[str, Any]:
     """What was found, as values that JSON has."""
     values = {"value": float(found.value), "start_value": float(found.start_value)}
+    values["root_force"] = float(found.root_force)
     return {**values, "message": found.message, "files": files}
 
 
 def report(found: Transition, files: list[str]) -> Iterator[str]:
     """What was found, line by line."""
     yield f"P = {found.value:.6g} (before: {found.start_value:.6g}), {found.message}"
+    if found.root_force > 0.0:
+        yield f"largest force on the free root: {found.root_force:.4g} N"
     yield from files

@@ -20,6 +20,7 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
+from kinetree.motion.transition_settings import positive_count, positive_number
 from kinetree.scalar import Scalar, maximum, minimum
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.typing import ArrayLike, StepMethod
@@ -59,12 +60,8 @@ class ControlProblem:
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
     ) -> None:
-        if steps < 1 or not dt > 0.0:
-            raise KinetreeError(
-                f"steps={steps!r}, dt={dt!r}: a whole number of steps and a positive time are "
-                "expected"
-            )
-        self.robot, self.steps, self.dt, self.method = robot, steps, float(dt), method
+        self.robot, self.method = robot, method
+        self.steps, self.dt = positive_count("steps", steps), positive_number("dt", dt)
         drives = np.ones(robot.nv, bool) if actuated is None else np.asarray(actuated, bool)
         if drives.shape != (robot.nv,) or not drives.any():
             raise ShapeError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState, same_robot
 from kinetree.motion.terms import Squares, Term, Traced, turned_squares
@@ -110,7 +110,12 @@ def states_of(robot: Robot, given: Any, which: str) -> list[Array]:
         parts.append(np.zeros(robot.nv))
     found = []
     for name, part, n in zip("qva", parts, (robot.nq, robot.nv, robot.nv), strict=False):
-        array = np.asarray(part, float)
+        try:
+            array = np.asarray(part, float)
+        except (TypeError, ValueError):
+            raise DtypeError(
+                f"{name} of the {which} state: an array of real numbers is expected, got {part!r}"
+            ) from None
         if array.shape[-1:] != (n,) or not np.isfinite(array).all():
             raise ShapeError(
                 f"{name} of the {which} state has shape {array.shape}; finite numbers are "
@@ -128,5 +133,5 @@ def check_ends(robot: Robot, q: Array, which: str) -> None:
         k, i = np.argwhere(outside)[0]
         raise KinetreeError(
             f"{robot.labels.q[i]!r} is {q[k, i]:.6g} in the {which} state, outside of its "
-            f"limits {lower[i]:.6g} to {upper[i]:.6g}"
+            f"limits {lower[i]:.6g} to {upper[i]:.6g}; limits=() does without"
         )

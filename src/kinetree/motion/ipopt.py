@@ -17,31 +17,28 @@ from kinetree._optional import optional
 from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Found
 from kinetree.motion.transition_problem import Problem
+from kinetree.motion.transition_solver import cost_floor, judged
 
 
-def by_ipopt(problem: Problem, reference: Array) -> tuple[Found, Array]:
+def by_ipopt(problem: Problem, c: Array) -> tuple[Found, Array]:
     """The best coefficients of every problem, one after the other.
 
     Arguments:
         problem: without constraints.
-        reference: the size of the gradient at the start, (problems,).
+        c: where it starts, (problems, blocks, n).
     """
     cs = optional("casadi", "method 'ipopt'")
-    c = problem.start()
-    value = problem.objective.values(c, np.arange(problem.count))
-    found = Found.at(c, value)
+    every, floor = np.arange(problem.count), cost_floor(problem, c)
+    found = Found.at(c.copy(), problem.objective.values(c, every))
     found.history.append(found.value.copy())
     for k in range(problem.count):
         one = _OneProblem(problem, k, c[k].shape)
-        tolerance = problem.settings.tolerance * reference[k]
+        steepest = np.abs(one.gradient(c[k].ravel())[1]).max()
+        tolerance = max(problem.settings.tolerance * steepest, 1e-300)
         x, steps = one.minimum(cs, c[k].ravel(), tolerance, problem.settings.iterations)
         found.c[k] = x.reshape(c.shape[1:])
-        found.value[k], gradient = one.gradient(x)
-        found.optimality[k] = np.abs(gradient).max() / reference[k]
         found.iterations[k], found.evaluations[k] = steps, one.evaluations
-        found.converged[k] = found.optimality[k] <= problem.settings.tolerance
-    found.history.append(found.value.copy())
-    return found, np.zeros(problem.count)
+    return judged(problem, found, floor), np.zeros(problem.count)
 
 
 class _OneProblem:

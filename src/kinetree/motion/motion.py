@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
+from kinetree.motion.transition_settings import is_number, positive_number
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ class Motion:
         a: ArrayLike | None = None,
     ) -> None:
         self.robot = robot
-        self.times = np.asarray(times, float)
-        path = np.asarray(q, float)
+        self.times, path = _numbers("times", times), _numbers("q", q)
         count = self.times.shape[0] if self.times.ndim == 1 else 0
         if path.shape != (count, robot.nq) or count < 2 or not (np.diff(self.times) > 0.0).all():
             raise ShapeError(
@@ -100,7 +100,8 @@ class Motion:
             duration: s.
             rate: samples a second.
         """
-        times = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
+        length, rate = positive_number("duration", duration), positive_number("rate", rate)
+        times = np.linspace(0.0, length, max(2, round(length * rate) + 1))
         return Motion(robot, times, np.array([function(t) for t in times]))
 
     @staticmethod
@@ -153,7 +154,7 @@ class Motion:
         Arguments:
             time: s, (...), within the motion.
         """
-        t = np.asarray(time, float)
+        t = _numbers("time", time)
         late = (t < self.times[0] - 1e-9) | (t > self.times[-1] + 1e-9)
         if late.any():
             raise KinetreeError(
@@ -192,8 +193,9 @@ class Motion:
         Arguments:
             times: s, (T,), within the motion; or samples a second.
         """
-        t = np.asarray(times, float)
+        t = _numbers("times", times)
         if t.ndim == 0:
+            positive_number("times", times, " of samples a second")
             t = np.linspace(
                 self.times[0], self.times[-1], max(2, round(self.duration * float(t)) + 1)
             )
@@ -205,7 +207,7 @@ class Motion:
         Arguments:
             first, last: s.
         """
-        if not first < last:
+        if not (is_number(first) and is_number(last) and first < last):
             raise KinetreeError(f"cut({first!r}, {last!r}): the first time must be before the last")
         near = 1e-9 * (last - first)  # a sample at either end is not taken twice
         inside = self.times[(self.times > first + near) & (self.times < last - near)]
@@ -218,8 +220,7 @@ class Motion:
         Arguments:
             factor: 2 is twice as fast.
         """
-        if not (np.isfinite(factor) and factor > 0.0):
-            raise KinetreeError(f"faster({factor!r}): a positive number is expected")
+        factor = positive_number("factor", factor)
         start = self.times[0]
         times = start + (self.times - start) / factor
         return Motion(self.robot, times, self.q, self.v * factor, self.a * factor**2)
@@ -253,7 +254,8 @@ class Motion:
             rate: samples a second while they are.
         """
         self.check_same(other)
-        if not 0.0 < duration < min(self.duration, other.duration):
+        positive_number("rate", rate)
+        if not (is_number(duration) and 0.0 < duration < min(self.duration, other.duration)):
             raise KinetreeError(
                 f"blend: duration={duration!r}: less than both motions last is expected, "
                 f"{min(self.duration, other.duration):g} s"
@@ -332,8 +334,16 @@ def _with_turns(given: Array, joined: Array, times: Array, v: Array) -> Array:
     return joined + np.concatenate([np.zeros_like(given[:1]), extra])
 
 
+def _numbers(name: str, given: ArrayLike) -> Array:
+    """An array of real numbers, or an error."""
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise DtypeError(f"{name}: an array of real numbers is expected, got {given!r}") from None
+
+
 def _rates(name: str, given: ArrayLike, count: int, nv: int) -> Array:
-    array = np.asarray(given, float)
+    array = _numbers(name, given)
     if array.shape != (count, nv):
         raise ShapeError(f"{name} has shape {array.shape}; ({count}, {nv}) is expected")
     return array

@@ -14,6 +14,7 @@ from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.ilqr import ilqr
 from kinetree.motion.motion import Motion
 from kinetree.motion.sampling import KINDS, Sampler
+from kinetree.motion.transition_settings import positive_number
 from kinetree.typing import ArrayLike
 
 METHODS = ("ilqr", *KINDS)
@@ -105,7 +106,8 @@ class ModelPredictiveControl:
             q0, v0: where it starts, (nq,) and (nv,).
             duration: s.
         """
-        problem, count = self.problem, round(duration / self.problem.dt)
+        problem = self.problem
+        count = max(1, round(positive_number("duration", duration, " of seconds") / problem.dt))
         q, v = [np.asarray(q0, float)], [np.asarray(v0, float)]
         u, seconds = [], []
         for k in range(count):

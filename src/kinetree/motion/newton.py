@@ -3,17 +3,21 @@
 Source: K. Madsen, H. B. Nielsen & O. Tingleff, Methods for non-linear least squares problems
 (2004), section 3.2: the damping and how it changes with the gain.
 
-differs: Gauss and Newton's matrix leads far along curved valleys but converges linearly where
+differs: the Gauss-Newton matrix leads far along curved valleys but converges linearly where
 residuals are not small. So a problem begins with it, and takes the exact second derivatives once
 that gains little. The damping is then also raised until the matrix is positive definite. It
 multiplies the unit matrix, not the diagonal: motions bend with angles, whatever a joint's inertia.
+
+A problem has converged where the Newton decrement g . H^-1 g / 2, the decrease that the quadratic
+model without damping predicts, is small relative to the value (S. Boyd & L. Vandenberghe, Convex
+Optimization (2004), section 9.5.1). This does not depend on units, nor on where it started.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,6 +35,12 @@ FARTHEST = 2.0
 joints that hardly cost effort would spin."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
+SHORTER = (0.5, 0.2, 0.05)
+"""Lengths that are tried of a step that does not lower the value, before it is damped more: where
+the value has kinks, as penalties have, the direction is good and the length is not."""
+SINGULAR = 1e-14
+"""Added to the second derivatives for the decrement, relative to the largest of them: directions
+in which the value does not change at all are left out by it."""
 
 
 class Expansion(NamedTuple):
@@ -53,7 +63,7 @@ class Objective(Protocol):
         """(problems,), from c (problems, blocks, n)."""
 
     def expansion(self, c: Array, which: Array, exact: bool) -> Expansion:
-        """Values and derivatives at c; second derivatives are exact, or Gauss and Newton's."""
+        """Values and derivatives at c; second derivatives are exact, or those of Gauss-Newton."""
 
 
 @dataclass
@@ -62,8 +72,9 @@ class Found:
 
     c: the best coefficients, (problems, blocks, n).
     value: (problems,).
-    optimality: the largest entry of the gradient over that at the start, (problems,).
-    converged: (problems,).
+    optimality: the Newton decrement before the last step, relative to the value, (problems,);
+        infinite where the second derivatives were not positive definite.
+    converged: whether it is below the tolerance, (problems,).
     iterations, evaluations: how many second derivatives and values were computed, (problems,).
     damping: at the end, (problems,).
     exact: whether its second derivatives were exact at the end, (problems,).
@@ -86,36 +97,52 @@ class Found:
     def at(c: Array, value: Array) -> Found:
         """What is known before anything is done: coefficients and their values."""
         n = len(c)
-        zeros, none, count = np.zeros(n), np.zeros(n, bool), np.zeros(n, int)
-        state = (zeros.copy(), none.copy(), count, count.copy(), zeros, none)
+        none, count = np.zeros(n, bool), np.zeros(n, int)
+        state = (np.full(n, np.inf), none.copy(), count, count.copy(), np.full(n, FIRST), none)
         return Found(c, value, *state)
 
 
 def minimize(
     objective: Objective,
-    start: Array,
+    start: Found,
     tolerance: float,
     iterations: int,
-    reference: Array | None = None,
+    floor: Array,
     exact: str = "late",
     progress: Callable[[Array], object] | None = None,
-    before: Found | None = None,
+    which: Array | None = None,
 ) -> Found:
-    """Minimise all problems at once; each stops when its own gradient is small.
+    """Minimise many problems at once; each stops when its own decrement is small.
 
     Arguments:
-        start: (problems, blocks, n).
-        tolerance: of the gradient, relative to `reference`.
+        start: where they start (`Found.at`), or what an earlier minimisation gave; not changed.
+        tolerance: of the Newton decrement, relative to the value.
         iterations: at most so many.
-        reference: what gradients are relative to, (problems,); that at the start if None.
+        floor: values that are smaller count as this large, (problems,).
         exact: whether second derivatives are exact: "late", "always" or "never".
         progress: called with the values after each iteration. KeyboardInterrupt ends the
             minimisation with the best so far.
-        before: of a minimisation that this one continues.
+        which: the problems that are minimised; all if None.
     """
-    return _Minimization(objective, start, tolerance, reference, exact, before).run(
-        iterations, progress
-    )
+    some = np.arange(len(start.c)) if which is None else which
+    return _Minimization(objective, start, tolerance, floor, exact, some).run(iterations, progress)
+
+
+def decrement(lapack: Any, bands: Array, gradient: Array) -> float:
+    """g . H^-1 g / 2 of one problem; infinite if H is not positive definite.
+
+    Arguments:
+        lapack: SciPy's module.
+        bands: the second derivatives, (blocks, wide, n, n).
+        gradient: (blocks, n).
+    """
+    g = gradient.ravel()
+    lower = _lapack_bands(bands[None])[0]
+    lower[:, 0] += SINGULAR * max(float(np.abs(lower[:, 0]).max(initial=0.0)), 1e-300)
+    factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
+    if fault:
+        return np.inf
+    return 0.5 * float(g @ lapack.dpbtrs(factor, g, lower=1)[0])
 
 
 class _Minimization:
@@ -124,41 +151,39 @@ class _Minimization:
     def __init__(
         self,
         objective: Objective,
-        start: Array,
+        start: Found,
         tolerance: float,
-        reference: Array | None,
+        floor: Array,
         exact: str,
-        before: Found | None,
+        which: Array,
     ) -> None:
         self.lapack = scipy_module("linalg.lapack")
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
-        self.everything = np.arange(len(start))
-        self.exact = np.full(len(start), exact == "always")
-        if before is not None:
-            self.exact |= before.exact
-        self.gradient = np.zeros_like(start)
+        count = len(start.c)
+        self.everything, self.floor = np.arange(count), floor
+        self.exact = start.exact | (exact == "always")
+        self.gradient = np.zeros_like(start.c)
         self.bands: Array = np.zeros(0)
-        self.growth = np.full(len(start), 2.0)
-        ones = np.ones(len(start), int)
+        self.growth = np.full(count, 2.0)
+        waiting = np.ones(count, bool)
+        waiting[which] = False
         self.found = found = Found(
-            c=start.copy(),
-            value=np.zeros(len(start)),
-            optimality=np.zeros(len(start)),
-            converged=np.zeros(len(start), bool),
-            iterations=0 * ones,
-            evaluations=ones.copy(),
-            damping=np.full(len(start), FIRST) if before is None else before.damping.copy(),
+            c=start.c.copy(),
+            value=start.value.copy(),
+            optimality=np.where(waiting, start.optimality, np.inf),
+            converged=waiting.copy(),
+            iterations=start.iterations.copy(),
+            evaluations=start.evaluations.copy(),
+            damping=start.damping.copy(),
             exact=self.exact,
+            history=list(start.history),
         )
-        self.reference: Array = np.ones(len(start)) if reference is None else reference
-        self._expand(self.everything)
-        size = _largest(self.gradient)
-        if reference is None:
-            self.reference = np.where(size > 0.0, size, 1.0)
-        found.optimality = size / self.reference
-        found.converged = size <= tolerance * self.reference
+        self.waiting, self.before = waiting, start
+        found.evaluations[which] += 1
+        self._expand(which)
         found.history.append(found.value.copy())
-        self.scale = np.maximum(np.abs(found.value), 1e-12)
+        self.began = len(found.history) - 1
+        self.scale = np.maximum(np.abs(found.value), floor)
 
     def run(self, iterations: int, progress: Callable[[Array], object] | None) -> Found:
         """Iterate until every problem has converged or cannot go on."""
@@ -174,27 +199,57 @@ class _Minimization:
                     progress(found.value)
         except KeyboardInterrupt:
             found.interrupted = True
+        self._judge(self.everything[~found.converged])
+        found.converged[self.waiting] = self.before.converged[self.waiting]
         return found
+
+    def _judge(self, which: Array) -> None:
+        """The decrement of each problem, and whether it has converged."""
+        found = self.found
+        for k in which:
+            size = max(abs(found.value[k]), self.floor[k])
+            left = decrement(self.lapack, self.bands[k], self.gradient[k])
+            found.optimality[k] = left / size
+            found.converged[k] = left <= self.tolerance * size
 
     def _iterate(self, active: Array) -> None:
         """One step of every active problem."""
         found = self.found
         step, predicted = self._steps(active)
-        trial = found.c[active] + step
-        value = self.objective.values(trial, active)
-        found.evaluations[active] += 1
-        gained = found.value[active] - value
+        # with damping, less is predicted than without: a cheap test comes first
+        size = np.maximum(np.abs(found.value[active]), self.floor[active])
+        self._judge(active[predicted <= self.tolerance * size])
+        share, value = np.ones(len(active)), self._tried(active, step)
         floor = STALLED * np.abs(found.value[active])
-        better = np.isfinite(value) & ((gained > 0.0) | (predicted <= floor))
-        better &= gained >= -8.0 * floor
-        gain = gained / np.maximum(predicted, 1e-300)
+        better = self._better(active, value, predicted, floor)
+        for shorter in SHORTER:
+            some = np.flatnonzero(~better & (predicted > floor))
+            if not some.size:
+                break
+            tried = self._tried(active[some], shorter * step[some])
+            good = self._better(active[some], tried, predicted[some], floor[some])
+            share[some[good]], value[some[good]] = shorter, tried[good]
+            better[some[good]] = True
+        gain = (found.value[active] - value) / np.maximum(predicted, 1e-300)
+        gain = np.where(share < 1.0, 0.5, gain)  # a shortened step says nothing: as it was
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
-        found.c[moved] = trial[better]
+        found.c[moved] += (share[:, None, None] * step)[better]
+        found.value[moved] = value[better]
         self._switch(active)
-        self._expand(active[better | self.switched[active]])
-        found.optimality[moved] = _largest(self.gradient[moved]) / self.reference[moved]
-        found.converged[moved] = found.optimality[moved] <= self.tolerance
+        stale = active[better | self.switched[active]]
+        self._expand(stale[~found.converged[stale]])
+
+    def _tried(self, which: Array, step: Array) -> Array:
+        """The values after a step."""
+        self.found.evaluations[which] += 1
+        return self.objective.values(self.found.c[which] + step, which)
+
+    def _better(self, which: Array, value: Array, predicted: Array, floor: Array) -> Array:
+        """Whether values are lower than before, or as good as rounding can tell."""
+        gained = self.found.value[which] - value
+        better = np.isfinite(value) & ((gained > 0.0) | (predicted <= floor))
+        return better & (gained >= -8.0 * floor)
 
     def _expand(self, which: Array) -> None:
         """Values and derivatives where problems are now."""
@@ -212,11 +267,11 @@ class _Minimization:
     def _switch(self, active: Array) -> None:
         """Change to exact second derivatives where the last steps gained little."""
         history = self.found.history
-        if self.mode != "late" or len(history) < WINDOW:
+        if self.mode != "late" or len(history) - self.began < WINDOW:
             return
         before = history[-WINDOW][active]
         little = before - self.found.value[active] < LITTLE * np.abs(before)
-        some = active[little & ~self.exact[active]]
+        some = active[little & ~self.exact[active] & ~self.found.converged[active]]
         self.exact[some] = self.switched[some] = True
 
     def _damp(self, active: Array, gain: Array, better: Array) -> None:
@@ -257,10 +312,6 @@ class _Minimization:
             damping[problem] = max(damping[problem] * growth[problem], 1e-9)
             growth[problem] *= 2.0
         return np.zeros_like(right)
-
-
-def _largest(gradient: Array) -> Array:
-    return np.abs(gradient).max(axis=(1, 2), initial=0.0)
 
 
 def _lapack_bands(band: Array) -> Array:

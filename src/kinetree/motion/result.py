@@ -11,6 +11,10 @@ from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState
 from kinetree.motion.newton import LARGEST, Found
+from kinetree.motion.splines import Grid
+from kinetree.motion.transition_constraints import ROOT_BETWEEN
+from kinetree.motion.transition_problem import VIOLATION, Violation
+from kinetree.motion.transition_settings import positive_number
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -30,10 +34,12 @@ class Transition:
         seconds: how long it took.
 
     value: the cost P, (...).
-    start_value: that of the motion it started from, (...).
-    converged: whether the gradient is small and all constraints are met, (...).
-    optimality: the largest entry of the gradient, relative to that at the start, (...).
-    violation: the largest violation of a constraint, relative to its scale, (...).
+    start_value: that of the smooth step it started from, (...).
+    converged: whether a minimum was found and all constraints are met, between samples, too, (...).
+    optimality: the Newton decrement: the decrease of the cost that the next step would bring,
+        relative to the cost, (...).
+    violation: the largest violation of a constraint at any of many times, relative to its scale,
+        (...); the scale is the limit or the range of a joint, the weight, 0.1 m and 0.1 rad.
     iterations, evaluations: how many second derivatives and values were computed, (...).
     seconds: how long it took.
     history: the costs after each iteration, with the terms of constraints, (iterations, ...).
@@ -48,11 +54,16 @@ class Transition:
         self.robot, self.chart = problem.flat.original, problem.robot
         self.duration, self.seconds = problem.duration, seconds
         starts, batch = problem.settings.starts, problem.batch
-        met = violation <= 1e-6
+        self._broken = problem.inspect(found.c) if problem.rules else []
+        between = np.zeros((2, problem.count))  # over what is tolerated, and over the scale
+        for rule, over in zip(problem.rules, self._broken, strict=True):
+            most = over.max(axis=(1, 2, 3))
+            between = np.maximum(between, [most, most * rule.between])
         costs = problem.cost(found.c)
-        done = found.converged & met
+        done = found.converged & (found.optimality <= problem.settings.tolerance)
+        done &= (violation <= VIOLATION) & (between[0] <= 1.0)
         # the best of those that are done; if none is, the best of all
-        rank = np.where(done, costs, costs + 1e3 * np.abs(costs).max() * (1.0 + violation))
+        rank = np.where(done, costs, costs + 1e3 * np.abs(costs).max() * (1.0 + between[1]))
         best = np.argmin(rank.reshape(-1, starts), axis=1) + starts * np.arange(
             len(costs) // starts
         )
@@ -62,11 +73,12 @@ class Transition:
         def pick(x: Array) -> Array:
             return x[best].reshape((*batch, *x.shape[1:]))
 
+        self._pick = pick
         whole = problem.objective.whole(found.c, np.arange(problem.count))
         self.coefficients = pick(whole)
         self.value, self.start_value = pick(costs), pick(start)
         self.converged, self.optimality = pick(done), pick(found.optimality)
-        self.violation = pick(violation)
+        self.violation = pick(np.maximum(violation, between[1]))
         self.iterations, self.evaluations = pick(found.iterations), pick(found.evaluations)
         self.history = np.array([pick(values) for values in found.history])
         self.values_of_starts = costs.reshape(*batch, starts)
@@ -93,13 +105,77 @@ class Transition:
         found = self._found
         if found.interrupted:
             return "interrupted: the best so far"
-        if self._violation[problem] > 1e-6:
-            words = self._problem.worst(found.c, problem)
-            return f"not converged: {words}; there may be no motion that meets all constraints"
-        slope = f"gradient {found.optimality[problem]:.2g} of that at the start"
+        broken = [x for x in self._problem.violations(self._broken, problem) if x.relative > 1.0]
+        if broken:
+            return f"not converged: {broken[0]}; {self._reason(problem, broken[0])}"
+        if self._violation[problem] > VIOLATION:
+            return "not converged: constraints are nearly met; more iterations are needed"
+        left = found.optimality[problem]
+        if not np.isfinite(left):
+            slope = "the second derivatives are not positive definite"
+        else:
+            slope = f"the next step would lower the cost by {left:.2g} of it"
         if found.damping[problem] >= LARGEST:
             return f"not converged: no step lowers the cost any more; {slope}"
-        return f"not converged: {slope} after {found.iterations[problem]} iterations"
+        return f"not converged: {slope}, after {found.iterations[problem]} iterations"
+
+    def _reason(self, problem: int, broken: Violation) -> str:
+        """Why a constraint is broken."""
+        given = self._problem
+        if broken.constraint == "root force":
+            force, torque = given.needed_wrench(problem)
+            if max(force, torque) > 0.5 * ROOT_BETWEEN * given.weight:
+                return (
+                    f"to get from the first state to the second, a mean force of {force:.3g} N and "
+                    f"a mean torque of {torque:.3g} N m must act on the root; root='passive' "
+                    "allows none, a number is their weight in the cost"
+                )
+        for t, which in ((0.0, "first"), (self.duration, "second")):
+            if "force" not in broken.constraint and abs(broken.time - t) < 1e-9 * self.duration:
+                return f"the {which} state itself does not meet it"
+        if self._violation[problem] > VIOLATION:
+            return "there may be no motion that meets all constraints"
+        return "between samples: more coefficients can follow it more closely"
+
+    def violations(self, index: int | tuple[int, ...] = ()) -> list[Violation]:
+        """Where each constraint is broken most, at any of many times; the worst first.
+
+        Those that are met everywhere are left out.
+
+        Arguments:
+            index: of the problem, in a batch.
+        """
+        return self._problem.violations(
+            self._broken, int(self._best.reshape(self.value.shape)[index])
+        )
+
+    @cached_property
+    def error(self) -> Array:
+        """The estimated relative error of `value`, (...).
+
+        How far it is from P of the same motion by two finer rules of quadrature, and what the
+        minimisation has not gained yet. More coefficients may find a motion of less effort still.
+        """
+        given, c = self._problem, self._found.c
+        points = given.grid.u.shape[1]
+        finer = [given.cost(c, Grid.gauss(given.basis, k * points + 1)) for k in (2, 3)]
+        value = given.cost(c)
+        apart = np.max([np.abs(value - x) for x in finer], axis=0)
+        size = np.maximum(np.abs(finer[-1]), 1e-300)
+        return self._pick(apart / size + self._found.optimality)
+
+    @cached_property
+    def root_force(self) -> Array:
+        """The largest force on a free root that the motion needs, N, (...); 0 without such a root.
+
+        What carries the figure: the ground, or nothing at all.
+        """
+        times = np.linspace(0.0, self.duration, len(self._problem.dense.grid.u.ravel()))
+        root = self._problem.root
+        if root.stop == root.start:
+            return np.zeros(self.value.shape)
+        tau = self.robot.inverse_dynamics(*self.at(times))
+        return np.linalg.norm(tau[..., root][..., :3], axis=-1).max(axis=-1)
 
     def at(self, times: ArrayLike) -> MotionState:
         """The states at given times.
@@ -124,7 +200,7 @@ class Transition:
             rate: samples a second.
             index: of the problem, in a batch.
         """
-        count = max(2, round(self.duration * rate) + 1)
+        count = max(2, round(self.duration * positive_number("rate", rate)) + 1)
         times = np.linspace(0.0, self.duration, count)
         q, v, a = (x[index] for x in self.at(times))
         return Motion(self.robot, times, q, v, a)

@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.errors import unknown
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
+from kinetree.motion.transition_settings import positive_count
 from kinetree.typing import ArrayLike
 
 KINDS = ("mppi", "predictive")
@@ -45,7 +46,8 @@ class Sampler:
     ) -> None:
         if kind not in KINDS:
             raise unknown("method", kind, KINDS, "sampling")
-        self.problem, self.kind, self.samples = problem, kind, samples
+        self.problem, self.kind = problem, kind
+        self.samples, knots = positive_count("samples", samples), positive_count("knots", knots)
         self.temperature, self._rng = temperature, np.random.default_rng(seed)
         span = problem.upper - problem.lower
         usual = np.where(np.isfinite(span), 0.25 * span, 1.0)

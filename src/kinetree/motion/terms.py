@@ -4,9 +4,13 @@ A term is a function of (t, q, v, a, tau) at each sample. Bounds and equalities 
 the augmented Lagrangian: M. J. D. Powell (1969), R. T. Rockafellar (1973); J. Nocedal & S. J.
 Wright, Numerical Optimization (2006), section 17.4.
 
-    book        code          meaning
-    lambda      multipliers   of a constraint
-    mu          penalty       what squared violations count with
+    book        code            meaning
+    lambda      above, below    multipliers of the upper and of the lower bound
+    mu          penalty, rho    what squared violations count with
+
+differs: far inside of a bound the penalty is a logarithm, with the same value, slope and curvature
+where it begins: A. Ben-Tal & M. Zibulevsky, Penalty/barrier multiplier methods (1997). A penalty
+that begins at the bound has a kink in its slope, and Newton steps run across it.
 """
 
 from __future__ import annotations
@@ -31,6 +35,11 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ARGUMENTS = ("q", "v", "a", "tau")
+LEAST = 1e-8
+"""Multipliers of inequalities at least, relative to the penalty."""
+SLOWLY = 0.25
+"""The least share of a multiplier of an inequality that an update leaves: while it is large, Newton
+steps do not run across the bound."""
 
 
 class State(NamedTuple):
@@ -228,11 +237,20 @@ class Constraint(Term):
     above: Array
     below: Array
 
-    def prepare(self, problems: int, shape: tuple[int, ...], penalty: Array) -> None:
-        """Start with multipliers of zero: (problems, *shape); the penalty is (problems,)."""
-        self.above = np.zeros((problems, *shape))
-        self.below = np.zeros((problems, *shape))
-        self.penalty = penalty.reshape(-1, *(1 for _ in shape))
+    def prepare(self, samples: tuple[int, ...], penalty: Array, multiplier: Array) -> None:
+        """Start with multipliers of zero; those of inequalities are positive.
+
+        Arguments:
+            samples: the shape of their times.
+            penalty: (problems,).
+            multiplier: of inequalities, (problems,).
+        """
+        shape = (len(penalty), *samples, len(self.labels))
+        ones = (-1, *(1 for _ in shape[1:]))
+        self.penalty = penalty.reshape(ones).copy()
+        lower, upper = self.limits()
+        first = np.where(lower == upper, 0.0, multiplier.reshape(ones))
+        self.above, self.below = (np.broadcast_to(first, shape).copy() for _ in range(2))
 
     def measured(self, state: State, which: Array) -> Array:
         """What is constrained, over `scale`."""
@@ -250,27 +268,41 @@ class Constraint(Term):
 
     def update(self, state: State, which: Array) -> None:
         """Move the multipliers to where they balance the penalty."""
-        above, below = self._pushes(self.measured(state, which), which)
-        self.above[which], self.below[which] = above, below
-
-    def _pushes(self, x: Array, which: Array) -> tuple[Array, Array]:
-        """The force of the upper and of the lower bound."""
+        x, rho = self.measured(state, which), self.penalty[which]
         lower, upper = self.limits()
-        rho = self.penalty[which]
-        up = np.where(np.isfinite(upper), self.above[which] + rho * (x - _finite(upper)), 0.0)
-        down = np.where(np.isfinite(lower), self.below[which] + rho * (_finite(lower) - x), 0.0)
-        equal = lower == upper
-        return np.where(equal, up, np.maximum(up, 0.0)), np.where(equal, 0.0, np.maximum(down, 0.0))
+        free = lower == upper
+        for side, distance in ((self.above, x - _finite(upper)), (self.below, _finite(lower) - x)):
+            old = side[which]
+            pushed = self._side(distance, old, rho)[1]
+            bounded = np.clip(pushed, np.maximum(SLOWLY * old, LEAST * rho), old / SLOWLY)
+            side[which] = np.where(free, pushed, bounded)
+
+    def _side(self, x: Array, multiplier: Array, rho: Array) -> tuple[Array, Array, Array]:
+        """Value, slope and curvature of the penalty of one bound, passed by x, elementwise."""
+        lower, upper = self.limits()
+        push = multiplier + rho * x
+        value, bend = (push**2 - multiplier**2) / (2.0 * rho), np.broadcast_to(rho, push.shape)
+        # far inside, a logarithm: Newton's method sees a bound before it is passed
+        far = (push < 0.5 * multiplier) & (lower != upper)
+        t = np.where(far, rho * x / np.where(far, multiplier, 1.0), -1.0)
+        value = np.where(far, multiplier**2 / rho * (-0.25 * np.log(-2.0 * t) - 0.375), value)
+        push = np.where(far, -0.25 * multiplier / t, push)
+        bend = np.where(far, 0.25 * rho / t**2, bend)
+        return value, push, bend
 
     def _elements(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
         """Value, slope and curvature of the penalty, elementwise."""
-        up, down = self._pushes(x, which)
         rho = self.penalty[which]
-        before = self.above[which] ** 2 + self.below[which] ** 2
-        value = (up**2 + down**2 - before) / (2.0 * rho)
         lower, upper = self.limits()
-        active = (up > 0.0) | (down > 0.0) | ((lower == upper) & np.isfinite(upper))
-        return value, up - down, np.where(active, rho, 0.0)
+        up = self._side(x - _finite(upper), self.above[which], rho)
+        down = self._side(_finite(lower) - x, self.below[which], rho)
+        over = np.isfinite(upper)
+        under = np.isfinite(lower) & (lower != upper)
+        value, slope, bend = (
+            np.where(over, a, 0.0) + sign * np.where(under, b, 0.0)
+            for a, b, sign in zip(up, down, (1.0, -1.0, 1.0), strict=True)
+        )
+        return value, slope, bend
 
 
 def _finite(x: Array) -> Array:
@@ -285,6 +317,7 @@ class Bounds(Constraint):
         lower, upper: (n,); infinite where there is none.
         scale: (n,).
         labels: the name of each entry, for messages.
+        name: what is bounded, for messages.
     """
 
     def __init__(
@@ -325,7 +358,9 @@ class Held(Constraint):
         target: seven numbers at each sample, (*samples, 7), or the same for all.
         rows: 3 for the position, 6 for the whole pose.
         inside: at which samples it counts, of their shape.
-        weight: None if it holds exactly; else that of the squared error.
+        weight: None if it is a constraint; else that of the squared error.
+        slack: how far a constraint lets it stray, m and rad.
+        scale: the error that counts as one, m and rad.
     """
 
     def __init__(
@@ -336,12 +371,14 @@ class Held(Constraint):
         rows: int,
         inside: Array,
         weight: float | None = None,
+        slack: float = 0.0,
         scale: float = 0.1,
     ) -> None:
         self.name, self.labels = f"frame {frame!r}", ("x", "y", "z", "rx", "ry", "rz")[:rows]
-        self.target, self.inside, self.weight, self.scale = target, inside, weight, scale
-        big = np.where(inside[..., None], 0.0, np.inf) * np.ones(rows)
-        self._limits = -big, big
+        self.target, self.inside, self.weight = target, inside, weight
+        self.scale = np.full(rows, scale)
+        within = np.where(inside[..., None], slack / scale, np.inf) * np.ones(rows)
+        self._limits = -within, within
 
         def error(model: Model, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
             return [-x / scale for x in pose_error(frame_pose(model, q, frame), p)[:rows]]

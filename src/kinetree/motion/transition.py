@@ -19,7 +19,7 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, states_of
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.transition_problem import Problem
-from kinetree.motion.transition_settings import Settings
+from kinetree.motion.transition_settings import Settings, positive_number
 from kinetree.motion.transition_solver import solve
 
 if TYPE_CHECKING:
@@ -55,16 +55,22 @@ def _best_duration(
     flat: Flat, ends: tuple[list[Array], list[Array]], between: tuple[float, float], how: Settings
 ) -> float:
     """The duration of least cost between two."""
-    low, high = between
-    if not 0.0 < low < high:
+    try:
+        low, high = (positive_number("duration", x) for x in between)
+        ordered = low < high
+    except (KinetreeError, ValueError):
+        ordered = False
+    if not ordered:
         raise KinetreeError(
             f"duration={between!r}: two positive times are expected, the less first"
         )
 
     def cost(duration: float) -> float:
         problem = Problem(flat, *ends, float(duration), how)
-        found, _ = solve(problem)
-        return float(problem.cost(found.c).min())
+        found, violation = solve(problem)
+        # a duration in which the constraints cannot be met is no good one
+        each = problem.cost(found.c) * (1.0 + 1e3 * violation)
+        return float(each.reshape(-1, how.starts).min(axis=1).sum())
 
     optimize = scipy_module("optimize")
     options = {"xatol": 1e-3 * (high - low)}

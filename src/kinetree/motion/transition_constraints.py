@@ -1,7 +1,14 @@
-"""What a transition must keep to: limits of joints, a root without force, frames that are held."""
+"""What a transition must keep to: limits of joints, a root without force, frames that are held.
+
+Constraints are imposed at samples, and checked at many more times (`DENSE`). Where they are broken
+between samples, samples are added there (`transition_solver.py`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,101 +17,142 @@ from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import Grid
-from kinetree.motion.terms import Bounds, Held
+from kinetree.motion.terms import Bounds, Constraint, Held
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
     from kinetree.motion.transition_problem import Problem
     from kinetree.robot import Robot
 
-
-def constrain(problem: Problem) -> None:
-    """Add limits, held frames, and the root on which no force acts."""
-    for kind in problem.settings.limits:
-        _limit(problem, kind)
-    if problem.settings.root == "passive":
-        _free_root(problem)
-    for hold in problem.settings.hold:
-        _hold(problem, hold)
+LIMIT_BETWEEN = 1e-4
+"""How far a limit may be passed between samples, relative to it."""
+ROOT_BETWEEN = 2e-2
+"""The force on a passive root that may remain between samples, relative to the weight."""
+HELD_BETWEEN = 1e-2
+"""How far a held frame may stray between samples, of 0.1 m and 0.1 rad."""
+ROWS = {"pose": POSE, "position": POSITION}
 
 
-def _limit(problem: Problem, kind: str) -> None:
-    """The limits of joints of one kind, at all samples."""
+@dataclass(frozen=True)
+class Rule:
+    """A constraint that can be imposed, or checked, at any times.
+
+    grid: where it is imposed from the start.
+    term: the constraint on a grid, from the grid and by how much of its scale it may be broken.
+    between: by how much of its scale it may be broken between samples.
+    equality: a spline meets an equality at some times only; others may break it by `between`.
+    """
+
+    grid: Grid
+    term: Callable[[Grid, float], Constraint]
+    between: float
+    equality: bool
+
+    def tightened(self, grid: Grid) -> Constraint:
+        """The constraint at added times."""
+        return self.term(grid, 0.5 * self.between if self.equality else 0.0)
+
+
+def rules(problem: Problem) -> list[Rule]:
+    """All constraints of a transition."""
+    limits = [_limit(problem, kind) for kind in problem.settings.limits]
+    root = _passive_root(problem) if problem.settings.root == "passive" else None
+    held = [_held(problem, hold) for hold in problem.settings.hold if hold.weight is None]
+    return [rule for rule in (*limits, root, *held) if rule is not None]
+
+
+def soft_holds(problem: Problem, grid: Grid) -> list[Held]:
+    """The frames that are held with a weight: terms of the cost on a grid."""
+    soft = [hold for hold in problem.settings.hold if hold.weight is not None]
+    return [_hold_term(problem, hold, grid, 0.0) for hold in soft]
+
+
+def _limit(problem: Problem, kind: str) -> Rule | None:
+    """The limits of joints of one kind; None if there are none."""
     original, nv = problem.flat.original, problem.robot.nv
-    names = original.labels.v
     lower, upper, velocity, effort = original.limits
-    if kind == "q" and problem.flat.same:
-        scale = np.where(np.isfinite(upper - lower), np.maximum(upper - lower, 1e-3), 1.0)
-        term = Bounds("q", lower, upper, scale, names, "position")
-    elif kind == "q":
-        low, up = _spread_limits(original, nv)
-        term = Bounds("q", low, up, np.ones(nv), names, "position")
+    if kind == "q":
+        name = "position"
+        low, up = (lower, upper) if problem.flat.same else _spread_limits(original, nv)
+        scale = np.where(np.isfinite(up - low), np.maximum(up - low, 1e-3), 1.0)
     else:
-        bound, of = (velocity, "velocity") if kind == "v" else (effort, "joint force")
-        bound = np.where(bound > 0.0, bound, np.inf)
-        scale = np.where(np.isfinite(bound), bound, 1.0)
-        term = Bounds(kind, -bound, bound, scale, names, of)
-    problem.add(problem.grid, term)
+        bound, name = (velocity, "velocity") if kind == "v" else (effort, "joint force")
+        up = np.where(bound > 0.0, bound, np.inf)
+        low, scale = -up, np.where(np.isfinite(up), up, 1.0)
+    if not (np.isfinite(low).any() or np.isfinite(up).any()):
+        return None
+
+    def term(grid: Grid, slack: float) -> Constraint:
+        room = slack * scale
+        return Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+
+    return Rule(problem.grid, term, LIMIT_BETWEEN, False)
 
 
-def _free_root(problem: Problem) -> None:
+def _passive_root(problem: Problem) -> Rule | None:
     """No force acts on a free root, at as many times as can be met."""
-    root, nv, robot = problem.root, problem.robot.nv, problem.robot
+    root, nv, weight = problem.root, problem.robot.nv, problem.weight
     if root.stop == root.start:
-        return
-    bound = np.full(nv, np.inf)
-    bound[root] = 0.0
-    weight = robot.total_mass * max(float(np.linalg.norm(robot.gravity)), 1.0)
+        return None
     names = problem.flat.original.labels.v
-    term = Bounds("tau", -bound, bound, np.full(nv, weight), names, "root force")
-    problem.add(_exact_times(problem, 0.0, 1.0), term)
+
+    def term(grid: Grid, slack: float) -> Constraint:
+        bound = np.full(nv, np.inf)
+        bound[root] = slack * weight
+        return Bounds("tau", -bound, bound, np.full(nv, weight), names, "root force")
+
+    return Rule(_exact_times(problem, 0.0, 1.0), term, ROOT_BETWEEN, True)
 
 
-def _exact_times(problem: Problem, first: float, last: float, density: int = 1) -> Grid:
-    """Times for equalities between two: so many for each free coefficient.
+def _exact_times(problem: Problem, first: float, last: float) -> Grid:
+    """Times for equalities between two: one for each free coefficient.
 
     Near the ends, where the states are given, there are none.
     """
     before, after = (end.shape[1] for end in problem.ends)
     free = problem.basis.greville[before : problem.basis.count - after]
     low, high = max(first, free[0]), min(last, free[-1])
-    if high <= low:
+    if high < low:
         return Grid.at(problem.basis, free[:1], 0.0)
-    count = max(3, round(density * (high - low) / (free[-1] - free[0]) * len(free)))
-    count = min(count, density * len(free))
+    if high == low:
+        return Grid.at(problem.basis, np.array([low]), 1.0)
+    count = min(max(3, round((high - low) / (free[-1] - free[0]) * len(free))), len(free))
     return Grid.at(problem.basis, np.linspace(low, high, count), 1.0)
 
 
-def _density(problem: Problem, frame: str, rows: int) -> int:
-    """How many times for each free coefficient a frame can be held exactly.
-
-    Two, if its joints (without a free root) have twice as many coordinates as equalities.
-    """
-    J = problem.robot.jacobian(problem.first[0][0] + 0.1, frame)
-    moving = np.abs(J).max(axis=0) > 1e-9
-    moving[problem.root] = False
-    return 2 if 2 * rows <= moving.sum() else 1
+def _held(problem: Problem, hold: Hold) -> Rule:
+    """A frame that is held exactly at some times."""
+    _check_hold(problem, hold)
+    grid = _exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
+    _inside(problem, hold, grid)
+    return Rule(grid, partial(_hold_term, problem, hold), HELD_BETWEEN, True)
 
 
-def _hold(problem: Problem, hold: Hold) -> None:
-    """A frame is held exactly at some times, or with a weight at all samples."""
+def _check_hold(problem: Problem, hold: Hold) -> None:
     if hold.frame not in problem.robot.frames:
         raise unknown("frame", hold.frame, problem.robot.frames, f"robot {problem.robot.name!r}")
-    rows = {"pose": POSE, "position": POSITION}
-    if hold.rows not in rows:
-        raise unknown("value of rows", hold.rows, rows, "Hold")
-    density = _density(problem, hold.frame, rows[hold.rows])
-    window = hold.first / problem.duration, hold.last / problem.duration
-    grid = problem.grid if hold.weight is not None else _exact_times(problem, *window, density)
-    t = grid.u * problem.duration
-    slack = 1e-9 * problem.duration
+    if hold.rows not in ROWS:
+        raise unknown("value of rows", hold.rows, ROWS, "Hold")
+
+
+def _inside(problem: Problem, hold: Hold, grid: Grid) -> Array:
+    """Which samples lie in the time of a hold; an error if none does."""
+    t, slack = grid.u * problem.duration, 1e-9 * problem.duration
     inside = (t >= hold.first - slack) & (t <= hold.last + slack) & (grid.weights > 0.0)
     if not inside.any():
         raise KinetreeError(
             f"frame {hold.frame!r} is held from {hold.first:g} to {hold.last:g} s: no sample "
             f"of the transition, which lasts {problem.duration:g} s, is in between"
         )
+    return inside
+
+
+def _hold_term(problem: Problem, hold: Hold, grid: Grid, slack: float) -> Held:
+    """A held frame on a grid."""
+    _check_hold(problem, hold)
+    inside = _inside(problem, hold, grid)
     if callable(hold.target):
+        t = grid.u * problem.duration
         path = np.array([[hold.target(x) for x in row] for row in t], float)
         target = seven_numbers(problem.robot, hold.frame, path)[None]
     else:
@@ -112,10 +160,12 @@ def _hold(problem: Problem, hold: Hold) -> None:
         if given is None:
             given = problem.robot.pose(problem.first[0], hold.frame)[:, None, None]
         target = seven_numbers(problem.robot, hold.frame, given)
-    held = Held(problem.robot, hold.frame, target, rows[hold.rows], inside, hold.weight)
+    scale = 0.1
+    rows = ROWS[hold.rows]
+    held = Held(problem.robot, hold.frame, target, rows, inside, hold.weight, slack * scale, scale)
     key = ("held", hold.frame, hold.rows)
     held.kernels = problem.flat.terms.setdefault(key, held.kernels)
-    problem.add(grid, held, exact=hold.weight is None)
+    return held
 
 
 def _spread_limits(robot: Robot, nv: int) -> tuple[Array, Array]:

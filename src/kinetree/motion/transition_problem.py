@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree._lazy import cached_property
+from kinetree.errors import DtypeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Part, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
 from kinetree.motion.terms import Constraint, Term
-from kinetree.motion.transition_constraints import constrain
-from kinetree.motion.transition_settings import Settings, check
+from kinetree.motion.transition_constraints import rules, soft_holds
+from kinetree.motion.transition_settings import Settings, check, positive_number
 
 VIOLATION = 1e-6
-"""Relative to the scale of a constraint, below which it is met."""
+"""Relative to the scale of a constraint, below which it is met at a sample."""
+DENSE = 32
+"""Times at which constraints are checked, for each sample."""
+
+
+class Violation(NamedTuple):
+    """Where a constraint is broken most.
+
+    constraint: what is constrained, such as "velocity", "root force" or "frame 'tool'".
+    label: the joint, or the axis of the frame.
+    amount: by how much, in its own unit: m, rad, m/s, rad/s, N or N m.
+    time: s.
+    relative: the amount over what may be tolerated between samples.
+    """
+
+    constraint: str
+    label: str
+    amount: float
+    time: float
+    relative: float
+
+    def __str__(self) -> str:
+        when = f"at t = {self.time:.3g} s"
+        if self.constraint.startswith("frame"):
+            unit = "rad" if self.label.startswith("r") else "m"
+            return f"{self.constraint} strays by {self.amount:.3g} {unit} in {self.label} {when}"
+        return f"{self.constraint} of {self.label!r} is violated by {self.amount:.3g} {when}"
 
 
 class Problem:
@@ -36,12 +65,10 @@ class Problem:
         settings: Settings,
     ) -> None:
         check(settings)
-        if not (np.isfinite(duration) and duration > 0.0):
-            raise KinetreeError(f"duration={duration!r}: a positive number of seconds is expected")
-        self.flat, self.robot, self.duration = flat, flat.robot, float(duration)
+        self.flat, self.robot = flat, flat.robot
+        self.duration = positive_number("duration", duration, " of seconds")
         self.settings = settings
-        shapes = [x.shape[:-1] for x in (*first, *second)]
-        self.batch = np.broadcast_shapes(*shapes)
+        self.batch = _common_batch([x.shape[:-1] for x in (*first, *second)])
         starts = (settings.starts,)
         # (batch..., starts) in one axis
         ends = [
@@ -66,10 +93,13 @@ class Problem:
             self.basis.end(np.stack(state, axis=1), self.duration, last)
             for state, last in ((self.first, False), (self.second, True))
         )
-        self.effort = Part(self.robot, self.grid, self._costs(), self.duration)
+        self.alone = Part(self.robot, self.grid, self.costs(self.grid), self.duration)
+        self.effort = Part(self.robot, self.grid, self.alone.terms, self.duration)
+        self.rules = rules(self)
         self.constraints: list[tuple[Part, Constraint]] = []
         self.parts = [self.effort]
-        constrain(self)
+        for rule in self.rules:
+            self._add(rule.grid, rule.term(rule.grid, 0.0))
         self.objective = SplineObjective(self.parts, self.ends)
 
     def _grid(self, basis: Basis) -> Grid:
@@ -89,9 +119,15 @@ class Problem:
                 return model.v_slices[i]
         return slice(0, 0)
 
-    def _costs(self) -> list[Term]:
+    def costs(self, grid: Grid) -> list[Term]:
+        """What is integrated over time, on a grid."""
         weights = self.settings.weights
-        given = np.ones(self.robot.nv) if weights is None else np.asarray(weights, float)
+        try:
+            given = np.ones(self.robot.nv) if weights is None else np.asarray(weights, float)
+        except (TypeError, ValueError):
+            raise DtypeError(
+                f"weights: an array of real numbers is expected, got {weights!r}"
+            ) from None
         if given.shape != (self.robot.nv,) or not (given >= 0.0).all():
             raise ShapeError(
                 f"weights has shape {given.shape}; ({self.robot.nv},) is expected, none negative"
@@ -103,10 +139,10 @@ class Problem:
         terms: list[Term] = [self.flat.effort(given)]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
-        return terms
+        return [*terms, *soft_holds(self, grid)]
 
-    def add(self, grid: Grid, term: Constraint, exact: bool = True) -> None:
-        """Add a term; if it is exact, it is a constraint."""
+    def _add(self, grid: Grid, term: Constraint) -> Part:
+        """Impose a constraint on a grid."""
         same = [part for part in self.parts if _same(part.grid, grid)]
         if same:  # shares what is computed at the samples
             part = same[0]
@@ -114,8 +150,42 @@ class Problem:
         else:
             part = Part(self.robot, grid, [term], self.duration)
             self.parts.append(part)
-        if exact:
-            self.constraints.append((part, term))
+        self.constraints.append((part, term))
+        return part
+
+    @property
+    def weight(self) -> float:
+        """The robot's weight; without gravity, as if it were 1 m/s^2, N."""
+        return self.robot.total_mass * max(float(np.linalg.norm(self.robot.gravity)), 1.0)
+
+    def needed_wrench(self, problem: int) -> tuple[float, float]:
+        """The constant force and torque on a free root that the states at its ends ask for.
+
+        Without any, the centre of mass falls freely and the angular momentum about it stays.
+
+        Arguments:
+            problem: its number.
+
+        Returns:
+            The sizes of both, N and N m.
+        """
+        robot, T, g = self.robot, self.duration, np.asarray(self.robot.gravity, float)
+        (q0, v0), (q1, v1) = (
+            (state[0][problem], state[1][problem]) for state in (self.first, self.second)
+        )
+        before, after = robot.momentum(q0, v0), robot.momentum(q1, v1)
+        m, fall = robot.total_mass, robot.center_of_mass(q1) - robot.center_of_mass(q0)
+        forces = (
+            (after - before)[:3] / T - m * g,
+            2.0 * (m * fall - before[:3] * T) / T**2 - m * g,
+        )
+        torque = (after - before)[3:] / T
+        return max(float(np.linalg.norm(f)) for f in forces), float(np.linalg.norm(torque))
+
+    def prepare(self, penalty: Array, multiplier: Array) -> None:
+        """Give all constraints a penalty and inequalities a multiplier, (problems,) each."""
+        for part, term in self.constraints:
+            term.prepare(part.grid.u.shape, penalty, multiplier)
 
     # where it starts
 
@@ -137,22 +207,20 @@ class Problem:
 
     # how good it is
 
-    def cost(self, c: Array) -> Array:
-        """The cost without the terms of constraints, (problems,)."""
-        every = np.arange(self.count)
-        whole = self.objective.whole(c, every)
-        exact = {id(term) for _, term in self.constraints}
-        total = np.zeros(self.count)
-        for part in self.parts:
-            state = part.state(whole)
-            for term in part.terms:
-                if id(term) not in exact:
-                    sampled = np.broadcast_to(term.value(state, every), state.q.shape[:-1])
-                    total += (sampled * part.weights).sum(axis=(-1, -2))
-        return total
+    def cost(self, c: Array, grid: Grid | None = None) -> Array:
+        """The cost without the terms of constraints, (problems,).
+
+        Arguments:
+            c: free coefficients.
+            grid: of its samples; `grid` of the problem if None.
+        """
+        every, part = np.arange(self.count), self.alone
+        if grid is not None:
+            part = Part(self.robot, grid, self.costs(grid), self.duration)
+        return part.values(self.objective.whole(c, every), every)
 
     def violation(self, c: Array) -> Array:
-        """The largest violation of any constraint, relative to its scale, (problems,)."""
+        """The largest violation at a sample, relative to its constraint's scale, (problems,)."""
         worst = np.zeros(self.count)
         every = np.arange(self.count)
         whole = self.objective.whole(c, every)
@@ -161,24 +229,95 @@ class Problem:
             worst = np.maximum(worst, found.max(axis=(1, 2, 3)))
         return worst
 
-    def worst(self, c: Array, problem: int) -> str:
-        """Which constraint is violated most, by how much and when; empty if there is none."""
-        whole = self.objective.whole(c, np.arange(self.count))[problem : problem + 1]
-        words, largest = "", VIOLATION
-        for part, term in self.constraints:
-            state = part.state(whole)
-            found = term.violation(state, np.array([problem])) * (part.weights > 0.0)[..., None]
-            at = np.unravel_index(np.argmax(found), found.shape)
-            if found[at] > largest:
-                largest, t = found[at], float(part.grid.u[at[1], at[2]] * self.duration)
-                scale = np.broadcast_to(term.scale, found.shape[-1:])[at[-1]]
-                label = term.labels[at[-1]]
-                words = (
-                    f"{term.name} of {label!r} is violated by {float(found[at] * scale):.3g} at "
-                    f"t = {t:.3g} s"
-                )
-        return words
+    @cached_property
+    def dense(self) -> Part:
+        """Many times, those of both ends included, with `checks`."""
+        return Part(self.robot, self._dense_grid, self.checks, self.duration)
+
+    @cached_property
+    def _dense_grid(self) -> Grid:
+        count = DENSE * int((self.grid.weights > 0.0).sum()) + 1
+        return Grid.at(self.basis, np.linspace(0.0, 1.0, count), 1.0)
+
+    @cached_property
+    def checks(self) -> list[Constraint]:
+        """Each rule at the times of `dense`."""
+        return [rule.term(self._dense_grid, 0.0) for rule in self.rules]
+
+    def inspect(self, c: Array) -> list[Array]:
+        """How far each rule is broken at the times of `dense`, over what is tolerated there.
+
+        Returns:
+            (problems, intervals, samples, rows) for each rule.
+        """
+        every = np.arange(self.count)
+        part = self.dense
+        state = part.state(self.objective.whole(c, every))
+        counts = (part.weights > 0.0)[..., None]
+        return [
+            np.where(counts, term.violation(state, every), 0.0) / rule.between
+            for rule, term in zip(self.rules, self.checks, strict=True)
+        ]
+
+    def tighten(self, broken: list[Array], which: Array, penalty: Array, multiplier: Array) -> bool:
+        """Add samples where rules are broken most between samples; whether there were any.
+
+        Arguments:
+            broken: of `inspect`.
+            which: the problems that count.
+            penalty, multiplier: of the constraints at added samples, (problems,).
+        """
+        u = self.dense.grid.u[self.dense.weights > 0.0]
+        chosen, peaks = [], np.zeros(len(u), bool)
+        for rule, found in zip(self.rules, broken, strict=True):
+            over = found[which].max(axis=(0, -1))[self.dense.weights > 0.0]
+            padded = np.concatenate([[0.0], over, [0.0]])
+            peak = (over > 1.0) & (over >= padded[:-2]) & (over > padded[2:])
+            peak &= (u > 0.0) & (u < 1.0)  # the states at the ends are given
+            if peak.any():
+                chosen.append(rule)
+                peaks |= peak
+        if not chosen:
+            return False
+        grid = Grid.at(self.basis, u[peaks], 1.0 / len(self.grid.u.ravel()))
+        for rule in chosen:
+            term = rule.tightened(grid)
+            self._add(grid, term)
+            term.prepare(grid.u.shape, penalty, multiplier)
+        self.objective = SplineObjective(self.parts, self.ends)
+        return True
+
+    def violations(self, broken: list[Array], problem: int) -> list[Violation]:
+        """Where each rule is broken most in one problem, the worst first.
+
+        Arguments:
+            broken: of `inspect`.
+            problem: its number.
+        """
+        found = []
+        for rule, term, over in zip(self.rules, self.checks, broken, strict=True):
+            at = np.unravel_index(np.argmax(over[problem]), over.shape[1:])
+            relative = float(over[problem][at])
+            if relative > 0.0:
+                amount = relative * rule.between * float(term.scale[at[-1]])
+                t = float(self.dense.grid.u[at[:2]] * self.duration)
+                found.append(Violation(term.name, term.labels[at[-1]], amount, t, relative))
+        return sorted(found, key=lambda x: -x.relative)
 
 
 def _same(one: Grid, other: Grid) -> bool:
     return np.array_equal(one.u, other.u) and np.array_equal(one.weights, other.weights)
+
+
+def _common_batch(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The batch that several states have together."""
+    try:
+        batch = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ShapeError(
+            f"the states have batches of shapes {', '.join(map(str, shapes))}: they do not "
+            "broadcast"
+        ) from None
+    if 0 in batch:
+        raise ShapeError(f"the states have a batch of shape {batch}: there is no problem to solve")
+    return batch

@@ -50,7 +50,7 @@ class Settings:
 
     weights: ArrayLike | None = None
     root: float | str = "passive"
-    limits: Sequence[str] = ()
+    limits: Sequence[str] = ("q",)
     hold: Sequence[Hold] = ()
     cost: Callable[..., Any] | None = None
     degree: int = 3
@@ -62,7 +62,7 @@ class Settings:
     spread: float = 0.3
     method: str = "newton"
     tolerance: float = 1e-8
-    iterations: int = 300
+    iterations: int = 1000
     progress: Callable[[float], object] | None = field(default=None, compare=False)
 
 
@@ -73,11 +73,71 @@ def check(settings: Settings) -> None:
     for kind in settings.limits:
         if kind not in LIMITS:
             raise unknown("limit", kind, LIMITS, "transition")
-    if settings.starts < 1:
-        raise KinetreeError(f"starts={settings.starts!r}: a whole number, at least 1, is expected")
+    for name in ("degree", "coefficients", "points", "samples", "starts", "iterations"):
+        given = getattr(settings, name)
+        if given is not None:
+            positive_count(name, given)
+    positive_number("tolerance", settings.tolerance)
+    if not (is_number(settings.spread) and 0.0 <= settings.spread < np.inf):
+        raise KinetreeError(
+            f"spread={settings.spread!r}: a number that is not negative is expected"
+        )
     root = settings.root
-    if root != "passive" and not (isinstance(root, (int, float)) and root >= 0.0):
+    if root != "passive" and not (is_number(root) and 0.0 <= float(root) < np.inf):
         raise KinetreeError(
             f"root={root!r}: 'passive' (no force acts there) or the weight of its force is "
             "expected, such as 0.0"
         )
+    for hold in settings.hold:
+        _check_hold(hold)
+
+
+def _check_hold(hold: Any) -> None:
+    if not isinstance(hold, Hold):
+        raise KinetreeError(f"hold has {hold!r}: a kinetree.Hold is expected")
+    times = (hold.first, hold.last)
+    if not (all(map(is_number, times)) and hold.first <= hold.last):
+        raise KinetreeError(
+            f"frame {hold.frame!r} is held from {hold.first!r} to {hold.last!r}: two times are "
+            "expected, the less first"
+        )
+    if hold.weight is not None and not (is_number(hold.weight) and 0.0 <= hold.weight < np.inf):
+        raise KinetreeError(
+            f"frame {hold.frame!r} is held with weight={hold.weight!r}: None (exactly) or a number "
+            "that is not negative is expected"
+        )
+
+
+def positive_number(name: str, given: Any, of: str = "") -> float:
+    """A positive number, or an error.
+
+    Arguments:
+        name: of the argument, for the message.
+        given: what was given.
+        of: what the number counts, for the message, such as " of seconds".
+    """
+    if not (is_number(given) and 0.0 < given < np.inf):
+        raise KinetreeError(f"{name}={given!r}: a positive number{of} is expected")
+    return float(given)
+
+
+def positive_count(name: str, given: Any) -> int:
+    """A whole number, at least 1, or an error.
+
+    Arguments:
+        name: of the argument, for the message.
+        given: what was given.
+    """
+    if not (is_number(given) and given >= 1 and given == int(given)):
+        raise KinetreeError(f"{name}={given!r}: a whole number, at least 1, is expected")
+    return int(given)
+
+
+def is_number(given: Any) -> bool:
+    """Whether it is one real number; truth values and text are none."""
+    if isinstance(given, (bool, np.bool_, str, bytes)) or np.ndim(given) != 0:
+        return False
+    try:
+        return bool(float(given) == float(given))
+    except (TypeError, ValueError):
+        return False

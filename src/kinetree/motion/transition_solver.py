@@ -1,4 +1,9 @@
-"""Solving transitions: Newton's method and an augmented Lagrangian; L-BFGS and Ipopt besides."""
+"""Solving transitions: Newton's method and an augmented Lagrangian; L-BFGS and Ipopt besides.
+
+Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), section 17.4, the augmented
+Lagrangian; R. Hettich & K. O. Kortanek, Semi-infinite programming (1993), section 7: constraints
+over a time are imposed at samples, and where they are broken between them, samples are added.
+"""
 
 from __future__ import annotations
 
@@ -6,115 +11,181 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
-from kinetree.motion.newton import Found, minimize
+from kinetree.motion.newton import Found, decrement, minimize
+from kinetree.motion.objective import Part, SplineObjective
 from kinetree.motion.splines import scipy_module
-from kinetree.motion.terms import Bounds
+from kinetree.motion.terms import LEAST
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
 
 MINIMISERS = ("l-bfgs", "ipopt")
 """Methods that take no constraints."""
-GROWTH, ROUNDS = 10.0, 12
+GROWTH, ROUNDS = 4.0, 40
 """What a penalty grows by, and how often multipliers are moved at most."""
+REFINEMENTS = 6
+"""How often samples are added at most."""
+FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
+"""The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
+LOOSE, CLOSER = 1e-3, 1e-5
+"""The tolerance of the first round, while multipliers are far off, and after adding samples."""
+GAP = 1e-6
+"""What multipliers times violations may be, relative to the cost."""
+NOTHING = 1e-16
+"""A cost below this share of that at the start counts as zero."""
+RESTORED = 40
+"""Iterations at most to a start that meets the constraints."""
 
 
 def solve(problem: Problem) -> tuple[Found, Array]:
     """The best coefficients of every problem, and how far its constraints are violated."""
     method = problem.settings.method
     if method in MINIMISERS and problem.constraints:
+        names = sorted({term.name for _, term in problem.constraints})
         raise KinetreeError(
-            f"method {method!r} takes no limits and holds no frame exactly: use 'newton'"
+            f"method {method!r} takes no limits and holds no frame exactly, but there are "
+            f"constraints on {', '.join(names)}: use 'newton', or limits=() and root=0.0"
         )
+    c = problem.start()
     if method == "l-bfgs":
-        return _quasi_newton(problem)
+        return _quasi_newton(problem, c)
     if method == "ipopt":
         from kinetree.motion.ipopt import by_ipopt  # needs an extra
 
-        return by_ipopt(problem, reference_gradient(problem, problem.start()))
-    return _newton(problem)
+        return by_ipopt(problem, c)
+    return _newton(problem, c)
 
 
-def _newton(problem: Problem) -> tuple[Found, Array]:
-    """By Newton's method, constraints by an augmented Lagrangian."""
-    c = problem.start()
-    every = np.arange(problem.count)
-    settings = problem.settings
-    for part, term in problem.constraints:
-        shape = part.state(problem.objective.whole(c[:1], every[:1])).q.shape[1:]
-        size = shape if isinstance(term, Bounds) else (*shape[:-1], len(term.labels))
-        term.prepare(problem.count, size, np.ones(problem.count))
-    rate = _rates(problem, c)
-    for _, term in problem.constraints:
-        term.penalty = (10.0 * rate).reshape(-1, 1, 1, 1)
-    reference = reference_gradient(problem, c)
-    exact = METHODS[settings.method]
+class _Lagrangian:
+    """The augmented Lagrangian of all problems, between minimisations."""
 
-    def progress(values: Array) -> None:
-        if settings.progress is not None:
-            settings.progress(float(values.min()))
+    def __init__(self, problem: Problem, c: Array) -> None:
+        self.problem, self.settings = problem, problem.settings
+        self.floor = cost_floor(problem, c)
+        every = np.arange(problem.count)
+        self.worst = np.full(problem.count, np.inf)
+        if problem.violation(c).any():
+            c = _restored(problem, c)
+        self.penalty = FIRST_PENALTY * np.maximum(problem.cost(c), self.floor) / problem.duration
+        self.multiplier = MULTIPLIER * self.penalty
+        problem.prepare(self.penalty, self.multiplier)
+        self.found = Found.at(c, problem.objective.values(c, every))
 
-    found = minimize(
-        problem.objective,
-        c,
-        settings.tolerance if not problem.constraints else max(settings.tolerance, 1e-5),
-        settings.iterations,
-        reference,
-        exact,
-        progress,
-    )
-    worst, last = problem.violation(found.c), np.full(problem.count, np.inf)
-    rounds = 0
-    while problem.constraints and not found.interrupted and rounds < ROUNDS:
-        open_ = (worst > VIOLATION) | (found.optimality > settings.tolerance)
-        if not open_.any():
-            break
-        _move_multipliers(problem, found.c)  # with the penalties that they were found with
-        slow = worst > np.maximum(0.25 * last, VIOLATION)
-        for _, term in problem.constraints:
-            term.penalty[slow] *= GROWTH
-        again = minimize(
-            problem.objective,
-            found.c,
-            settings.tolerance,
-            settings.iterations,
-            reference,
-            exact,
-            progress,
-            before=found,
+    @property
+    def left(self) -> int:
+        """Iterations that may still be made with these samples."""
+        return self.most - len(self.found.history)
+
+    def minimize(self, tolerance: float, which: Array) -> None:
+        """Minimise with the multipliers as they are."""
+        progress = self.settings.progress
+
+        def tell(values: Array) -> None:
+            if progress is not None:
+                progress(float(values.min()))
+
+        self.found = minimize(
+            self.problem.objective,
+            self.found,
+            tolerance,
+            max(self.left, 1),
+            self.floor,
+            METHODS[self.settings.method],
+            tell,
+            which,
         )
-        found = _continued(found, again)
-        last, worst = worst, problem.violation(found.c)
-        rounds += 1
-    return found, worst
+        self.last, self.worst = self.worst, self.problem.violation(self.found.c)
+
+    def gap(self) -> Array:
+        """Multipliers times violations, relative to the cost, (problems,)."""
+        cost = self.problem.cost(self.found.c)
+        return np.abs(self.found.value - cost) / np.maximum(np.abs(cost), self.floor)
+
+    def solve(self, which: Array, tolerance: float) -> None:
+        """Minimise and move multipliers in turn; a minimum need not be exact until they are."""
+        least, self.most = (
+            self.settings.tolerance,
+            len(self.found.history) + self.settings.iterations,
+        )
+        tolerance = max(tolerance, least) if self.problem.constraints else least
+        for _ in range(ROUNDS):
+            self.minimize(tolerance, which)
+            if not self.problem.constraints or self.found.interrupted or self.left < 1:
+                break
+            gap, found = self.gap(), self.found
+            done = found.converged & (found.optimality <= least)
+            which = np.flatnonzero(~done | (self.worst > VIOLATION) | (gap > GAP))
+            if not which.size:
+                break
+            tolerance = min(max(1e-2 * float(gap[which].min()), least), tolerance)
+            self._move_multipliers(which)
+
+    def _move_multipliers(self, which: Array) -> None:
+        """Multipliers first, with the penalties they were found with; then slow ones grow."""
+        problem = self.problem
+        whole = problem.objective.whole(self.found.c[which], which)
+        slow = which[self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)]
+        for part, term in problem.constraints:
+            term.update(part.state(whole), which)
+            term.penalty[slow] *= GROWTH
+        self.penalty[slow] *= GROWTH
 
 
-def reference_gradient(problem: Problem, c: Array) -> Array:
-    """The size of the cost's gradient at the start, without constraints."""
+def _newton(problem: Problem, c: Array) -> tuple[Found, Array]:
+    """By Newton's method, constraints by an augmented Lagrangian."""
+    state = _Lagrangian(problem, c)
+    which = np.arange(problem.count)
+    state.solve(which, LOOSE)
+    for _ in range(REFINEMENTS):
+        if not problem.rules or state.found.interrupted:
+            break
+        broken = problem.inspect(state.found.c)
+        worst = np.max([x.max(axis=(1, 2, 3)) for x in broken], axis=0)
+        which = np.flatnonzero((worst > 1.0) & (state.worst <= VIOLATION))
+        first = 1e-2 * state.multiplier
+        if not which.size or not problem.tighten(broken, which, state.penalty, first):
+            break
+        state.solve(which, CLOSER)
+    return state.found, state.worst
+
+
+def cost_floor(problem: Problem, c: Array) -> Array:
+    """Costs below this count as zero, (problems,); c is where the problems start."""
+    return NOTHING * np.maximum(np.abs(problem.cost(c)), 1e-100)
+
+
+def _restored(problem: Problem, c: Array) -> Array:
+    """A start near another that meets the constraints at the samples, as far as possible."""
+    ones = np.ones(problem.count)
+    problem.prepare(ones, LEAST * ones)
+    parts = [
+        Part(problem.robot, part.grid, [term], problem.duration)
+        for part, term in problem.constraints
+    ]
+    alone = SplineObjective(parts, problem.ends)
+    start = Found.at(c, alone.values(c, np.arange(problem.count)))
+    floor = np.full(problem.count, VIOLATION**2)
+    return minimize(alone, start, 1e-2, RESTORED, floor, "never").c
+
+
+def judged(problem: Problem, found: Found, floor: Array) -> Found:
+    """What another minimiser found, with the decrement of Newton's method."""
     every = np.arange(problem.count)
-    gradient = problem.objective.expansion(c, every, False).gradient
-    size = np.abs(gradient).max(axis=(1, 2))
-    return np.where(size > 0.0, size, 1.0)
+    at = problem.objective.expansion(found.c, every, True)
+    lapack = scipy_module("linalg.lapack")
+    left = np.array([decrement(lapack, *x) for x in zip(at.bands, at.gradient, strict=True)])
+    found.value = at.value
+    found.optimality = left / np.maximum(np.abs(at.value), floor)
+    found.converged = found.optimality <= problem.settings.tolerance
+    found.history.append(found.value.copy())
+    return found
 
 
-def _rates(problem: Problem, c: Array) -> Array:
-    """The cost a second at the start, which penalties are relative to."""
-    return np.maximum(problem.cost(c) / problem.duration, 1e-6)
-
-
-def _move_multipliers(problem: Problem, c: Array) -> None:
-    every = np.arange(problem.count)
-    whole = problem.objective.whole(c, every)
-    for part, term in problem.constraints:
-        term.update(part.state(whole), every)
-
-
-def _quasi_newton(problem: Problem) -> tuple[Found, Array]:
+def _quasi_newton(problem: Problem, c: Array) -> tuple[Found, Array]:
     """Limited-memory BFGS, as the report has it but for the memory; for comparison."""
     optimize = scipy_module("optimize")
-    c = problem.start()
-    reference = reference_gradient(problem, c)
     every = np.arange(problem.count)
-    found = Found.at(c, problem.objective.values(c, every))
+    floor = cost_floor(problem, c)
+    found = Found.at(c.copy(), problem.objective.values(c, every))
     found.history.append(found.value.copy())
     for k in range(problem.count):
         which = every[k : k + 1]
@@ -125,20 +196,10 @@ def _quasi_newton(problem: Problem) -> tuple[Found, Array]:
             )
             return float(value[0]), gradient.ravel()
 
+        steepest = np.abs(cost(c[k].ravel())[1]).max()
         options = {"maxiter": problem.settings.iterations, "maxfun": 10**6, "ftol": 0.0}
-        options |= {"gtol": problem.settings.tolerance * reference[k], "maxcor": 20}
+        options |= {"gtol": problem.settings.tolerance * steepest, "maxcor": 20}
         got = optimize.minimize(cost, c[k].ravel(), jac=True, method="L-BFGS-B", options=options)
-        found.c[k], found.value[k] = got.x.reshape(c.shape[1:]), got.fun
-        found.optimality[k] = np.abs(got.jac).max() / reference[k]
+        found.c[k] = got.x.reshape(c.shape[1:])
         found.iterations[k], found.evaluations[k] = got.nit, got.nfev
-        found.converged[k] = found.optimality[k] <= problem.settings.tolerance
-    found.history.append(found.value.copy())
-    return found, np.zeros(problem.count)
-
-
-def _continued(before: Found, after: Found) -> Found:
-    """What both minimisations did together."""
-    after.iterations += before.iterations
-    after.evaluations += before.evaluations
-    after.history = before.history + after.history
-    return after
+    return judged(problem, found, floor), np.zeros(problem.count)

@@ -21,7 +21,7 @@ class Moving(Core):
         *,
         weights: ArrayLike | None = None,
         root: float | Literal["passive"] = "passive",
-        limits: Sequence[Literal["q", "v", "tau"]] = (),
+        limits: Sequence[Literal["q", "v", "tau"]] = ("q",),
         hold: Sequence[uses.Hold] = (),
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
@@ -33,7 +33,7 @@ class Moving(Core):
         spread: float = 0.3,
         method: Literal["newton", "exact-newton", "gauss-newton", "l-bfgs", "ipopt"] = "newton",
         tolerance: float = 1e-8,
-        iterations: int = 300,
+        iterations: int = 1000,
         progress: Callable[[float], object] | None = None,
     ) -> uses.Transition:
         """The motion of least effort P, the integral of the sum of tau_i^2, between two states.
@@ -48,26 +48,30 @@ class Moving(Core):
                 given, and the accelerations.
             duration: s; or the least and the most, between which the best is found.
             weights: of the squared joint forces, (nv,); ones by default.
-            root: what of a free root: "passive", no force acts on it; or the weight of that force.
-            limits: which limits of joints hold: "q", "v" and "tau".
+            root: how the force on a free root is treated: "passive", there is none; or its weight
+                in P. With 0.0 any force acts there for free, as if the figure were carried;
+                `Transition.root_force` says how large it is.
+            limits: which limits of joints hold: "q", "v" and "tau"; by default positions.
             hold: frames that are held or led along a path, see `kinetree.motion.Hold`.
             cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, pose being a
                 function from a frame's name to its Transform.
             degree, coefficients: of the B-splines, those given by the states at the ends included.
-            points: samples between each two knots, by Gauss and Legendre's rule.
+            points: samples between each two knots, by Gauss-Legendre quadrature.
             samples: instead, so many samples in all, each in the middle of its share of time.
             starts, seed, spread: how many starts, random ones spread by so many radians, of which
                 the best is kept.
-            method: "newton" (Gauss and Newton's matrix first, exact second derivatives later),
+            method: "newton" (the Gauss-Newton matrix first, exact second derivatives later),
                 "exact-newton", "gauss-newton"; without limits and held frames also "l-bfgs", for
                 comparison, and "ipopt", which needs CasADi.
-            tolerance: of the gradient, relative to that at the start.
-            iterations: at most so many.
+            tolerance: of the Newton decrement, the decrease of P that the next step would bring,
+                relative to P.
+            iterations: at most so many, for each set of samples at which constraints are imposed.
             progress: called with the least cost after each iteration. An interrupt of the
                 keyboard ends the computation with the best so far.
 
         Returns:
-            The transition: `motion()`, `value` (P), `converged`, and `message`, which says why not.
+            The transition: `motion()`, `value` (P) with its `error`, `converged`, `message`, which
+            says why not, and `violations()`, where constraints are broken most at any time.
         """
         settings = uses.Settings(
             weights,
