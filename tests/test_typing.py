@@ -14,7 +14,7 @@ q = robot.random(0, batch=3)
 v = np.zeros((3, robot.nv))
 reveal_type(robot)
 reveal_type(q)
-reveal_type(robot.inverse_dynamics(q, v, v, {"tool": [0.0] * 6}, method="rnea"))
+reveal_type(robot.inverse_dynamics(q, v, v, external={"tool": [0.0] * 6}, method="rnea"))
 reveal_type(robot.jacobian(q, "tool", axes="body"))
 reveal_type(robot.forward_dynamics_derivatives(q, v, v))
 reveal_type(robot.forward_dynamics_derivatives(q, v, v).dtau)
@@ -78,9 +78,10 @@ def test_wrong_words_are_errors_before_they_run(tmp_path):
 
 
 def test_help_speaks_of_robots():
-    import kinetree as kt
+    from kinetree.robot.editing import Edit, Editing
 
-    for name in ("lock", "attach", "rechart", "with_gravity", "subtree", "reorder"):
-        method = getattr(kt.Robot, name)
+    methods = [getattr(Editing, name) for name in ("lock", "rechart", "with_gravity", "with_mount")]
+    methods += [getattr(Edit, name) for name in ("attach", "subtree", "reorder")]
+    for method in methods:
         assert method.__annotations__["return"] == "Robot"
         assert "odel" not in (method.__doc__ or "").replace("kinetree.model", "")

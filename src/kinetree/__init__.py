@@ -75,7 +75,7 @@ LAZY = {
     "get_threads": "kinetree.compiler.runtime.cpu.threads",
     "identify": "",
     "motion": "",
-    "plot": "",
+    "plot": "kinetree.show",
     "read_bvh": "kinetree.capture",
     "release_memory": "kinetree.compiler.runtime.memory",
     "set_threads": "kinetree.compiler.runtime.cpu.threads",

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 import kinetree as kt
-from kinetree.robot.derivatives import COMPILED_HOLD
+from kinetree.robot.linearization import COMPILED_HOLD
 from tests.tolerances import EXACT, relative_error
 
 QUADRUPED = kt.robots.quadruped()

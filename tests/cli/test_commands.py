@@ -122,7 +122,7 @@ def test_help_imports_neither_the_compiler_nor_what_commands_need():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split("MODULES ")[1].split())
-    heavy = {"kinetree.cli.batch", "kinetree.identify", "kinetree.plot"}
+    heavy = {"kinetree.cli.batch", "kinetree.identify", "kinetree.show.plot"}
     heavy |= {
         "kinetree.compiler.runtime.cpu.support",
         "matplotlib",

@@ -122,12 +122,12 @@ def test_the_derivatives_of_a_frames_motion_agree(case, name, axes):
     if axes == "origin":  # Pinocchio's do not count that the origin moves, too
         J = velocity[1][:3]
         for by_q, motion in (
-            (velocity[0], robot.velocity(q, v, name, axes)),
-            (acceleration[0], robot.acceleration(q, v, a, name, axes, kind="spatial")),
+            (velocity[0], robot.velocity(q, v, name, axes=axes)),
+            (acceleration[0], robot.acceleration(q, v, a, name, axes=axes, kind="spatial")),
         ):
             by_q[:3] += np.cross(motion[3:], J, axisb=0, axisc=0)
-    assert worst(robot.derivatives.velocity(q, v, name, axes), velocity) < PEER
-    found = robot.derivatives.acceleration(q, v, a, name, axes, kind="spatial")
+    assert worst(robot.derivatives.velocity(q, v, name, axes=axes), velocity) < PEER
+    found = robot.derivatives.acceleration(q, v, a, name, axes=axes, kind="spatial")
     assert worst(found, acceleration) < PEER
 
 

@@ -55,16 +55,16 @@ def test_the_file_of_an_algorithm_names_an_author_who_is_cited(quantity, method,
 @pytest.mark.parametrize(
     ("quantity", "method", "source"),
     [
-        ("poses", "", "liu2012"),
-        ("velocity", "", "zhang_lecture9"),
-        ("acceleration_derivatives", "", "zhang_lecture9"),
-        ("integrate", "", "lynch2017"),
-        ("kinetic_energy", "", "liu2012"),
-        ("inverse_dynamics", "", "balafoutis1991"),
+        ("poses", "auto", "liu2012"),
+        ("velocity", "auto", "zhang_lecture9"),
+        ("acceleration_derivatives", "auto", "zhang_lecture9"),
+        ("integrate", "auto", "lynch2017"),
+        ("kinetic_energy", "auto", "liu2012"),
+        ("inverse_dynamics", "auto", "balafoutis1991"),
         ("inverse_dynamics", "rnea", "zhang_lecture9"),
         ("mass_matrix", "rnea", "zhang_lecture9"),
         ("mass_matrix_inverse", "aba", "hal-01790934"),
-        ("momentum_observer", "", "deluca2003"),
+        ("momentum_observer", "auto", "deluca2003"),
     ],
 )
 def test_a_quantity_is_cited_with_its_source(quantity, method, source):

@@ -175,7 +175,7 @@ def test_a_motion_that_breaks_a_joint_is_told_by_the_joint(human):
     found = human.cartesian.velocity(q, linear, angular, "origin", method="relative")
     assert found.residual[2, knee, 1] > 0.1
     with pytest.raises(StateError, match="state 2: joint 'left_"):
-        human.cartesian.velocity(q, linear, angular, "origin", "relative", tolerance=1e-6)
+        human.cartesian.velocity(q, linear, angular, "origin", method="relative", tolerance=1e-6)
 
 
 @pytest.mark.slow
@@ -222,14 +222,14 @@ def test_wrenches_may_be_given_in_three_axes(arm):
     wrench = np.random.default_rng(5).standard_normal(6)
     for axes in ("body", "origin", "world"):
         Q = arm.generalized_forces(q, {kt.Wrench("tool", axes): wrench})
-        assert relative_error(Q, arm.jacobian(q, "tool", axes).T @ wrench) < SAME
+        assert relative_error(Q, arm.jacobian(q, "tool", axes=axes).T @ wrench) < SAME
     assert (
         relative_error(
-            arm.generalized_forces(q, {"tool": wrench}), arm.jacobian(q, "tool", "body").T @ wrench
+            arm.generalized_forces(q, {"tool": wrench}), arm.jacobian(q, "tool", axes="body").T @ wrench
         )
         < SAME
     )
-    a = arm.inverse_dynamics(q, np.zeros(7), np.zeros(7), {"tool": wrench})
+    a = arm.inverse_dynamics(q, np.zeros(7), np.zeros(7), external={"tool": wrench})
     b = arm.inverse_dynamics(q, np.zeros(7), np.zeros(7))
     assert relative_error(b - a, arm.generalized_forces(q, {"tool": wrench})) < SAME
 

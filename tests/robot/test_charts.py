@@ -123,7 +123,7 @@ def test_a_trajectory_stays_without_jumps_in_every_chart(robot):
 def test_velocities_along_a_trajectory_are_the_rates_of_its_coordinates(robot, chart):
     q = spinning(robot, 0.7)  # past half a turn, where other coordinates than the usual are taken
     times = np.linspace(0.0, 1.0, len(q))
-    v = robot.charts.velocities_along(times, q, "spline")
+    v = robot.charts.velocities_along(times, q, method="spline")
     other = robot.rechart(chart)
     y, w, b = robot.charts.conversion(other).trajectory(q, v, np.zeros_like(v))
     rates = np.gradient(y, times, axis=0)

@@ -47,7 +47,7 @@ def test_records_are_the_quantities_at_the_states():
     run = PENDULUM.simulate([1.0, 0.5], REST, time=0.1, dt=0.01, record=record)
     assert relative_error(run["mass_matrix"], PENDULUM.mass_matrix(run.q)) < EXACT
     assert relative_error(run["pose_lower"], PENDULUM.pose(run.q, "lower")) < EXACT
-    velocity = PENDULUM.velocity(run.q, run.v, "lower", "body")
+    velocity = PENDULUM.velocity(run.q, run.v, "lower", axes="body")
     assert relative_error(run["velocity_lower_body"], velocity) < EXACT
     energy = PENDULUM.kinetic_energy(run.q, run.v) + PENDULUM.potential_energy(run.q)
     assert relative_error(run["energy"], energy) < EXACT

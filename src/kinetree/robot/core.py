@@ -257,7 +257,7 @@ class Core:
             kernel = self.kernel(quantity) if isinstance(quantity, str) else quantity
             kernel.compile(dtype)
 
-    def citation(self, quantity: str, *, method: str = "auto") -> str:
+    def citation(self, quantity: str, method: str = "auto") -> str:
         """The sources of an algorithm, as BibTeX.
 
         Arguments:

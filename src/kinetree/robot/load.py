@@ -13,9 +13,10 @@ from kinetree.model.arguments import Placement, given_transform
 from kinetree.model.description import Description, assemble
 from kinetree.model.edit import mounted, rechart, with_gravity
 from kinetree.model.formats.read import read_description, source_name
+from kinetree.model.lint import description_problems
 from kinetree.model.problem import Problem
 from kinetree.robot import Robot
-from kinetree.robot.problems import problems_of_description, warn_of_problems
+from kinetree.robot.problems import problems_of_mechanism, warn_of_problems
 from kinetree.typing import Base, Chart
 
 
@@ -108,7 +109,8 @@ def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[
     problems: list[Problem] = []
     try:
         description = read_description(source)
-        problems += problems_of_description(description, _assembled(description, base))
+        problems += description_problems(description)
+        problems += problems_of_mechanism(description, _assembled(description, base))
     except MissingFileError:
         raise
     except KinetreeError as e:

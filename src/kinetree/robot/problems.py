@@ -30,9 +30,16 @@ def problems_of_description(
         model: what the description was assembled to.
         notes: whether notes are wanted, too.
     """
-    where = {c.name: c.where for c in description.connections}
-    found = [*description_problems(description), *_mechanism(model, where, notes)]
+    found = [*description_problems(description), *problems_of_mechanism(description, model, notes)]
     return [problem for problem in found if notes or problem.severity != "note"]
+
+
+def problems_of_mechanism(
+    description: Description, model: Model, notes: bool = True
+) -> list[Problem]:
+    """The problems of a file's mechanism as a whole; the arguments are as above."""
+    where = {c.name: c.where for c in description.connections}
+    return list(_mechanism(model, where, notes))
 
 
 def warn_of_problems(description: Description, model: Model, stacklevel: int) -> None:

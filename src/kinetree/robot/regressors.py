@@ -41,7 +41,6 @@ class Regressed(Core):
 
     def base_parameters(
         self,
-        *,
         method: Literal["structure", "numbers"] = "structure",
         drives: Sequence[str] = (),
     ) -> uses.BaseParameters:

@@ -1,1 +1,5 @@
-"""Robots seen: the viewer in the browser, and plots."""
+"""Robots seen: plots, and the viewer in the browser."""
+
+from kinetree.show import plot
+
+__all__ = ["plot"]

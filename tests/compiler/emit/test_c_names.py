@@ -32,7 +32,7 @@ TAKEN = ["x0", "s", "q", "v", "r0", "n", "i", "x", "wrong", "case_0", "found", "
 @pytest.mark.parametrize("name", [*REFUSED, "a b", "1a", "größe"])
 def test_a_name_that_would_not_compile_is_refused(name):
     with pytest.raises(KinetreeError, match="cannot name a C function"):
-        kt.robots.arm().kernel("mass_matrix").c(name=name)
+        kt.robots.arm().kernel("mass_matrix").c_code(name=name)
 
 
 @needs_compiler
@@ -61,7 +61,7 @@ def test_no_name_that_the_included_headers_declare_is_valid(standard):
 def test_a_name_that_the_files_use_themselves_compiles_and_passes_its_test(name, tmp_path):
     pendulum = kt.Assembly("p")
     pendulum.add("a", "base", kt.joints.Revolute("z"), mass=1.0, com=(0.1, 0.0, 0.0))
-    code = pendulum.robot().kernel("inverse_dynamics").c(name=name)
+    code = pendulum.robot().kernel("inverse_dynamics").c_code(name=name)
     code.save(tmp_path)
     files = [str(tmp_path / f"{name}.c"), str(tmp_path / f"{name}_test.c")]
     program = str(tmp_path / "run")

@@ -55,7 +55,7 @@ def test_a_program_in_many_modules_is_linked(monkeypatch, tmp_path):
 def test_one_state_does_not_wait_for_the_code_of_batches(monkeypatch, tmp_path):
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path))
     made = []
-    generate = kt.runtime.cpu._generate
+    generate = kt.compiler.runtime.cpu.machine_code._generate
 
     def noted(program, kind, names):
         made.append(tuple(names))

@@ -258,7 +258,7 @@ def test_out_must_be_a_dense_tensor(pendulum, state, change, message):
 
 
 def test_tensors_do_not_change_how_arrays_are_called(pendulum, state):
-    call = kt.runtime.kernel.Kernel.call
+    call = kt.compiler.runtime.kernel.Kernel.call
     pendulum.inverse_dynamics(*(x.detach() for x in state))
     assert call.__module__ == "kinetree.compiler.runtime.kernel"
-    assert kt.runtime.kernel.Kernel.call is call
+    assert kt.compiler.runtime.kernel.Kernel.call is call

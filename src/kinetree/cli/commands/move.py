@@ -38,7 +38,7 @@ def simulate(
     dt: Annotated[float, typer.Option(help="The step, s.")] = 1e-3,
     method: Annotated[
         str, typer.Option(help="The integrator: euler, midpoint, rk4, variational, ...")
-    ] = "",
+    ] = "auto",
     record: Annotated[
         str, typer.Option(help="What else to keep, with commas between: energy, momentum, ...")
     ] = "",
