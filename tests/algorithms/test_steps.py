@@ -284,7 +284,9 @@ def slider(limits, friction=0.0, method="euler"):
     def run(q, v, tau, steps, dt=1e-3):
         path = [np.array([q, v])]
         for _ in range(steps):
-            found = robot.step([path[-1][0]], [path[-1][1]], [tau], dt, limits=limits, method=method)
+            found = robot.step(
+                [path[-1][0]], [path[-1][1]], [tau], dt, limits=limits, method=method
+            )
             path.append(np.concatenate(found))
         return np.array(path)
 

@@ -130,7 +130,10 @@ def test_velocities_by_differences_and_by_splines_are_those_of_the_motion(file):
     exact = np.arange(1, 8) * np.cos(uneven[:, None] * np.arange(1, 8))
     found = arm.charts.velocities_along(uneven, path)
     assert np.abs(found - exact)[1:-1].max() < 0.1
-    assert np.abs(arm.charts.velocities_along(uneven, path, method="spline") - exact)[3:-3].max() < 2e-3
+    assert (
+        np.abs(arm.charts.velocities_along(uneven, path, method="spline") - exact)[3:-3].max()
+        < 2e-3
+    )
     with pytest.raises(ShapeError, match="increasing times"):
         arm.charts.velocities_along(uneven[::-1], path)
 

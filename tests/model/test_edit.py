@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.robot.editing import Edit
 from kinetree import algorithms
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.joints import Ball, Floating, Revolute, Screw
 from kinetree.model.model import WORLD, Drive, Limits
+from kinetree.robot.editing import Edit
 from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 from tests.random_models import JOINTS, inertias, joints, models, transforms

@@ -225,7 +225,8 @@ def test_wrenches_may_be_given_in_three_axes(arm):
         assert relative_error(Q, arm.jacobian(q, "tool", axes=axes).T @ wrench) < SAME
     assert (
         relative_error(
-            arm.generalized_forces(q, {"tool": wrench}), arm.jacobian(q, "tool", axes="body").T @ wrench
+            arm.generalized_forces(q, {"tool": wrench}),
+            arm.jacobian(q, "tool", axes="body").T @ wrench,
         )
         < SAME
     )

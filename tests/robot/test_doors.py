@@ -1,12 +1,14 @@
 """Whatever is given to a method of a robot, it answers, or refuses by a sentence of ours."""
 
 import inspect
+from operator import attrgetter
 
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError
+from kinetree.robot.core import Door
 
 ODD = {
     "None": None,
@@ -66,8 +68,6 @@ def doors():
     """Each public method with each of its arguments, if the others can be given."""
     for name in public():
         method = attrgetter(name)(ROBOT)
-        if not inspect.isfunction(method):
-            continue
         parameters = [p for p in inspect.signature(method).parameters.values() if p.name != "self"]
         needed = {
             p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD

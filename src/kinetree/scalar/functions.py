@@ -195,17 +195,29 @@ atan2: Any = _function(
 
 
 def asin(x: Scalar) -> Scalar:
-    """The angle in [-pi/2, pi/2] whose sine is x."""
+    """The angle in [-pi/2, pi/2] whose sine is x.
+
+    Arguments:
+        x: a scalar in [-1, 1].
+    """
     return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
 
 
 def acos(x: Scalar) -> Scalar:
-    """The angle in [0, pi] whose cosine is x."""
+    """The angle in [0, pi] whose cosine is x.
+
+    Arguments:
+        x: a scalar in [-1, 1].
+    """
     return atan2(sqrt((1.0 - x) * (1.0 + x)), x)
 
 
 def atan(x: Scalar) -> Scalar:
-    """The angle in (-pi/2, pi/2) whose tangent is x."""
+    """The angle in (-pi/2, pi/2) whose tangent is x.
+
+    Arguments:
+        x: a scalar.
+    """
     return atan2(x, 1.0)
 
 
@@ -333,5 +345,9 @@ TRUTHS = frozenset(name for name, row in OPERATIONS.items() if row.result == "b"
 
 @singledispatch
 def known(x: Scalar) -> float | None:
-    """The value of a scalar that is constant; None if it depends on the state or cannot be seen."""
+    """The value of a scalar that is constant; None if it depends on the state or cannot be seen.
+
+    Arguments:
+        x: a scalar of any type.
+    """
     return float(x) if isinstance(x, (float, int)) else None

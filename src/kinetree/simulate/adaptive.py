@@ -50,7 +50,9 @@ def adaptive(
     if limits.stops == "clamp":
         raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
     wanted, nq, nv = records(robot, record, controller), robot.nq, robot.nv
-    loop = closed_loop(robot, known, controller, state.count, len(state.memory), "auto", limits, wanted)
+    loop = closed_loop(
+        robot, known, controller, state.count, len(state.memory), "auto", limits, wanted
+    )
     inputs = [state.p[0]] if state.count else []
 
     def split(y: Array) -> tuple[Array, Array, list[Array]]:
