@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.algorithms.steps import FREE, midpoint, rk4, variational
 from kinetree.model.configurations import neutral_configuration
 from kinetree.quantities import QUANTITIES
-from kinetree.robot import derivatives
+from kinetree.robot import linearization
 from kinetree.scalar.dual import Dual
 from tests.random_models import regular_models
 from tests.tolerances import EXACT, relative_error
@@ -218,9 +218,10 @@ def test_row_by_row_the_linearised_step_is_the_same(monkeypatch):
     robot, rng = spinner(), np.random.default_rng(10)
     q, (v, tau) = robot.random(rng, 3), rng.standard_normal((2, 3, robot.nv))
     push = {"bead": rng.standard_normal((3, 6))}
-    found = robot.linearize(q, v, tau, 0.01, push, "euler")
-    monkeypatch.setattr(derivatives, "COMPILED_JACOBIAN", 0)
-    for one, other in zip(robot.linearize(q, v, tau, 0.01, push, "euler"), found, strict=True):
+    given = {"external": push, "method": "euler"}
+    found = robot.linearize(q, v, tau, 0.01, **given)
+    monkeypatch.setattr(linearization, "COMPILED_JACOBIAN", 0)
+    for one, other in zip(robot.linearize(q, v, tau, 0.01, **given), found, strict=True):
         assert relative_error(one, other) < EXACT
 
 

@@ -121,7 +121,9 @@ def test_velocities_by_differences_and_by_splines_are_those_of_the_motion(file):
     q[::2, 3:7] *= -1.0  # the same orientations
     for method, error in (("difference", 1e-9), ("spline", 1e-4)):
         assert (
-            relative_error(robot.charts.velocities_along(times, q, method), np.tile(speed, (41, 1)))
+            relative_error(
+                robot.charts.velocities_along(times, q, method=method), np.tile(speed, (41, 1))
+            )
             < error
         )
     arm = kt.robots.arm()

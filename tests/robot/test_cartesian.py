@@ -263,7 +263,7 @@ def test_messages_name_links_joints_and_shapes(arm, human):
     with pytest.raises(KinetreeError, match="body_torque"):
         arm.cartesian.generalized_forces(q, state.v, at="origin", moment=state.v)
     with pytest.raises(KinetreeError, match="takes no BodyTorque"):
-        arm.inverse_dynamics(q, v, v, {kt.BodyTorque("tool"): np.zeros(3)})
+        arm.inverse_dynamics(q, v, v, external={kt.BodyTorque("tool"): np.zeros(3)})
     with pytest.raises(UnknownNameError, match="no joint 'joint9'"):
         arm.generalized_forces(q, {kt.JointTorque("joint9"): np.zeros(3)})
     with pytest.raises(KinetreeError, match="rechart"):

@@ -240,4 +240,6 @@ def test_wrong_speeds_are_refused():
     with pytest.raises(KinetreeError, match="how many speeds"):
         arm.charts.in_speeds(mixed, 0)
     with pytest.raises(kt.errors.UnknownNameError, match="factorization"):
-        arm.charts.in_speeds(mixed, 7).coriolis_matrix(arm.neutral(), np.zeros(7), "other")
+        arm.charts.in_speeds(mixed, 7).coriolis_matrix(
+            arm.neutral(), np.zeros(7), factorization="other"
+        )

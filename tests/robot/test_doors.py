@@ -59,7 +59,8 @@ def public():
             continue
         value = getattr(ROBOT, name)
         if isinstance(value, Door):
-            yield from (f"{name}.{inner}" for inner in dir(value) if not inner.startswith("_"))
+            inside = [x for x in dir(value) if not x.startswith("_")]
+            yield from (f"{name}.{x}" for x in inside if callable(getattr(value, x)))
         elif callable(value):
             yield name
 

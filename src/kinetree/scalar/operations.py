@@ -27,11 +27,11 @@ class Operation:
         result: the letter of what it gives.
         formula: what it computes, for readers; a and b are the arguments.
         compute: what it computes, on any scalar: the definition that every target must agree with.
-        partials: its derivatives; None where an argument is a truth value, or altogether if it is never
-            differentiated.
+        partials: its derivatives; None where an argument is a truth value, or altogether if it is
+            never differentiated.
         parity: "odd" if f(-x) = -f(x), "even" if f(-x) = f(x).
-        routine: if a target computes it for many arguments at once, the name of that routine and which
-            of its results this is. Such an operation is called a function.
+        routine: if a target computes it for many arguments at once, the name of that routine and
+            which of its results this is. Such an operation is called a function.
     """
 
     arguments: str
