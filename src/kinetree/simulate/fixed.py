@@ -9,7 +9,9 @@ import numpy as np
 
 from kinetree.algorithms.steps import Enforcement
 from kinetree.errors import KinetreeError
+from kinetree.kinds import flag, members
 from kinetree.model.parameters import Parameter
+from kinetree.robot.checks import count, number
 from kinetree.simulate.closed_loop import Controlled, closed_loop
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
@@ -65,15 +67,16 @@ def compiled(
     parameters: Sequence[Parameter],
 ) -> Rollout:
     """A rollout; see `Robot.rollout`."""
-    if steps < 0 or steps != int(steps):
-        raise KinetreeError(f"steps={steps!r}: a whole number of steps is expected")
-    steps_of(steps * dt, dt)
+    steps = count("steps", steps, 0)
+    if not steps * number("dt", dt, above=0.0) < LONGEST:
+        raise KinetreeError(f"steps={steps} of dt={dt!r}: a finite number of seconds is expected")
     check_every(every, steps)
-    count = len(getattr(controller, "p", ())) if inputs is None else inputs
+    numbers = len(getattr(controller, "p", ())) if inputs is None else count("inputs", inputs, 0)
+    parameters = members("parameters", parameters, Parameter, "a list of a model's parameters")
     memory = len(getattr(controller, "memory", ()))
-    key = (controller, count, memory, method, limits)
-    loop = closed_loop(robot, known, *key, records(robot, record, controller), tuple(parameters))
-    return Rollout(robot, loop, int(steps), float(dt), every, series)
+    key = (controller, numbers, memory, method, limits)
+    loop = closed_loop(robot, known, *key, records(robot, record, controller), parameters)
+    return Rollout(robot, loop, steps, float(dt), every, flag("series", series))
 
 
 def check_every(every: Any, steps: int) -> None:

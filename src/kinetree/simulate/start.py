@@ -11,6 +11,7 @@ from kinetree.compiler.runtime.arrays import plain_array
 from kinetree.compiler.runtime.foreign import array_module
 from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, ShapeError, StateError
+from kinetree.kinds import mapping
 from kinetree.model.parameters import Parameter
 from kinetree.typing import Array, ArrayLike
 
@@ -37,7 +38,7 @@ class Start:
         controller: Any,
         p: ArrayLike | None,
         inputs: ArrayLike | None,
-        parameters: Mapping[Parameter, ArrayLike],
+        parameters: Mapping[Parameter, ArrayLike] | None,
         steps: int,
     ) -> None:
         self.xp = array_module(q0)
@@ -50,12 +51,14 @@ class Start:
         if p is not None and self.changes:
             raise KinetreeError("p and inputs are both given: inputs are p of every step")
         default = getattr(controller, "p", np.zeros(0))
-        numbers = [_numbers(robot, part, given, self.xp) for part, given in parameters.items()]
+        own = mapping("parameters", parameters, "arrays by parameters of the model")
+        numbers = [_numbers(robot, part, given, self.xp) for part, given in own.items()]
         chosen = inputs if self.changes else default if p is None else p
-        known = plain_array("inputs" if self.changes else "p", chosen) if self.xp is np else chosen
+        name = "inputs" if self.changes else "p"
+        known = plain_array(name, chosen) if self.xp is np else chosen
         given = self.xp.asarray(known, self.dtype)
         if not given.ndim:
-            raise ShapeError(f"p is one number, {chosen!r}; an array (..., np) is expected")
+            raise ShapeError(f"{name} is one number, {chosen!r}; an array (..., np) is expected")
         if self.changes and (given.ndim < 2 or given.shape[-2] != steps):
             raise ShapeError(
                 f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each step"
@@ -66,14 +69,14 @@ class Start:
                 f"p has {self.count} numbers; {controller!r} takes {len(default)}: its "
                 "pack(...) makes them from names"
             )
-        own = given.shape[:-2] if self.changes else given.shape[:-1]
+        of_p = given.shape[:-2] if self.changes else given.shape[:-1]
         try:
-            batches = [q.shape[:-1], v.shape[:-1], own, *(x.shape[:-1] for x in numbers)]
+            batches = [q.shape[:-1], v.shape[:-1], of_p, *(x.shape[:-1] for x in numbers)]
             batch = np.broadcast_shapes(*batches)
         except ValueError:
             raise ShapeError(
                 f"simulate: the batch shapes do not broadcast: q0 {q.shape[:-1]}, v0 "
-                f"{v.shape[:-1]}, p {own}"
+                f"{v.shape[:-1]}, {name} {of_p}"
                 + "".join(f", {x.shape[:-1]} of a parameter" for x in numbers)
             ) from None
         self.batch = batch
@@ -132,8 +135,8 @@ def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
         raise KinetreeError(
-            f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and Placement(joint) "
-            "are"
+            f"parameters: {parameter!r} is none: Inertial(body), Payload(frame) and "
+            "Placement(joint) are"
         )
     return _array(repr(parameter), given, len(parameter.nominal(robot.model)), xp)
 
