@@ -88,8 +88,8 @@ CALLS = {
     "kernel": (ROBOT.kernel, {"quantity": "mass_matrix"}),
     "kernel.jacobian": (KERNEL.jacobian, {}),
     "kernel.source": (KERNEL.source, {"target": "c"}),
-    "kernel.c": (KERNEL.c, {}),
-    "code.save": (KERNEL.c().save, {"folder": "code"}),
+    "kernel.c_code": (KERNEL.c_code, {}),
+    "code.save": (KERNEL.c_code().save, {"folder": "code"}),
     "in_coordinates": (ROBOT.charts.in_coordinates, {"chart": same, "count": 2}),
     "in_speeds": (ROBOT.charts.in_speeds, {"A": unit, "count": 2}),
     "hybrid_dynamics": (
