@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 
 import kinetree as kt
-from kinetree.compiler.graph import interpret, trace
+from kinetree.compiler.graph import interpret, trace, verify
 from kinetree.compiler.graph.parts import split
-from kinetree.scalar import LEAVES
+from kinetree.scalar import LEAVES, less, select
 from tests.tolerances import relative_error
 
 
@@ -72,3 +72,16 @@ def test_a_long_program_is_cut_and_hands_values_on():
 def test_results_that_are_arguments_or_numbers_belong_to_a_part():
     program = trace("easy", lambda x: {"y": [x[1], 2.0, x[0]]}, {"x": (2,)})
     assert len(check(program, 10).parts) == 1
+
+
+def test_truth_values_are_compared_again_instead_of_being_handed_on():
+    def choices(x):
+        sums = [sum(a * a * k for a in x) for k in range(1, 20)]
+        chosen = [(less(0.5, s), s) for s in sums]
+        return {"y": [sum(select(c, s * k, -s) for c, s in chosen) for k in range(2, 12)]}
+
+    program = trace("choices", choices, {"x": (6,)})
+    parts = check(program, 60)
+    assert parts.between
+    for part in parts.parts:
+        verify(part.program)
