@@ -3,11 +3,13 @@
 import itertools
 
 import numpy as np
+import pytest
 
 import kinetree as kt
 from kinetree.compiler.graph import interpret, trace, verify
 from kinetree.compiler.graph.parts import split
-from kinetree.scalar import LEAVES, less, select
+from kinetree.scalar import LEAVES
+from tests.mixed_robots import turret
 from tests.tolerances import relative_error
 
 
@@ -74,14 +76,10 @@ def test_results_that_are_arguments_or_numbers_belong_to_a_part():
     assert len(check(program, 10).parts) == 1
 
 
-def test_truth_values_are_compared_again_instead_of_being_handed_on():
-    def choices(x):
-        sums = [sum(a * a * k for a in x) for k in range(1, 20)]
-        chosen = [(less(0.5, s), s) for s in sums]
-        return {"y": [sum(select(c, s * k, -s) for c, s in chosen) for k in range(2, 12)]}
-
-    program = trace("choices", choices, {"x": (6,)})
-    parts = check(program, 60)
+@pytest.mark.parametrize("limit", [300, 1000, 3000])
+def test_truth_values_are_compared_again_instead_of_being_handed_on(limit):
+    program = turret().kernel("inverse_dynamics_weighted_second_derivatives").program
+    parts = check(program, limit)
     assert parts.between
     for part in parts.parts:
         verify(part.program)
