@@ -6,6 +6,7 @@ import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from kinetree.compiler.graph.program import Node, Output
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.model.model import Limits
+from kinetree.quantities import calling
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 BATCH = 10_000
@@ -218,7 +220,7 @@ def _row(case: Case, comparison: Comparison) -> Row:
     states = {"q": robot.random(rng, BATCH)}
     states["v"], states["a"] = rng.standard_normal((2, BATCH, robot.nv))
     arrays = [states[name] for name in comparison.arguments.split()]
-    method, call = getattr(robot, comparison.quantity), comparison.peer
+    method, call = attrgetter(calling(comparison.quantity))(robot), comparison.peer
     settings = {"frame": case.frame} if comparison.quantity == "jacobian" else {}
     if settings:
         method = partial(method, **settings)

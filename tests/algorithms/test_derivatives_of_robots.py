@@ -158,12 +158,12 @@ def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
     robot = BUILT_IN[name]()
     q, v, a = states(robot, 7)
     frame = robot.frames[-1]
-    velocity = differences(robot, lambda q, v: robot.velocity(q, v, frame, axes), q, v)
-    assert worst(robot.derivatives.velocity(q, v, frame, axes), velocity) < DIFFERENCES
+    velocity = differences(robot, lambda q, v: robot.velocity(q, v, frame, axes=axes), q, v)
+    assert worst(robot.derivatives.velocity(q, v, frame, axes=axes), velocity) < DIFFERENCES
     for kind in ("classical", "spatial"):
-        found = robot.derivatives.acceleration(q, v, a, frame, axes, kind)
-        setting = (frame, axes, kind)
-        expected = differences(robot, lambda *x, s=setting: robot.acceleration(*x, *s), q, v, a)
+        setting = {"frame": frame, "axes": axes, "kind": kind}
+        found = robot.derivatives.acceleration(q, v, a, **setting)
+        expected = differences(robot, lambda *x, s=setting: robot.acceleration(*x, **s), q, v, a)
         assert worst(found, expected) < DIFFERENCES
 
 
@@ -172,10 +172,10 @@ def test_derivatives_of_a_frames_motion_are_those_of_differences(name, axes):
 def test_derivatives_of_the_momentum_and_its_rate_are_those_of_differences(name, about):
     robot = BUILT_IN[name]()
     q, v, a = states(robot, 8)
-    momentum = differences(robot, lambda q, v: robot.momentum(q, v, about), q, v)
-    assert worst(robot.derivatives.momentum(q, v, about), momentum) < DIFFERENCES
-    rate = differences(robot, lambda *x: robot.centroidal.momentum_rate(*x, about), q, v, a)
-    assert worst(robot.derivatives.momentum_rate(q, v, a, about), rate) < DIFFERENCES
+    momentum = differences(robot, lambda q, v: robot.momentum(q, v, about=about), q, v)
+    assert worst(robot.derivatives.momentum(q, v, about=about), momentum) < DIFFERENCES
+    rate = differences(robot, lambda *x: robot.centroidal.momentum_rate(*x, about=about), q, v, a)
+    assert worst(robot.derivatives.momentum_rate(q, v, a, about=about), rate) < DIFFERENCES
 
 
 # second order
@@ -188,7 +188,7 @@ def test_second_derivatives_are_those_of_differences_of_the_first(make, what):
     robot = make()
     state = states(robot, 9)
     first = getattr(robot, f"{what}_derivatives")
-    second = getattr(robot, f"{what}_second_derivatives")
+    second = getattr(robot.derivatives, f"{what}_second")
     found = second(*state)
     qq, qv, qu = differences(robot, lambda *x: first(*x).dq, *state)
     vq, vv, vu = differences(robot, lambda *x: first(*x).dv, *state)

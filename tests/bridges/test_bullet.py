@@ -14,7 +14,7 @@ from kinetree.spatial import Rotation, Transform, Vector3
 pytest.importorskip("pybullet")
 from kinetree.bridges.bullet import MaximalBodies
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

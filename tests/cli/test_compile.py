@@ -48,7 +48,7 @@ def test_wrong_words_get_a_sentence(folder, arguments, message):
 USE = """
 import sys
 import kinetree as kt
-from kinetree.compiler.runtime import host
+from kinetree.compiler.runtime.cpu import host
 host.Host.compile = host.Host.compile_all = None  # there is nothing to compile
 print(kt.robots.double_pendulum().inverse_dynamics(*[[0.1, 0.2]] * 3).shape)
 """

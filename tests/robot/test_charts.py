@@ -194,7 +194,7 @@ def test_in_generalised_speeds_the_motion_is_the_same():
         speeds.mass_matrix(arm.integrate(q, h * v)) - speeds.mass_matrix(arm.integrate(q, -h * v))
     ) / (2 * h)
     for factorization in ("christoffel", "spatial"):  # Remark 4: admissible
-        C = speeds.coriolis_matrix(q, nu, factorization)
+        C = speeds.coriolis_matrix(q, nu, factorization=factorization)
         assert relative_error(C + C.T, rate) < 1e-7
         still = arm.without("damping", "friction", "springs")
         felt = A.T @ (still.inverse_dynamics(q, v, dA @ nu) - still.gravity_forces(q))

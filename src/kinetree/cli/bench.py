@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from kinetree.cli.timing import seconds
 from kinetree.model.formats.write_urdf import write_urdf
+from kinetree.quantities import calling
 from kinetree.robot import Robot
 from kinetree.typing import Array
 
@@ -53,7 +55,7 @@ def measure(robot: Robot, batch: int, total: float) -> tuple[list[Row], list[str
     rows = []
     for quantity, arrays in zip(QUANTITIES, ((q, v, a), (q, v, a), (q,)), strict=True):
         state = [x[0].copy() for x in arrays]
-        ours = getattr(robot, quantity)
+        ours = attrgetter(calling(quantity))(robot)
         expected, out = ours(*state), ours(*arrays)
         times = {}
         for name, calls in peers.items():

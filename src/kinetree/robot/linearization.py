@@ -137,11 +137,11 @@ class Linearized(Core):
         if of_step:
             return self._linearized_step((q, v, tau, dt), external, method, limits)
         if dt is not None and self.nv <= COMPILED_HOLD:
-            return self._held((q, v, tau), number("dt", dt, above=0.0), external)
+            return self._held((q, v, tau), number("dt", dt), external)
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external=external)
         transport = 0.0 if self.nq == self.nv else self._compute("transport", (q, v), None)
         A, B = _blocks([[transport, np.eye(self.nv)], [dq, dv]]), _blocks([[0.0], [dtau]])
-        return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt, above=0.0))
+        return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt))
 
     def _linearized_step(
         self, state: Any, external: External | None, method: StepMethod, limits: Enforcement

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -205,7 +206,7 @@ def test_a_digest_is_the_same_in_every_process(seed):
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": seed},
-        cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=True,
