@@ -26,7 +26,7 @@ demo: $(VENV)/.cli
 test: lint types
 	@test -n "$$KINETREE_BROWSER" || command -v chromium || command -v chrome || \
 	echo "no browser: the tests of the viewer's page are skipped (install chromium)"
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations 30
 
 test-fast: $(VENV)/.test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast

@@ -46,7 +46,7 @@ class Centroidal(Door):
         return self._robot._compute("center_of_mass_jacobian", (q,), out)
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """The time derivative of `center_of_mass_jacobian`.
+        """The time derivative of `jacobian`.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).

@@ -108,7 +108,7 @@ class Simulated(Core):
             every: keep each so many steps.
             p: the controller's inputs, (..., np); by default its own.
             inputs: instead of p, those of every step, (..., steps, np).
-            parameters: numbers of the model that differ by environment, as in `with_parameters`,
+            parameters: numbers of the model that differ by environment, as in `parametric`,
                 such as {Payload("tool"): (..., 10)}. The controller keeps the robot as it is.
             progress: called now and then with the share that is done.
 
