@@ -11,8 +11,8 @@ Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators 
     tau = Y theta + known + K s,    theta' = P Y^T s
 
 V = (s^T M s + (theta - true)^T P^-1 (theta - true)) / 2 falls with V' = -s^T K s. v_r and a_r are
-those of `algorithms.reference`. Y has the columns of `robot.regressors.passivity` that belong to the
-bodies that are learnt.
+those of `algorithms.reference`. Y has the columns of `robot.regressors.passivity` that belong to
+the bodies that are learnt.
 """
 
 from __future__ import annotations
