@@ -22,7 +22,7 @@ from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
 from kinetree.motion.transition_settings import positive_count, positive_number
 from kinetree.scalar import Scalar, maximum, minimum
-from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
@@ -206,7 +206,8 @@ class ControlProblem:
     @cached_property
     def _open_loop(self) -> TimeLoop:
         """States count, q and v; the series u."""
-        closed = ClosedLoop(self.robot, self._push, self.nu, method=self.method)
+        settings = LoopSettings(controller=self._push, inputs=self.nu, method=self.method)
+        closed = ClosedLoop(self.robot, settings)
 
         def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
             found = closed.advance(model, count * self.dt, q, v, u, self.dt)

@@ -18,7 +18,7 @@ from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
 from kinetree.scalar import Scalar
-from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
@@ -230,7 +230,8 @@ class Passes:
         problem = self.problem
         robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
         size = nu + 2 * nu * nv + nq + nv
-        closed = ClosedLoop(robot, problem.feedback, size, method=problem.method)
+        settings = LoopSettings(controller=problem.feedback, inputs=size, method=problem.method)
+        closed = ClosedLoop(robot, settings)
 
         def step(
             model: Model, count: Scalar, q: Any, v: Any, cost: Scalar, alpha: Scalar, *given: Any

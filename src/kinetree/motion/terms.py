@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.algorithms import frame_pose
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.control.pose import pose_error
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
 from kinetree.scalar import Scalar
@@ -347,71 +345,3 @@ class Bounds(Constraint):
         value, slope, curvature = self._elements(self.measured(state, which), which)
         first, diagonal = slope / self.scale, curvature / self.scale**2
         return Sampled(value.sum(axis=-1), {self.of: first}, {self.of: diagonal})
-
-
-class Held(Constraint):
-    """A frame held at a pose, or led along a path of them.
-
-    Arguments:
-        robot: whose frame it is, with rates of coordinates as velocities.
-        frame: its name.
-        target: seven numbers at each sample, (*samples, 7), or the same for all.
-        rows: 3 for the position, 6 for the whole pose.
-        inside: at which samples it counts, of their shape.
-        weight: None if it is a constraint; else that of the squared error.
-        slack: how far a constraint lets it stray, m and rad.
-        scale: the error that counts as one, m and rad.
-    """
-
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str,
-        target: Array,
-        rows: int,
-        inside: Array,
-        weight: float | None = None,
-        slack: float = 0.0,
-        scale: float = 0.1,
-    ) -> None:
-        self.name, self.labels = f"frame {frame!r}", ("x", "y", "z", "rx", "ry", "rz")[:rows]
-        self.target, self.inside, self.weight = target, inside, weight
-        self.scale = np.full(rows, scale)
-        within = np.where(inside[..., None], slack / scale, np.inf) * np.ones(rows)
-        self._limits = -within, within
-
-        def error(model: Model, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-            return [-x / scale for x in pose_error(frame_pose(model, q, frame), p)[:rows]]
-
-        lengths: dict[str, int | None] = {"q": robot.nv, "p": 7}
-        self.kernels = robot.custom_kernel(error, lengths, f"error of {frame}")
-
-    def _targets(self, which: Array) -> Array:
-        """The targets of some problems."""
-        many = self.target.ndim == 4 and len(self.target) > 1
-        return self.target[which] if many else self.target
-
-    def limits(self) -> tuple[Array, Array]:
-        return self._limits
-
-    def measured(self, state: State, which: Array) -> Array:
-        return self.kernels(state.q, self._targets(which))
-
-    def _parts(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
-        if self.weight is None:
-            return self._elements(x, which)
-        share = np.where(self.inside[..., None], self.weight * self.scale**2, 0.0)
-        return share * x**2, 2.0 * share * x, 2.0 * share * np.ones_like(x)
-
-    def value(self, state: State, which: Array) -> Array:
-        return self._parts(self.measured(state, which), which)[0].sum(axis=-1)
-
-    def derivatives(self, state: State, which: Array) -> Sampled:
-        value, slope, curvature = self._parts(self.measured(state, which), which)
-        target = self._targets(which)
-        J = self.kernels.jacobian("q")(state.q, target)
-        second = self.kernels.vjp("q").jacobian("q")(state.q, target, slope)
-        second = 0.5 * (second + second.swapaxes(-1, -2))
-        second += J.swapaxes(-1, -2) @ (curvature[..., None] * J)
-        first = (slope[..., None, :] @ J)[..., 0, :]
-        return Sampled(value.sum(axis=-1), {"q": first}, {}, {("q", "q"): second})

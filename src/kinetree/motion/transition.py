@@ -24,24 +24,25 @@ from kinetree.motion.transition_solver import solve
 
 if TYPE_CHECKING:
     from kinetree.motion.result import Transition
-    from kinetree.robot import Robot
 
 
 def transition(
-    robot: Robot,
-    known: dict[Any, Any],
+    flat: Flat,
     first: Any,
     second: Any,
     duration: float | tuple[float, float],
     settings: Settings,
 ) -> Transition:
-    """The transition of least effort; see `Robot.transition`."""
+    """The transition of least effort; see `Robot.transition`.
+
+    Arguments:
+        flat: the robot.
+        first, second, duration: as in `Robot.transition`.
+        settings: everything else that it takes.
+    """
     from kinetree.motion.result import Transition
 
-    if "flat" not in known:
-        known["flat"] = Flat(robot)
-    flat = known["flat"]
-    ends = states_of(robot, first, "first"), states_of(robot, second, "second")
+    ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
     began = time.perf_counter()
     if isinstance(duration, tuple):
         duration = _best_duration(flat, ends, duration, settings)

@@ -18,6 +18,7 @@ from kinetree.model.problem import Problem
 from kinetree.quantities import QUANTITIES
 from kinetree.quantities.citations import bibtex
 from kinetree.quantities.kernels import Kernels, state_name
+from kinetree.robot.memo import Memo
 from kinetree.robot.problems import problems_of_model
 from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
@@ -55,10 +56,14 @@ class Core:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
-        self._custom_kernels: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
+
+    @cached_property
+    def _memo(self) -> Memo:
+        """What is kept for further calls, beside the kernels of the table."""
+        return Memo()
 
     # the model
 

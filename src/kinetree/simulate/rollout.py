@@ -14,7 +14,7 @@ from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, unknown
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
-from kinetree.simulate.start import Start
+from kinetree.simulate.start import InitialValues, Start
 from kinetree.simulate.time_loop import NEVER, along_loop, forward_loop, reverse_loop
 from kinetree.typing import Array, ArrayLike
 
@@ -69,8 +69,8 @@ class Rollout:
 
     def _start(self, q0: ArrayLike, v0: ArrayLike, p: ArrayLike | None, parameters: Any) -> Start:
         one, many = (None, p) if self.series else (p, None)
-        controller = self.loop.controller
-        return Start(self.robot, q0, v0, controller, one, many, parameters or {}, self.steps)
+        values = InitialValues(q0=q0, v0=v0, p=one, inputs=many, parameters=parameters or {})
+        return Start(self.robot, self.loop.controller, values, self.steps)
 
     # forward
 
@@ -82,9 +82,7 @@ class Rollout:
     def _time_loop(self, make: Callable[..., TimeLoop], *settings: bool) -> TimeLoop:
         """A loop over time, which other rollouts of the closed loop share."""
         key = (make.__name__, *settings)
-        if key not in self.loop.loops:
-            self.loop.loops[key] = make(self.loop, *settings)
-        return self.loop.loops[key]
+        return self.loop.memo.recall(TimeLoop, key, lambda: make(self.loop, *settings))
 
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
         """The motion from where a simulation starts."""
