@@ -10,7 +10,7 @@ from kinetree._lazy import cached_property
 from kinetree.errors import DtypeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
-from kinetree.motion.objective import Part, SplineObjective
+from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
@@ -93,10 +93,10 @@ class Problem:
             self.basis.end(np.stack(state, axis=1), self.duration, last)
             for state, last in ((self.first, False), (self.second, True))
         )
-        self.alone = Part(self.robot, self.grid, self.costs(self.grid), self.duration)
-        self.effort = Part(self.robot, self.grid, self.alone.terms, self.duration)
+        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
+        self.effort = Integral(self.robot, self.grid, self.alone.terms, self.duration)
         self.rules = rules(self)
-        self.constraints: list[tuple[Part, Constraint]] = []
+        self.constraints: list[tuple[Integral, Constraint]] = []
         self.parts = [self.effort]
         for rule in self.rules:
             self._add(rule.grid, rule.term(rule.grid, 0.0))
@@ -141,14 +141,14 @@ class Problem:
             terms.append(self.flat.cost(self.settings.cost))
         return [*terms, *soft_holds(self, grid)]
 
-    def _add(self, grid: Grid, term: Constraint) -> Part:
+    def _add(self, grid: Grid, term: Constraint) -> Integral:
         """Impose a constraint on a grid."""
         same = [part for part in self.parts if _same(part.grid, grid)]
         if same:  # shares what is computed at the samples
             part = same[0]
             part.terms.append(term)
         else:
-            part = Part(self.robot, grid, [term], self.duration)
+            part = Integral(self.robot, grid, [term], self.duration)
             self.parts.append(part)
         self.constraints.append((part, term))
         return part
@@ -216,7 +216,7 @@ class Problem:
         """
         every, part = np.arange(self.count), self.alone
         if grid is not None:
-            part = Part(self.robot, grid, self.costs(grid), self.duration)
+            part = Integral(self.robot, grid, self.costs(grid), self.duration)
         return part.values(self.objective.whole(c, every), every)
 
     def violation(self, c: Array) -> Array:
@@ -230,9 +230,9 @@ class Problem:
         return worst
 
     @cached_property
-    def dense(self) -> Part:
+    def dense(self) -> Integral:
         """Many times, those of both ends included, with `checks`."""
-        return Part(self.robot, self._dense_grid, self.checks, self.duration)
+        return Integral(self.robot, self._dense_grid, self.checks, self.duration)
 
     @cached_property
     def _dense_grid(self) -> Grid:

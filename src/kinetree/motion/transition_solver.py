@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Found, decrement, minimize
-from kinetree.motion.objective import Part, SplineObjective
+from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.terms import LEAST
 from kinetree.motion.transition_problem import VIOLATION, Problem
@@ -158,7 +158,7 @@ def _restored(problem: Problem, c: Array) -> Array:
     ones = np.ones(problem.count)
     problem.prepare(ones, LEAST * ones)
     parts = [
-        Part(problem.robot, part.grid, [term], problem.duration)
+        Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
     ]
     alone = SplineObjective(parts, problem.ends)
