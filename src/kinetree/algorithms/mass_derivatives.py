@@ -1,7 +1,7 @@
 """The derivatives of the mass matrix and of its inverse by the configuration.
 
-Source: Echeandia & Wensing, eq. 22: H_ij = Phi_i^T I_j^C Phi_j for a joint i that carries joint j or
-is joint j, in one common frame. What follows from it is derived here, by letters.
+Source: Echeandia & Wensing, eq. 22: H_ij = Phi_i^T I_j^C Phi_j in one common frame, for a joint i
+that carries joint j or is joint j. What follows from it is derived here, by letters.
 
     paper           code       meaning
     Phi_i           Phi[i]     axes of joint i, each with the number of its velocity

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.algorithms.tree import ancestors
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.model import Model
@@ -71,6 +72,18 @@ class Core:
     def bodies(self) -> tuple[str, ...]:
         """The names of the bodies, in the order of `poses`."""
         return tuple(b.name for b in self.model.bodies)
+
+    def ancestors(self, body: str) -> tuple[str, ...]:
+        """A body and all that carry it.
+
+        Arguments:
+            body: its name; a frame's name stands for the body that the frame is fixed in.
+
+        Returns:
+            Names from the body to the root of its tree; none for what is fixed in the world.
+        """
+        chain = ancestors(self.model, self.model.frame(body).body)
+        return tuple(self.model.bodies[i].name for i in chain)
 
     @cached_property
     def joints(self) -> tuple[str, ...]:
