@@ -32,7 +32,7 @@ from kinetree.typing import Array
 
 PIECE = 1024
 """Samples whose regressor is computed at once: it stays in the cache."""
-MANY = 50_000
+PACKED_FROM = 50_000
 """Samples of a log that are worth a kernel for just the columns that they need."""
 HUBER = 1.345
 """Standard deviations beyond which a residual counts less: 95 % as efficient for normal noise."""
@@ -129,7 +129,7 @@ def accumulate(
         if not isinstance(log, Log):
             raise KinetreeError(f"a Log is expected, got a {type(log).__name__}")
         count += 1
-        blocks = parameters.block_function(places, packed=len(log) >= MANY)
+        blocks = parameters.block_function(places, packed=len(log) >= PACKED_FROM)
         for start in range(0, len(log), PIECE):
             _add(factors, parameters, blocks, log, slice(start, start + PIECE), weigh)
     if not count:

@@ -210,8 +210,8 @@ class ControlProblem:
         closed = ClosedLoop(self.robot, settings)
 
         def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-            found = closed.advance(model, count * self.dt, q, v, u, self.dt)
-            return {"next_count": count + 1.0, "next_q": found["q"], "next_v": found["v"]}
+            after = closed.advance(model, count * self.dt, q, v, u, self.dt)
+            return {"next_count": count + 1.0, "next_q": after["q"], "next_v": after["v"]}
 
         nq, nv = self.robot.nq, self.robot.nv
         lengths = {"count": None, "q": nq, "v": nv, "u": self.nu}
@@ -232,16 +232,16 @@ class ControlProblem:
             np.broadcast_to(x, (*batch, *n)).reshape(count, *n)
             for x, n in zip((q0, v0, np.clip(u, self.lower, self.upper)), core, strict=True)
         ]
-        found = {
+        states = {
             name: np.empty((count, self.steps + 1, x.shape[-1]))
             for name, x in zip("qv", first, strict=False)
         }
-        kept = {name: x[:, :-1] for name, x in found.items()}
+        kept = {name: x[:, :-1] for name, x in states.items()}
         loop = self._open_loop
         rolled = loop([np.zeros(count), *first], count, self.steps, 1, ("q", "v"), kept)
-        for name, x in found.items():
+        for name, x in states.items():
             x[:, -1] = rolled.final[name]
-        q, v = (x.reshape(*batch, *x.shape[1:]) for x in found.values())
+        q, v = (x.reshape(*batch, *x.shape[1:]) for x in states.values())
         return q, v
 
     def linearized(self, q: Array, v: Array, u: Array) -> Array:

@@ -36,16 +36,16 @@ from kinetree.motion.passes import ROUNDS, Expansion, Gains
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
-MANY = 8
-"""Problems from which on step lengths are tried one after the other: they fill the lanes alone."""
+LANES_FILLED = 8
+"""From so many problems on, step lengths are tried one by one: the problems fill the lanes."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Of the damping."""
 GROUP = 16
 """Problems whose derivatives are computed and used together."""
 CLOSED = 1e-9
 """The sum of gaps below which they count as closed."""
-ENOUGH = 1e-4
-"""The share of the predicted decrease that a step must reach."""
+SUFFICIENT_DECREASE = 1e-4
+"""The share of the predicted decrease that a step must reach (Armijo)."""
 
 
 @dataclass
@@ -112,11 +112,11 @@ def ilqr(
         states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
     """
     robot = problem.robot
-    given = [np.asarray(q0, float), np.asarray(v0, float)]
-    batch = np.broadcast_shapes(given[0].shape[:-1], given[1].shape[:-1])
+    first = [np.asarray(q0, float), np.asarray(v0, float)]
+    batch = np.broadcast_shapes(first[0].shape[:-1], first[1].shape[:-1])
     q_first, v_first = (
         np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]))
-        for x in given
+        for x in first
     )
     shape = (len(q_first), problem.steps, problem.nu)
     if u is None:
@@ -157,19 +157,19 @@ def _guess(
     v0: Array,
 ) -> tuple[Array, Array]:
     """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
-    found = []
+    guesses = []
     for name, array, first in zip("qv", states, (q0, v0), strict=True):
-        given = np.asarray(array, float)
+        guess = np.asarray(array, float)
         core = (problem.steps + 1, first.shape[-1])
-        if given.shape[-2:] != core or not np.isfinite(given).all():
+        if guess.shape[-2:] != core or not np.isfinite(guess).all():
             raise ShapeError(
-                f"{name} of states has shape {given.shape}; finite numbers are expected, {core} on "
+                f"{name} of states has shape {guess.shape}; finite numbers are expected, {core} on "
                 "the last axes"
             )
-        whole = np.broadcast_to(given, (*batch, *core)).reshape(len(first), *core).copy()
+        whole = np.broadcast_to(guess, (*batch, *core)).reshape(len(first), *core).copy()
         whole[:, 0] = first
-        found.append(whole)
-    return found[0], found[1]
+        guesses.append(whole)
+    return guesses[0], guesses[1]
 
 
 class _Solver:
@@ -246,24 +246,24 @@ class _Solver:
         everyone = len(active) == len(self.q)
         q, v, u = (x if everyone else x[active] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[active]
-        found = self._gains(q, v, u, self.damping[active], gaps)
-        fault = found.fault
+        gains = self._gains(q, v, u, self.damping[active], gaps)
+        fault = gains.fault
         self.count[active] += 1
-        self.K[active[~fault]] = found.K[~fault]
-        self.price[active] = np.maximum(self.price[active], 2.0 * found.costate)
+        self.K[active[~fault]] = gains.K[~fault]
+        self.price[active] = np.maximum(self.price[active], 2.0 * gains.costate)
         rows = np.flatnonzero(~fault)
         better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)
         tried = 0
         while tried < len(ALPHAS) and rows.size:  # a whole step is mostly right
-            several = tried > 0 and rows.size < MANY
+            several = tried > 0 and rows.size < LANES_FILLED
             alphas = ALPHAS[tried:] if several else ALPHAS[tried : tried + 1]
-            some = Gains(*(x if len(rows) == len(active) else x[rows] for x in found))
+            some = Gains(*(x if len(rows) == len(active) else x[rows] for x in gains))
             better[rows] = self._forward(active[rows], some, alphas)
             whole |= better & (tried == 0)
             rows = rows[~better[rows]]
             tried += len(alphas)
         size = np.maximum(np.abs(self.value[active]), 1e-12)
-        small = -(found.slope + 0.5 * found.bend) <= tolerance * size
+        small = -(gains.slope + 0.5 * gains.bend) <= tolerance * size
         self.done[active] = small & ~fault & (self.open[active] <= CLOSED)
         if self.gaps is not None and not self.open.any():
             self.gaps = None
@@ -284,10 +284,10 @@ class _Solver:
         """The gains of some problems."""
         room = self.problem.lower - u, self.problem.upper - u
         at = self.passes.expansion(q, v, u, self.start)
-        found = self.passes.backward(at, damping, *room, gaps)
-        if found.fault.any():  # somewhere the costs curve downwards
-            found = self.passes.backward(_convex(at), damping, *room, gaps)
-        return found
+        gains = self.passes.backward(at, damping, *room, gaps)
+        if gains.fault.any():  # somewhere the costs curve downwards
+            gains = self.passes.backward(_convex(at), damping, *room, gaps)
+        return gains
 
     def _forward(self, which: Array, gains: Gains, alphas: Array) -> Array:
         """Take the best of some step lengths, where one lowers the cost enough."""
@@ -300,7 +300,7 @@ class _Solver:
             slope = slope + gains.closing[:, None] - gap
             before, merit = before + gap, value + (1.0 - alphas) * gap
         predicted = -alphas * (slope + 0.5 * alphas * gains.bend[:, None])
-        enough = before - merit >= np.maximum(ENOUGH * predicted, 0.0)  # never of NaN
+        enough = before - merit >= np.maximum(SUFFICIENT_DECREASE * predicted, 0.0)  # never of NaN
         merit = np.where(enough, merit, np.inf)
         best = merit.argmin(axis=1)
         better = enough.any(axis=1) & (merit.min(axis=1) < before[:, 0])

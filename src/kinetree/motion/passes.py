@@ -240,16 +240,16 @@ class Passes:
             t = start + count * problem.dt
             inputs = [*(a + alpha * b for a, b in zip(u, k, strict=True)), *K, *q0, *v0]
             tau = closed.observe(model, t, q, v, inputs)["tau"]
-            found = closed.advance(model, t, q, v, inputs, problem.dt)
+            after = closed.advance(model, t, q, v, inputs, problem.dt)
             if rest:
                 left = [(alpha - 1.0) * x for x in rest[0]]
-                found["q"] = integrate(model, found["q"], left[:nv])
-                found["v"] = [a + b for a, b in zip(found["v"], left[nv:], strict=True)]
+                after["q"] = integrate(model, after["q"], left[:nv])
+                after["v"] = [a + b for a, b in zip(after["v"], left[nv:], strict=True)]
             added = problem.running_cost.on_scalars([t], q, v, tau)[0]
             return {
                 "next_count": count + 1.0,
-                "next_q": found["q"],
-                "next_v": found["v"],
+                "next_q": after["q"],
+                "next_v": after["v"],
                 "next_cost": cost + problem.dt * added,
                 "u": [tau[motor] for motor in problem.motors],
             }

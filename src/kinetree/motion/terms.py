@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ARGUMENTS = ("q", "v", "a", "tau")
-LEAST = 1e-8
+LEAST_MULTIPLIER = 1e-8
 """Multipliers of inequalities at least, relative to the penalty."""
-SLOWLY = 0.25
+MULTIPLIER_CHANGE = 0.25
 """The least share of a multiplier of an inequality that an update leaves: while it is large, Newton
 steps do not run across the bound."""
 
@@ -136,24 +136,24 @@ class Traced(Term):
         return self._first.jacobian(self._by)
 
     def _arguments(self, state: State) -> list[Array]:
-        given = [getattr(state, name) for name in self._names]
-        return given if self.constants is None else [*given, self.constants]
+        values = [getattr(state, name) for name in self._names]
+        return values if self.constants is None else [*values, self.constants]
 
     def value(self, state: State, which: Array) -> Array:
         return self._kernel(*self._arguments(state))
 
     def derivatives(self, state: State, which: Array) -> Sampled:
-        given = self._arguments(state)
+        arguments = self._arguments(state)
         count = len(self._by)
-        first = _several(self._first(*given))
-        second = _several(self._second(*given))
+        first = _several(self._first(*arguments))
+        second = _several(self._second(*arguments))
         pairs = {
             (a, b): second[i * count + j]
             for i, a in enumerate(self._by)
             for j, b in enumerate(self._by)
             if i <= j
         }
-        return Sampled(self._kernel(*given), dict(zip(self._by, first, strict=True)), {}, pairs)
+        return Sampled(self._kernel(*arguments), dict(zip(self._by, first, strict=True)), {}, pairs)
 
 
 class TurnedSquares(Term):
@@ -178,11 +178,11 @@ class TurnedSquares(Term):
         return self._plain.value(state, which) + self._turned.value(state, which)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
-        plain, found = (x.derivatives(state, which) for x in (self._plain, self._turned))
-        found.value = found.value + plain.value
-        found.first["tau"] = found.first["tau"] + plain.first["tau"]
-        found.diagonal, found.blocks = plain.diagonal, self._blocks
-        return found
+        plain, turned = (x.derivatives(state, which) for x in (self._plain, self._turned))
+        turned.value = turned.value + plain.value
+        turned.first["tau"] = turned.first["tau"] + plain.first["tau"]
+        turned.diagonal, turned.blocks = plain.diagonal, self._blocks
+        return turned
 
 
 def _several(results: Any) -> tuple[Array, ...]:
@@ -272,7 +272,8 @@ class Constraint(Term):
         for side, distance in ((self.above, x - _finite(upper)), (self.below, _finite(lower) - x)):
             old = side[which]
             pushed = self._side(distance, old, rho)[1]
-            bounded = np.clip(pushed, np.maximum(SLOWLY * old, LEAST * rho), old / SLOWLY)
+            least = np.maximum(MULTIPLIER_CHANGE * old, LEAST_MULTIPLIER * rho)
+            bounded = np.clip(pushed, least, old / MULTIPLIER_CHANGE)
             side[which] = np.where(free, pushed, bounded)
 
     def _side(self, x: Array, multiplier: Array, rho: Array) -> tuple[Array, Array, Array]:

@@ -85,10 +85,11 @@ class ClosedLoop:
         """Joint forces and the rate of the controller's memory."""
         if self.controller is None:
             return [0.0] * model.nv, []
-        given = [state["t"], list(state["q"]), list(state["v"]), list(state.get("p", []))]
-        given += [list(state["memory"])] if self._memory else []
-        self._check_arguments(given)
-        tau, rate = self.controller(*given) if self._memory else (self.controller(*given), [])
+        arguments = [state["t"], list(state["q"]), list(state["v"]), list(state.get("p", []))]
+        arguments += [list(state["memory"])] if self._memory else []
+        self._check_arguments(arguments)
+        answer = self.controller(*arguments)
+        tau, rate = answer if self._memory else (answer, [])
         tau = [tau] if not isinstance(tau, (list, tuple)) else list(tau)
         if len(tau) != model.nv:
             raise KinetreeError(
@@ -97,10 +98,10 @@ class ClosedLoop:
             )
         return tau, list(rate)
 
-    def _check_arguments(self, given: Sequence[Any]) -> None:
+    def _check_arguments(self, arguments: Sequence[Any]) -> None:
         assert self.controller is not None
         try:
-            signature(self.controller).bind(*given)
+            signature(self.controller).bind(*arguments)
         except TypeError as e:
             names = "t, q, v, p, memory" if self._memory else "t, q, v, p"
             raise KinetreeError(f"the controller is called with ({names}): {e}") from None
@@ -125,21 +126,21 @@ class ClosedLoop:
         tau, rate = self.control(model, **state)
         plant = self.plant(model, **state)
         q, v = self._step(plant, state["q"], state["v"], tau, dt, (), self.limits)
-        found = {"q": q, "v": v}
+        after = {"q": q, "v": v}
         if self._memory:
-            found["memory"] = [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
-        return found
+            after["memory"] = [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
+        return after
 
     def observe(self, model: Model, *values: Any) -> dict[str, Any]:
         """The joint forces at a state, and what is recorded of it."""
         state = dict(zip(self.lengths, values, strict=True))
         tau, _ = self.control(model, **state)
-        found: dict[str, Any] = {"tau": tau}
+        seen: dict[str, Any] = {"tau": tau}
         for record in self.records:
             plant = self.plant(model, **state)
-            given = state | {"tau": tau}
-            found[record.name] = record.function(plant, *(given[x] for x in record.arguments))
-        return found
+            available = state | {"tau": tau}
+            seen[record.name] = record.function(plant, *(available[x] for x in record.arguments))
+        return seen
 
     def rates(self, model: Model, *values: Any) -> dict[str, Any]:
         """The rates of q, v and the controller's memory."""
@@ -147,12 +148,12 @@ class ClosedLoop:
         q, v = state["q"], state["v"]
         tau, rate = self.control(model, **state)
         plant = self.plant(model, **state)
-        given = saturated(plant, tau, self.limits)
-        found = {
+        applied = saturated(plant, tau, self.limits)
+        rates = {
             "q": coordinate_rates(plant, q, v),
-            "v": acceleration(plant, q, v, given, (), self.limits),
+            "v": acceleration(plant, q, v, applied, (), self.limits),
         }
-        return found | ({"memory": rate} if self._memory else {})
+        return rates | ({"memory": rate} if self._memory else {})
 
     @cached_property
     def step_kernel(self) -> Kernel:
