@@ -154,7 +154,7 @@ class Passes:
                 if None.
         """
         if not compiles():
-            from kinetree.motion.ilqr import backward
+            from kinetree.motion.backward import backward
 
             return backward(at, damping, lower, upper, gaps)
         from kinetree.compiler.runtime.cpu.riccati import riccati
