@@ -17,6 +17,7 @@ ROOT = Path(kinetree.__file__).parent
 
 ORDER = [
     "errors",
+    "kinds",
     "_lazy",
     "_optional",
     "files",
@@ -44,7 +45,7 @@ USES = ROOT / "robot/uses.py"
 """The one file that imports what is built on its part, on first access."""
 COMPILER = ["graph", "emit", "native", "runtime"]
 """The parts of the compiler, in their own order."""
-COMPILER_MAY_IMPORT = {"errors", "_lazy", "_optional", "files", "scalar"}
+COMPILER_MAY_IMPORT = {"errors", "kinds", "_lazy", "_optional", "files", "scalar"}
 PHYSICS_MAY_IMPORT = {
     "__future__",
     "collections",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kinetree.show import plot
     from kinetree.simulate.result import Simulation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Assembly",
     "BodyTorque",

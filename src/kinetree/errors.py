@@ -108,8 +108,9 @@ def unknown(
 def among(value: object, valid: Iterable[object]) -> bool:
     """Whether a value is one of the valid ones; what cannot be compared with them is none."""
     try:
+        hash(value)  # arrays have none: comparing them with one name gives many answers
         return value in valid
-    except (TypeError, ValueError):  # a list has no hash, an array no single truth value
+    except (TypeError, ValueError):
         return False
 
 

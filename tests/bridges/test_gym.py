@@ -5,7 +5,9 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
+import kinetree as kt
 from kinetree.bridges import gym
+from tests.doors import arguments_of, wrong_answers
 
 ENVIRONMENTS = (gym.CartPoleSwingUp, gym.DoublePendulumSwingUp, gym.ReachingArm)
 
@@ -58,3 +60,31 @@ def test_a_reaching_arm_learns_to_reach():
     W, history = gym.random_search(gym.ReachingArm, iterations=40)
     assert W.shape == (2, 6)
     assert np.mean(history[-5:]) > 0.6 * np.mean(history[:3])  # both are negative
+
+
+SMALL = gym.DoublePendulumSwingUp(2)
+OPTIONS = {"num_envs": 2, "dt": 0.01, "substeps": 1, "episode": 2, "method": "euler"}
+CALLS = {
+    "CartPoleSwingUp": (gym.CartPoleSwingUp, OPTIONS),
+    "DoublePendulumSwingUp": (gym.DoublePendulumSwingUp, {**OPTIONS, "limits": kt.Enforcement()}),
+    "ReachingArm": (gym.ReachingArm, OPTIONS),
+    "step": (SMALL.step, {"action": np.zeros((2, 1))}),
+    "reset": (SMALL.reset, {"seed": 0}),
+    "random_search": (
+        gym.random_search,
+        {
+            "make": lambda n: gym.DoublePendulumSwingUp(n, episode=2),
+            "iterations": 1,
+            "directions": 2,
+        },
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names_it(name):
+    call, given = CALLS[name]
+    call(**given)
+    arguments = {*arguments_of(call), *given}
+    assert [x for key in arguments for x in wrong_answers(call, given, key)] == []

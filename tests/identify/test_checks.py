@@ -37,7 +37,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_a_wrong_setting_is_named(log, door, wrong):
     name = door.split()[0]
-    kind = "a positive number|a whole number, [12] or more|between 0 and 1"
+    kind = "a positive number|a whole number of at least [12]|between 0 and 1"
     with pytest.raises(KinetreeError, match=f"{name} must (be|lie) ({kind}).*got"):
         DOORS[door](log, wrong)
 
@@ -47,14 +47,14 @@ def test_a_wrong_rate_or_noise_of_a_log_is_named(log, wrong):
     with pytest.raises(KinetreeError, match="rate must be a positive number"):
         identify.resampled(log, wrong)
     if wrong != [1.0, 2.0]:
-        with pytest.raises(KinetreeError, match=r"noise (must be a positive number|has 0 numbers)"):
+        with pytest.raises(KinetreeError, match=r"noise (must be a positive number|has)"):
             identify.splined(log, wrong)
 
 
 @pytest.mark.parametrize("name", ["iterations", "seed"])
 @pytest.mark.parametrize("wrong", ["ten", None, -1, 1.5, float("nan")], ids=repr)
 def test_a_wrong_count_is_named(name, wrong):
-    with pytest.raises(KinetreeError, match=f"{name} must be a whole number, 0 or more, got"):
+    with pytest.raises(KinetreeError, match=f"{name} must be a whole number of at least 0, got"):
         identify.exciting_motion(ROBOT, **{name: wrong})
 
 
@@ -72,7 +72,7 @@ def test_a_wrong_workspace_is_named(box):
 def test_nothing_to_fit_is_said(log):
     with pytest.raises(KinetreeError, match="there is no log: one or more are expected"):
         identify.fit(ROBOT, [])
-    with pytest.raises(KinetreeError, match="a Log is expected, got a str"):
+    with pytest.raises(KinetreeError, match=r"logs: a Log is expected, got 'log\.csv'"):
         identify.fit(ROBOT, ["log.csv"])
     with pytest.raises(KinetreeError, match="bodies is empty"):
         identify.fit_output_error(ROBOT, log, bodies=[])

@@ -80,9 +80,9 @@ def test_what_cannot_be_is_said():
     for duration in (-1.0, 0.0, np.nan, np.inf, "long"):
         with pytest.raises(KinetreeError, match="duration must be"):
             exciting_motion(kt.robots.arm(), duration)
-    with pytest.raises(KinetreeError, match="samples must be a whole number, 1 or more"):
+    with pytest.raises(KinetreeError, match="samples must be a whole number of at least 1"):
         exciting_motion(kt.robots.arm(), samples=0)
-    with pytest.raises(KinetreeError, match="harmonics must be a whole number, 2 or more"):
+    with pytest.raises(KinetreeError, match="harmonics must be a whole number of at least 2"):
         exciting_motion(ARM, harmonics=1)
 
 

@@ -48,7 +48,7 @@ def test_mujocos_order_is_that_of_its_element_inertial():
 def test_other_orders_and_sizes_are_refused():
     with pytest.raises(UnknownNameError, match="valid are 'kinetree', 'pinocchio', 'mujoco'"):
         to_order(ARM.inertial_parameters, "drake")
-    with pytest.raises(KinetreeError, match="ten numbers for each body"):
+    with pytest.raises(KinetreeError, match="ten inertial parameters for each body"):
         to_order(np.zeros(7), "pinocchio")
 
 

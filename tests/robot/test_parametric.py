@@ -158,7 +158,7 @@ def test_numbers_are_named():
     ("parameters", "error", "words"),
     [
         ([], KinetreeError, "no parameter is given"),
-        (["link4"], KinetreeError, r"'link4' is no parameter: Inertial\(body\)"),
+        (["link4"], KinetreeError, r"a list of Inertial\(body\).* got \['link4'\]"),
         ([kt.Inertial("link44")], UnknownNameError, "did you mean 'link4'"),
         ([kt.Payload("tol")], UnknownNameError, "did you mean 'tool'"),
         ([kt.Payload("base")], ModelError, "fixed to the world"),
@@ -173,7 +173,7 @@ def test_what_is_no_parameter_is_an_error(parameters, error, words):
 def test_one_parameter_needs_no_list():
     one, listed = (ROBOT.parametric(x) for x in (kt.Payload("tool"), [kt.Payload("tool")]))
     assert one.labels == listed.labels
-    with pytest.raises(KinetreeError, match="7 is no parameter"):
+    with pytest.raises(KinetreeError, match=r"parameters: a list of .* got 7"):
         ROBOT.parametric(7)
 
 

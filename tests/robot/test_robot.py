@@ -194,7 +194,7 @@ def test_operation_counts_do_not_creep_up(arm):
             lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), "jiont3"),
             "no moving joint 'jiont3': did you mean 'joint3'",
         ),
-        (lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), 3), "accelerated=3: the names of joints"),
+        (lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), 3), "accelerated: the names of joints"),
         (lambda r: r.random(0, batch=2.5), "batch=2.5: a whole number of states"),
         (lambda r: r.random(0, batch=-1), "batch=-1: a whole number"),
         (lambda r: r.random(0, batch="3"), "batch='3': a whole number"),

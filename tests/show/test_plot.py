@@ -5,6 +5,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError, UnknownNameError
+from tests.doors import ROBOT, arguments_of, wrong_answers
 
 pytest.importorskip("matplotlib")
 ARM = kt.robots.arm()
@@ -64,3 +65,35 @@ def test_errors_name_what_would_be_valid(motion):
         kt.plot.trajectory(ARM, motion, ["x"])
     with pytest.raises(KinetreeError, match="choose one environment"):
         kt.plot.energy(ARM, {**motion, "q": motion.q[None]})
+
+
+SIMULATION = ROBOT.simulate([0.1, 0.2], [0.1, 0.2], time=0.05, dt=0.01)
+CALLS = {
+    "trajectory": (kt.plot.trajectory, {"robot": ROBOT, "motion": SIMULATION}),
+    "energy": (kt.plot.energy, {"robot": ROBOT, "motion": SIMULATION}),
+    "torque_map": (
+        kt.plot.torque_map,
+        {
+            "robot": ROBOT,
+            "joints": ROBOT.labels.q,
+            "torque": ROBOT.labels.v[0],
+            "count": 3,
+        },
+    ),
+    "sparsity": (kt.plot.sparsity, {"robot": ROBOT}),
+    "tree": (kt.plot.tree, {"robot": ROBOT}),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names_it(name):
+    call, given = CALLS[name]
+    call(**given)
+    words = {"motion": ("the motion",), "joints": ("coordinate",)}
+    wrong = [
+        x
+        for key in arguments_of(call)
+        for x in wrong_answers(call, given, key, words=words.get(key, ()))
+    ]
+    assert wrong == []

@@ -226,8 +226,8 @@ def test_progress_is_told_and_changes_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((-3, 0.01), "steps=-3"),
-        ((10, -0.01), "dt=-0.01"),
+        ((-3, 0.01), "steps must be a whole number of at least 0, got -3"),
+        ((10, -0.01), r"dt must be a positive number, got -0\.01"),
         ((10, 0.01, 3), "every=3"),
     ],
 )

@@ -14,9 +14,13 @@ import numpy as np
 from kinetree import robots
 from kinetree._optional import optional
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.errors import ShapeError
 from kinetree.joints import Revolute
+from kinetree.kinds import function, instance
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
+from kinetree.robot.checks import count, finite_state, number, real_array
+from kinetree.robot.core import check_robot
 from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import Array, StepMethod
 
@@ -55,8 +59,11 @@ class RobotEnv(VectorEnv):
         limits: Enforcement = FREE,
         episode: int = 250,
     ) -> None:
-        self.robot, self.num_envs, self.episode = robot, num_envs, episode
-        self.dt, self.substeps = dt, substeps
+        check_robot(robot)
+        self.robot, self.num_envs = robot, count("num_envs", num_envs)
+        self.dt, self.substeps = number("dt", dt, above=0.0), count("substeps", substeps)
+        self.episode = count("episode", episode)
+        strength = finite_state("strength", strength, robot.nv)
         self.q: Array
         self.v: Array
         driven = np.flatnonzero(strength)
@@ -95,13 +102,18 @@ class RobotEnv(VectorEnv):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Start all episodes anew."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else count("seed", seed, 0))
         self._reset_all(self.np_random)
         return self.observe(), {}
 
     def step(self, action: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
         """Hold an action, (num_envs, n), each entry between -1 and 1."""
-        given = np.clip(np.asarray(action, float).reshape(self.num_envs, -1), -1.0, 1.0)
+        actions = real_array("action", action)
+        if actions.size != np.prod(self.action_space.shape or (1,), dtype=int):
+            raise ShapeError(
+                f"action has shape {actions.shape}; {self.action_space.shape} is expected"
+            )
+        given = np.clip(actions.reshape(self.num_envs, -1), -1.0, 1.0)
         over = self._age >= self.episode
         for _ in range(self.substeps):
             self.q, self.v = self._loop.step_kernel(0.0, self.q, self.v, given, self.dt)
@@ -170,7 +182,7 @@ class ReachingArm(RobotEnv):
         assembly.add("upper", "base", Revolute("z"), drive=drive, **rod)  # type: ignore[arg-type]
         assembly.add("lower", "upper", Revolute("z"), (0.3, 0.0, 0.0), drive=drive, **rod)  # type: ignore[arg-type]
         assembly.add_frame("tip", "lower", (0.3, 0.0, 0.0))
-        self.target = np.zeros((num_envs, 2))
+        self.target = np.zeros((count("num_envs", num_envs), 2))
         super().__init__(
             assembly.robot(), num_envs, np.array([2.0, 1.0]), **{"episode": 100, **options}
         )
@@ -214,7 +226,12 @@ def random_search(
     Returns:
         W, (actions, observations), and the mean return of the trials of each iteration.
     """
-    rng, env = np.random.default_rng(seed), make(2 * directions)
+    iterations, directions = count("iterations", iterations, 0), count("directions", directions)
+    step, noise, seed = number("step", step), number("noise", noise), count("seed", seed, 0)
+    env = instance(
+        "make", function("make", make)(2 * directions), RobotEnv, "one that makes a RobotEnv"
+    )
+    rng = np.random.default_rng(seed)
     spaces: list[Any] = [env.single_action_space, env.single_observation_space]
     W = np.zeros([space.shape[0] for space in spaces])
     history = []

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinetree.errors import FileFormatError, KinetreeError, ModelWarning, ShapeError, unknown
+from kinetree.errors import FileFormatError, KinetreeError, ModelWarning, ShapeError, among, unknown
 from kinetree.model.description import assemble
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.bvh import (
@@ -121,7 +121,7 @@ def _conventions(
     recording: Recording, units: Units | None, up: str | None
 ) -> tuple[float, Literal["y", "z"]]:
     """Metres in a unit and the axis that points up; what is guessed is said."""
-    if up not in (None, *UPRIGHT):
+    if not among(up, (None, *UPRIGHT)):
         raise unknown("up axis", up, UPRIGHT, "read_bvh")
     axis: Any = up or guessed_up(recording)
     unit = guessed_units(recording, axis) if units is None else units
@@ -142,7 +142,7 @@ def _conventions(
 def _metres(unit: str | float, caller: str) -> float:
     """Metres in a unit."""
     if isinstance(unit, str):
-        if unit not in UNITS:
+        if not among(unit, UNITS):
             raise unknown("unit", unit, UNITS, caller)
         return UNITS[unit]
     return _positive("units", unit, f"{caller}: a unit's name or metres in a unit are expected")
@@ -213,7 +213,7 @@ def _positions(bone: Bone, own: Array, added: bool) -> Array:
 
 def _added(recording: Recording, positions: str | None) -> bool:
     """Whether position channels are added to OFFSET."""
-    if positions not in (None, "add", "replace"):
+    if not among(positions, (None, "add", "replace")):
         raise unknown("value of positions", positions, ("add", "replace"), "read_bvh")
     doubtful = [k for k, bone in enumerate(recording.bones) if bone.slides and any(bone.offset)]
     if positions is not None or not doubtful or not len(recording.frames):
@@ -265,7 +265,7 @@ def write_bvh(
         frame = int(np.flatnonzero(~np.isfinite(path).all(axis=1))[0])
         raise KinetreeError(f"write_bvh: q[{frame}] holds a number that is not finite")
     step = _positive("write_bvh: frame_time", frame_time, "a positive time is expected")
-    if up not in UPRIGHT:
+    if not among(up, UPRIGHT):
         raise unknown("up axis", up, UPRIGHT, "write_bvh")
     scale = 1.0 / _metres(units, "write_bvh")
     Path(file).write_text(_Writer(robot, path, scale, up).text(step), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.capture.bvh import MotionCapture
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.robot import Robot
 from kinetree.robots.human import MEAN, Proportions, human
 from kinetree.typing import Array
@@ -75,9 +75,9 @@ def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
     """The skeleton's joint of every segment."""
     segments = [*TRUNK, *(f"{side}_{part}" for side in SIDES for part in LIMBS)]
     for segment, joint in given.items():
-        if segment not in segments:
+        if not among(segment, segments):
             raise unknown("segment", segment, segments, "the human figure")
-        if joint not in robot.bodies:
+        if not among(joint, robot.bodies):
             raise unknown("joint", joint, robot.bodies, f"skeleton {robot.name!r}")
     by_name = {_plain(name): name for name in reversed(robot.bodies)}
     found = {}

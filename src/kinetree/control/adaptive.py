@@ -25,8 +25,10 @@ from kinetree.algorithms import passivity_forces, passivity_regressor, reference
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
+from kinetree.kinds import texts
 from kinetree.model import Model
 from kinetree.model.parameters import TEN, Inertial, with_numbers
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
@@ -52,7 +54,8 @@ def adaptive(
         adaptation: P, how fast each parameter is learnt; one number, or ten a body. With fixed
             steps, too much of it makes joints of small inertia oscillate.
     """
-    parameters = [Inertial(name) for name in bodies]
+    check_robot(robot)
+    parameters = [Inertial(name) for name in texts("bodies", bodies)]
     start = [float(x) for part in parameters for x in part.nominal(robot.model)]
 
     inputs = {

@@ -21,6 +21,7 @@ from kinetree.algorithms import momentum_observer
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError
+from kinetree.kinds import instance
 from kinetree.model import Model
 from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar
@@ -36,6 +37,7 @@ def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
         controller: one without memory.
         gain: K, 1/s; one number or one a velocity.
     """
+    instance("controller", controller, Controller, "a kinetree.control.Controller")
     if len(controller.memory):
         raise KinetreeError(f"{controller!r} has memory of its own: one without is expected")
     robot = controller.robot

@@ -22,6 +22,7 @@ from kinetree.algorithms import balafoutis_patel, difference, reference
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, state_lengths, target_of
 from kinetree.model import Model
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
@@ -43,7 +44,7 @@ def computed_torque(
         kp, kd: gains, one number or one a velocity, 1/s^2 and 1/s.
         target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,), as in `passivity`.
     """
-
+    check_robot(robot)
     inputs = {
         "kp": kp,
         "kd": kd,

@@ -9,10 +9,12 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import ShapeError, unknown
+from kinetree.errors import ShapeError, among, unknown
+from kinetree.kinds import function, mapping, text
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
-from kinetree.robot.checks import real_array
+from kinetree.robot.checks import count, finite_array, real_array
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import Array, ArrayLike
 
@@ -49,12 +51,14 @@ class Controller:
         lengths: Mapping[str, int] | None = None,
         memory: ArrayLike = (),
     ) -> None:
-        self.robot, self.name, self._law = robot, name, law
-        wanted = lengths or {}
+        check_robot(robot)
+        self.robot, self.name, self._law = robot, text("name", name), function("law", law)
+        wanted = mapping("lengths", lengths, "numbers by name")
         self.inputs = {
-            key: _spread(f"{name}: {key}", value, wanted.get(key)) for key, value in inputs.items()
+            key: _spread(f"{name}: input {key}", value, wanted.get(key))
+            for key, value in mapping("inputs", inputs, "numbers by name").items()
         }
-        self.memory = np.array(memory, float).ravel()
+        self.memory = finite_array("memory", memory).ravel().copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # without what is compiled: that is compiled anew, or comes from the cache
@@ -81,7 +85,7 @@ class Controller:
             inputs: by name, each (..., length); batches broadcast.
         """
         for name in inputs:
-            if name not in self.inputs:
+            if not among(name, self.inputs):
                 raise unknown("input", name, self.inputs, f"controller {self.name!r}")
         parts = []
         for name, default in self.inputs.items():
@@ -148,6 +152,7 @@ def _spread(what: str, value: ArrayLike, length: int | None) -> Array:
     array = real_array(what, value)
     if length is None:
         return array.ravel()
+    length = count(f"lengths of {what}", length, 0)
     if array.ndim == 0:
         return np.full(length, float(array))
     if array.size != length:

@@ -16,7 +16,9 @@ from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
+from kinetree.kinds import flag
 from kinetree.model import Model
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
@@ -47,8 +49,8 @@ def impedance(
         joint_damping: of each joint besides, which the task may leave free.
         orientation: whether the orientation is held, too; else only the position.
     """
-    rows = POSE if orientation else POSITION
-
+    check_robot(robot)
+    rows = POSE if flag("orientation", orientation) else POSITION
     inputs = {
         "stiffness": STIFFNESS[:rows] if stiffness is None else stiffness,
         "damping": DAMPING[:rows] if damping is None else damping,

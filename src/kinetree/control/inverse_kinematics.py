@@ -30,7 +30,10 @@ from kinetree.algorithms.steps.limits import Enforcement, clamped, limited_coord
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
 from kinetree.errors import ShapeError
+from kinetree.kinds import flag
 from kinetree.model import Model
+from kinetree.robot.checks import count, finite_state, generator, number, spread
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar, less, less_equal, logical_and, select
 from kinetree.typing import Array, ArrayLike
 
@@ -70,9 +73,11 @@ class InverseKinematics:
     def __init__(
         self, robot: Robot, frame: str, orientation: bool = True, null_space: float = 0.0
     ) -> None:
+        check_robot(robot)
         robot.model.frame(frame)
-        self.robot, self.frame, self.null_space = robot, frame, float(null_space)
-        self._rows = POSE if orientation else POSITION
+        self.robot, self.frame = robot, frame
+        self.null_space = number("null_space", null_space)
+        self._rows = POSE if flag("orientation", orientation) else POSITION
 
     @cached_property
     def iteration(self) -> Kernel:
@@ -118,7 +123,9 @@ class InverseKinematics:
             restarts: how many more tries, from random configurations, where one fails.
             rng: a generator or a seed, for the restarts.
         """
-        robot, generator = self.robot, np.random.default_rng(rng)
+        robot, random = self.robot, generator("rng", rng)
+        tolerance = number("tolerance", tolerance, 0.0)
+        iterations, restarts = count("iterations", iterations), count("restarts", restarts, 0)
         targets = seven_numbers(robot, self.frame, target)
         if targets.shape[-1:] != (7,):
             raise ShapeError(
@@ -126,10 +133,10 @@ class InverseKinematics:
             )
         batch = targets.shape[:-1]
         flat = np.ascontiguousarray(targets.reshape(-1, 7))
-        first = robot.random(generator, batch) if start is None else start
-        q = np.broadcast_to(np.asarray(first, float), (*batch, robot.nq)).reshape(-1, robot.nq)
+        first = robot.random(random, batch) if start is None else start
+        q = spread("start", first, (*batch, robot.nq)).reshape(-1, robot.nq)
         found = _Found(q.copy(), np.full(len(flat), np.inf), np.zeros(len(flat), np.intp))
-        rest = robot.neutral() if posture is None else np.asarray(posture, float)
+        rest = robot.neutral() if posture is None else finite_state("posture", posture, robot.nq)
         left = np.arange(len(flat))
         for _ in range(1 + restarts):
             found.tries[left] += 1
@@ -137,7 +144,7 @@ class InverseKinematics:
             left = np.flatnonzero(found.error > tolerance)
             if not left.size:
                 break
-            q = robot.random(generator, left.size)
+            q = robot.random(random, left.size)
         return Solution(
             found.q.reshape(*batch, robot.nq),
             found.error.reshape(batch),

@@ -18,8 +18,10 @@ from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
-from kinetree.robot.checks import real_array
+from kinetree.robot.checks import finite_array, finite_state, motors, number, spread
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import Array, ArrayLike, StepMethod
 
@@ -44,12 +46,15 @@ def lqr(
         dt, method: of the step for which it is optimal.
         actuated: which joints have motors, (nv,) of truth values; all if None.
     """
+    check_robot(robot)
     n, still = robot.nv, np.zeros(robot.nv)
-    drives = np.ones(n, bool) if actuated is None else np.asarray(actuated, bool)
+    target, dt = finite_state("target", target, robot.nq), number("dt", dt, above=0.0)
+    drives = motors(n, actuated)
     held = robot.gravity_forces(target) * drives
     A, B = robot.linearize(target, still, held, dt, method=method)
     K = np.zeros((n, 2 * n))
-    K[drives] = _steady_gain(A, B[:, drives], _matrix(Q, 2 * n), _matrix(R, n)[drives][:, drives])
+    Q, R = _matrix("Q", Q, 2 * n), _matrix("R", R, n)
+    K[drives] = _steady_gain(A, B[:, drives], Q, R[drives][:, drives])
     inputs = {"gain": K, "target": target, "velocity": still, "feedforward": held}
     return Controller(robot, "lqr", _law, inputs)
 
@@ -108,13 +113,19 @@ def tracking_lqr(
         Q, R, dt, method: as in `lqr`.
         final: the weight of the state at the end; Q if None.
     """
-    n, states = robot.nv, [real_array(s, x) for s, x in (("q", q), ("v", v), ("tau", tau))]
+    check_robot(robot)
+    n, dt = robot.nv, number("dt", dt, above=0.0)
+    given = (("q", q, robot.nq), ("v", v, n), ("tau", tau, n))
+    states = [finite_array(name, x, None, length) for name, x, length in given]
+    if len({x.shape[:-1] for x in states}) > 1 or states[0].ndim != 2 or not len(states[0]):
+        shapes = ", ".join(f"{name} {x.shape}" for (name, *_), x in zip(given, states, strict=True))
+        raise ShapeError(f"a row for each step is expected of q, v and tau: {shapes}")
     A, B = robot.linearize(states[0], states[1], states[2], dt, method=method)
-    Q, R = _matrix(Q, 2 * n), _matrix(R, n)
-    S = [_matrix(Q if final is None else final, 2 * n)]
+    Q, R = _matrix("Q", Q, 2 * n), _matrix("R", R, n)
+    S = [Q if final is None else _matrix("final", final, 2 * n)]
     gains = []
     for A_k, B_k in zip(A[::-1], B[::-1], strict=True):
-        K = np.linalg.solve(R + B_k.T @ S[-1] @ B_k, B_k.T @ S[-1] @ A_k)
+        K = _gain(A_k, B_k, S[-1], R)
         gains.append(K)
         S.append(Q + A_k.T @ S[-1] @ (A_k - B_k @ K))
     K = np.array(gains[::-1])
@@ -124,14 +135,29 @@ def tracking_lqr(
     return TrackingLQR(controller, inputs, K, np.array(S[::-1]))
 
 
-def _matrix(weight: ArrayLike, n: int) -> Array:
+def _matrix(name: str, weight: ArrayLike, n: int) -> Array:
     """A weight as a matrix."""
-    given = real_array("weight", weight)
-    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
+    given = finite_array(name, weight)
+    return spread(name, given, (n, n)) if given.ndim == 2 else np.diag(spread(name, given, (n,)))
+
+
+def _gain(A: Array, B: Array, S: Array, R: Array) -> Array:
+    """K = (R + B^T S B)^-1 B^T S A."""
+    try:
+        return np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A)
+    except np.linalg.LinAlgError:
+        raise KinetreeError(
+            "there is no regulator for these weights Q and R and this dt: R must be positive"
+        ) from None
 
 
 def _steady_gain(A: Array, B: Array, Q: Array, R: Array) -> Array:
     from scipy.linalg import solve_discrete_are  # takes time to import
 
-    S = solve_discrete_are(A, B, Q, R)
-    return np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A)
+    try:
+        S = solve_discrete_are(A, B, Q, R)
+    except (np.linalg.LinAlgError, ValueError) as e:
+        raise KinetreeError(
+            f"there is no regulator of this target for the weights Q and R, actuated and dt: {e}"
+        ) from None
+    return _gain(A, B, S, R)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.robot.checks import real_array
+from kinetree.robot.checks import number, spread
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class MomentumObserver:
     """
 
     def __init__(self, robot: Robot, gain: ArrayLike = 50.0) -> None:
-        self.robot, self.gain = robot, real_array("gain", gain)
+        check_robot(robot)
+        self.robot, self.gain = robot, spread("gain", gain, (robot.nv,))
         self.reset()
 
     def reset(self) -> None:
@@ -50,6 +52,7 @@ class MomentumObserver:
         Returns:
             The residual, (..., nv); zero at the first sample.
         """
+        dt = number("dt", dt, above=0.0)
         before = np.zeros(self.robot.nv) if self.residual is None else self.residual
         p, _ = self.robot.momentum_observer(q, v, tau, before)
         self._estimate = p if self._estimate is None else self._estimate

@@ -24,7 +24,10 @@ from kinetree.algorithms.operational_space import inertia_along
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, target_of
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
+from kinetree.kinds import flag
 from kinetree.model import Model
+from kinetree.robot.checks import number
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
@@ -56,20 +59,21 @@ def operational_space(
         orientation: whether the orientation is controlled, too; else only the position.
         regularization: c, 1/kg; it bounds the forces near singular configurations.
     """
-    rows = POSE if orientation else POSITION
-
+    check_robot(robot)
+    rows = POSE if flag("orientation", orientation) else POSITION
     inputs = {
         "kp": kp,
         "kd": kd,
         "target": seven_numbers(robot, frame, target),
         "velocity": velocity,
-        "posture": target_of(robot, posture),
+        "posture": target_of(robot, posture, "posture"),
         "posture_kp": posture_kp,
         "posture_kd": posture_kd,
     }
     lengths = dict.fromkeys(("kp", "kd", "velocity"), rows)
     lengths |= {"target": 7, "posture": robot.nq, "posture_kp": robot.nv, "posture_kd": robot.nv}
-    law = partial(_law, frame=frame, rows=rows, regularization=regularization)
+    c = number("regularization", regularization, 0.0)
+    law = partial(_law, frame=frame, rows=rows, regularization=c)
     return Controller(robot, "operational_space", law, inputs, lengths)
 
 

@@ -21,6 +21,7 @@ from kinetree.algorithms import passivity_forces, reference
 from kinetree.control.controller import Controller
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
@@ -45,7 +46,7 @@ def passivity(
         target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,). Those of a ball joint or a
             floating base are in the axes of the target's own body frame.
     """
-
+    check_robot(robot)
     inputs = {
         "gain": RATE * felt_inertias(robot) if gain is None else gain,
         "slope": slope,

@@ -18,7 +18,10 @@ import numpy as np
 from kinetree.algorithms import balafoutis_patel, difference
 from kinetree.algorithms.manifold import transported
 from kinetree.control.controller import Controller
+from kinetree.kinds import flag
 from kinetree.model import Model
+from kinetree.robot.checks import finite_state
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
 from kinetree.typing import Array, ArrayLike
 
@@ -48,11 +51,13 @@ def pd(
         velocity: v_d, (nv,), as in `passivity`.
         gravity: whether gravity (and the joints' springs) are compensated.
     """
-
+    check_robot(robot)
     felt = felt_inertias(robot)
     kp, kd = (RATE**2 * felt if kp is None else kp), (2.0 * RATE * felt if kd is None else kd)
     inputs = {"kp": kp, "kd": kd, "target": target_of(robot, target), "velocity": velocity}
-    return Controller(robot, "pd", partial(_law, gravity=gravity), inputs, state_lengths(robot))
+    return Controller(
+        robot, "pd", partial(_law, gravity=flag("gravity", gravity)), inputs, state_lengths(robot)
+    )
 
 
 def felt_inertias(robot: Robot) -> Array:
@@ -65,9 +70,9 @@ def felt_inertias(robot: Robot) -> Array:
     return (1.0 / np.diagonal(inverse, axis1=-2, axis2=-1)).mean(axis=0)
 
 
-def target_of(robot: Robot, target: ArrayLike | None) -> ArrayLike:
+def target_of(robot: Robot, target: ArrayLike | None, name: str = "target") -> ArrayLike:
     """A target configuration; the neutral one if none is given."""
-    return robot.neutral() if target is None else target
+    return robot.neutral() if target is None else finite_state(name, target, robot.nq)
 
 
 def state_lengths(robot: Robot) -> dict[str, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from kinetree import kinds
 from kinetree.errors import KinetreeError, MissingFileError, TableError
 
 
@@ -15,7 +16,7 @@ def existing_file(path: str | Path) -> Path:
     Arguments:
         path: of the file.
     """
-    path = Path(path)
+    path = kinds.path("path", path)
     if not path.exists():
         raise MissingFileError(f"{path}: there is no such file")
     if not path.is_file():

@@ -112,7 +112,7 @@ def base_parameters(
     """
     if not among(method, ("structure", "numbers")):
         raise unknown("method", method, ("structure", "numbers"), "base_parameters")
-    parameters = Parameters(robot, tuple(drives))
+    parameters = Parameters(robot, drives)  # type: ignore[arg-type]
     rows = _by_structure(parameters) if method == "structure" else _by_numbers(parameters)
     matrix, pivots = echelon(rows)
     return BaseParameters(matrix, pivots, parameters)

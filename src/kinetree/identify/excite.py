@@ -24,12 +24,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
-from kinetree.identify.checks import positive, whole
 from kinetree.identify.curves import CURVES, Curve
 from kinetree.identify.parameters import FRICTION
+from kinetree.kinds import mapping
 from kinetree.model.parameters import FIVE
+from kinetree.robot.checks import count, number
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -111,22 +113,24 @@ def exciting_motion(
         iterations: of the optimiser, for each of three strengths of the penalties.
         seed: of the random start.
     """
-    if criterion not in CRITERIA:
+    check_robot(robot)
+    if not among(criterion, CRITERIA):
         raise unknown("criterion", criterion, CRITERIA, "exciting_motion")
-    if curve not in CURVES:
+    if not among(curve, CURVES):
         raise unknown("curve", curve, CURVES, "exciting_motion")
-    duration = positive("duration", duration)
-    harmonics = whole("harmonics", harmonics, 2)  # fewer cannot start at rest
-    samples, iterations = whole("samples", samples, 1), whole("iterations", iterations, 0)
-    seed = whole("seed", seed, 0)
+    duration = number("duration", duration, above=0.0)
+    harmonics = count("harmonics", harmonics, 2)  # fewer cannot start at rest
+    samples, iterations = count("samples", samples, 1), count("iterations", iterations, 0)
+    seed = count("seed", seed, 0)
     if robot.nq != robot.nv:
         free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)
         raise KinetreeError(
             f"exciting_motion: joint {free!r} moves freely, and no drive can make it follow a "
             "motion; fix the base, or excite robot.edit.subtree(...)"
         )
+    boxes = mapping("workspace", workspace, "boxes by the names of frames")
     chosen = CURVES[curve](duration, harmonics)
-    search = _Search(robot, chosen, drives, criterion, workspace or {}, samples)
+    search = _Search(robot, chosen, drives, criterion, boxes, samples)
     best = search.start(np.random.default_rng(seed))
     minimize = import_module("scipy.optimize").minimize
     for penalty in PENALTIES:
@@ -298,7 +302,7 @@ def _corners(frame: str, box: Any) -> Array:
     """The corners of a box, (2, 3)."""
     try:
         corners = np.asarray(box, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         corners = np.zeros(0)
     if corners.shape != (2, 3) or not (corners[0] <= corners[1]).all():
         raise KinetreeError(

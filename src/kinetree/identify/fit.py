@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from kinetree.errors import IdentificationWarning, KinetreeError, LogError, unknown
+from kinetree.errors import IdentificationWarning, KinetreeError, LogError, among, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
-from kinetree.identify.checks import positive
 from kinetree.identify.consistent import fit_consistent
 from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import Estimate, accumulate, ordinary, reweighted, weighted
@@ -23,6 +22,8 @@ from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import fit_log_cholesky
 from kinetree.identify.parameters import FRICTION
 from kinetree.identify.result import Identified
+from kinetree.kinds import instance
+from kinetree.robot.checks import number
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -68,9 +69,11 @@ def fit(
         The parameters, how certain they are, and a new robot that has them.
     """
     for name, value, valid in (("method", method, METHODS), ("weights", weights, WEIGHTS)):
-        if value not in valid:
+        if not among(value, valid):
             raise unknown(name, value, valid, "kinetree.identify.fit")
-    trust = positive("trust", trust)
+    trust = number("trust", trust, above=0.0)
+    if validation is not None:
+        instance("validation", validation, Log, "a Log")
     base = base_parameters(robot, drives=drives)
     estimate = _estimated(base, logs, weights)
     _check_forces(estimate)

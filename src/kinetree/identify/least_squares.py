@@ -16,8 +16,9 @@ joints need no second pass; those against outliers need one for each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from kinetree.identify.base import BaseParameters
 from kinetree.identify.factor import Factors
 from kinetree.identify.log import Log
 from kinetree.identify.parameters import Parameters
+from kinetree.kinds import instance, optional_function
 from kinetree.typing import Array
 
 PIECE = 1024
@@ -111,6 +113,17 @@ class Estimate:
             return self.deviations / np.abs(self.values)
 
 
+def each_log(logs: Log | Iterable[Log]) -> Iterator[Log]:
+    """A log, or several one by one."""
+    several: Any = [logs] if isinstance(logs, Log) else logs
+    try:
+        each = iter(several)
+    except TypeError:
+        raise KinetreeError(f"logs: a Log is expected, or several, got {logs!r:.200}") from None
+    for log in each:
+        yield instance("logs", log, Log, "a Log")
+
+
 def accumulate(
     base: BaseParameters, logs: Log | Iterable[Log], weigh: Weigh | None = None
 ) -> Factors:
@@ -121,19 +134,19 @@ def accumulate(
         logs: with velocities and accelerations; one, or several (also a `Stream`), one by one.
         weigh: the weights of measurements; one if None.
     """
+    instance("base", base, BaseParameters, "what base_parameters makes")
+    optional_function("weigh", weigh)
     parameters = base.parameters
     places = parameters.wanted(base.pivots)
     factors = Factors([np.searchsorted(base.pivots, x) for x in places], len(base))
     count = 0
-    for log in [logs] if isinstance(logs, Log) else logs:
-        if not isinstance(log, Log):
-            raise KinetreeError(f"a Log is expected, got a {type(log).__name__}")
+    for log in each_log(logs):
         count += 1
         blocks = parameters.block_function(places, packed=len(log) >= PACKED_FROM)
         for start in range(0, len(log), PIECE):
             _add(factors, parameters, blocks, log, slice(start, start + PIECE), weigh)
     if not count:
-        raise KinetreeError("there is no log: one or more are expected")
+        raise KinetreeError("logs: there is no log: one or more are expected")
     return factors
 
 
@@ -164,6 +177,8 @@ def ordinary(base: BaseParameters, factors: Factors) -> Estimate:
         base: the parameters.
         factors: the data.
     """
+    instance("base", base, BaseParameters, "what base_parameters makes")
+    instance("factors", factors, Factors, "what accumulate makes")
     noise = np.ones(len(factors.support))
     R, z = factors.stacked()
     values = solve(R, z, base.values)

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError
-from kinetree.identify.checks import numbers, positive
+from kinetree.identify.checks import numbers, truths
+from kinetree.robot.checks import number
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Log:
     source: str = "the log"
 
     def __post_init__(self) -> None:
+        check_robot(self.robot)
         time = self._numbers("time")
         if time.ndim != 1:
             raise LogError(f"{self.source}: time has shape {time.shape}; (samples,) is expected")
@@ -72,6 +75,8 @@ class Log:
             object.__setattr__(self, name, array)
         if self.keep is None:
             object.__setattr__(self, "keep", np.ones((count, self.robot.nv), dtype=bool))
+        keep = truths(f"{self.source}: keep", self.keep, (count, self.robot.nv))
+        object.__setattr__(self, "keep", keep)
         self._check()
 
     def _numbers(self, name: str) -> Array:
@@ -202,7 +207,9 @@ class Log:
             which: (T,) or (T, nv), true where a force is not used.
             reason: why, for `remarks`.
         """
-        gone = np.broadcast_to(which[:, None] if which.ndim == 1 else which, self.keep.shape)
+        whole = self.keep.shape
+        gone = truths(f"{self.source}: which", which, whole[:1], whole)
+        gone = np.broadcast_to(gone[:, None] if gone.ndim == 1 else gone, whole)
         new = gone & self.keep
         if not new.any():
             return self
@@ -235,7 +242,7 @@ class Log:
         Arguments:
             speed: rad/s or m/s; slower joints are not used.
         """
-        speed = positive("speed", speed)
+        speed = number("speed", speed, above=0.0)
         _, v, _ = self.motion
         slow = np.abs(v) < speed
         return self.without(slow, f"the joint is slower than {speed:g}, so friction is unknown")
@@ -246,9 +253,18 @@ class Log:
         Arguments:
             rows: which: a slice, numbers, or booleans.
         """
+        try:
+            time = self.time[rows]
+        except (IndexError, TypeError, ValueError):
+            raise LogError(
+                f"{self.source}: rows must be a slice, numbers of samples or truth values, got "
+                f"{rows!r:.200}"
+            ) from None
+        if time.ndim != 1 or len(time) < 2:
+            raise LogError(f"{self.source}: rows must name two samples or more, got {rows!r:.200}")
         return replace(
             self,
-            time=self.time[rows],
+            time=time,
             q=self.q[rows],
             tau=self.tau[rows],
             v=None if self.v is None else self.v[rows],
@@ -262,7 +278,7 @@ class Log:
         Arguments:
             share: of the samples in the first part.
         """
-        if not 0.0 < positive("share", share) < 1.0:
+        if not 0.0 < number("share", share, above=0.0) < 1.0:
             raise LogError(f"{self.source}: share must lie between 0 and 1, got {share!r}")
         at = round(len(self) * share)
         return self.part(slice(None, at)), self.part(slice(at, None))

@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, LogError, unknown
-from kinetree.identify.checks import positive, whole
+from kinetree.errors import KinetreeError, LogError, among, unknown
 from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import from_coordinates, regular, to_coordinates
 from kinetree.identify.smooth import quaternions
+from kinetree.kinds import instance, texts
 from kinetree.model import Model
 from kinetree.model.parameters import Inertial, with_numbers
+from kinetree.robot.checks import count, number
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -57,14 +59,16 @@ def fit_output_error(
     Returns:
         A new robot.
     """
-    names = list(robot.bodies if bodies is None else bodies)
+    check_robot(robot)
+    instance("log", log, Log, "a Log")
+    names = list(robot.bodies if bodies is None else texts("bodies", bodies))
     for name in names:
-        if name not in robot.bodies:
+        if not among(name, robot.bodies):
             raise unknown("body", name, robot.bodies, f"robot {robot.name!r}")
     if not names:
         raise KinetreeError("bodies is empty: the names of one or more are expected")
-    window, iterations = whole("window", window, 1), whole("iterations", iterations, 0)
-    trust, noise = positive("trust", trust), positive("noise", noise)
+    window, iterations = count("window", window, 1), count("iterations", iterations, 0)
+    trust, noise = number("trust", trust, above=0.0), number("noise", noise, above=0.0)
     problem = _Problem(robot, log, names, window, trust, noise)
     minimize = import_module("scipy.optimize").minimize
     options = {"maxiter": iterations, "ftol": 1e-12, "gtol": 1e-9}

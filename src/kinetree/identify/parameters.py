@@ -22,9 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree._lazy import cached_property
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
+from kinetree.kinds import texts
 from kinetree.model import Drive, Model
 from kinetree.model.parameters import FIVE, TEN, Inertial, with_numbers
+from kinetree.robot.checks import real_array
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -56,8 +59,10 @@ class Parameters:
     drives: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_robot(self.robot)
+        object.__setattr__(self, "drives", texts("drives", self.drives))
         for name in self.drives:
-            if name not in FIVE:
+            if not among(name, FIVE):
                 raise unknown("number of a drive", name, FIVE, "a joint")
 
     @cached_property
@@ -299,12 +304,12 @@ def from_order(phi: ArrayLike, order: str) -> Array:
 
 
 def _tens(phi: ArrayLike, order: str) -> Array:
-    if order not in ORDERS:
+    if not among(order, ORDERS):
         raise unknown("order of parameters", order, ORDERS, "kinetree.identify")
-    array = np.asarray(phi, float)
+    array = real_array("phi", phi)
     if array.ndim == 0 or array.shape[-1] % len(TEN):
         raise KinetreeError(
-            f"inertial parameters of shape {array.shape}: ten numbers for each body are expected"
+            f"phi has shape {array.shape}: ten inertial parameters for each body are expected"
         )
     return array.reshape(*array.shape[:-1], -1, len(TEN))
 
@@ -328,7 +333,7 @@ def pseudo_inertia(phi: ArrayLike) -> Array:
     Returns:
         (..., 4, 4).
     """
-    return np.einsum("...k,kij->...ij", np.asarray(phi, float), PSEUDO)
+    return np.einsum("...k,kij->...ij", real_array("phi", phi, len(TEN)), PSEUDO)
 
 
 def from_pseudo_inertia(P: ArrayLike) -> Array:
@@ -340,7 +345,7 @@ def from_pseudo_inertia(P: ArrayLike) -> Array:
     Returns:
         (..., 10).
     """
-    array = np.asarray(P, float)
+    array = real_array("P", P, 4, 4)
     J = array[..., :3, :3]
     I = np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J
     six = I[..., ENTRIES[0], ENTRIES[1]]

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.identify.checks import positive
 from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import PIECE
 from kinetree.identify.log import Log
 from kinetree.identify.log_cholesky import fit_log_cholesky
 from kinetree.identify.parameters import SYMMETRIC, to_order
+from kinetree.kinds import instance
 from kinetree.model.parameters import TEN, Inertial, Payload
+from kinetree.robot.checks import number
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -75,7 +77,9 @@ def payload(robot: Robot, log: Log, frame: str, trust: float = 3.0) -> Load:
     Returns:
         Its mass, centre of mass and rotational inertia, and the robot with it.
     """
-    trust = positive("trust", trust)
+    trust = number("trust", trust, above=0.0)
+    check_robot(robot)
+    instance("log", log, Log, "a Log")
     body, carried = _carried(robot, frame)
     motion = log.motion
     factors = Factors([np.arange(len(TEN))] * robot.nv, len(TEN))

@@ -23,7 +23,8 @@ def plot(found: Identified, path: str | Path | None = None, log: Log | None = No
     Returns:
         Matplotlib's figure.
     """
-    log = log or found.validation or found.log
+    if log is None:
+        log = found.log if found.validation is None else found.validation
     if log is None:
         raise KinetreeError("plot: the logs were streamed; say which one to draw, log=...")
     before, after = found.predicted(log, found.before), found.predicted(log)

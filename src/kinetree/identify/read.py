@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import LogError, MissingFileError, TableError
+from kinetree import kinds
+from kinetree.errors import LogError, MissingFileError, TableError, among
 from kinetree.files.csv_file import CsvFile
 from kinetree.files.npz import NUMBERS, read_npz
 from kinetree.files.parquet import ParquetFile
 from kinetree.identify.bag import FILES, bag_pieces, is_bag
 from kinetree.identify.log import Log
+from kinetree.kinds import instance, mapping
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -75,10 +78,11 @@ def log_of_columns(
         source: where it comes from, for messages.
         columns: as in `read`.
     """
-    renamed = dict(table)
-    for meaning, name in (columns or {}).items():
-        if name not in table:
-            raise LogError(f"{source} has no column {name!r} (for {meaning}); {_there(table)}")
+    check_robot(robot)
+    renamed = dict(instance("table", table, Mapping, "columns by name"))
+    for meaning, name in mapping("columns", columns, "names of columns by what they are").items():
+        if not among(name, table):
+            raise LogError(f"{source} has no column {name!r} (for {meaning!r}); {_there(table)}")
         renamed[meaning] = table[name]
     word = next((name for name in TIME if name in renamed), None)
     if word is None:
@@ -199,7 +203,7 @@ def _there(table: Mapping[str, Any]) -> str:
 
 
 def _checked(path: str | Path) -> Path:
-    path = Path(path)
+    path = kinds.path("path", path)
     if path.suffix not in FORMATS and not is_bag(path):
         raise LogError(
             f"{path}: a name that ends with {', '.join(FORMATS)} is expected, or the folder of a "

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree import kinds
+from kinetree.files.atomic import complete
 from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
 
@@ -22,10 +24,12 @@ def report(found: Identified, path: str | Path | None = None) -> str:
         found: what is reported.
         path: of the file: HTML if it ends in .html.
     """
-    as_html = path is not None and Path(path).suffix == ".html"
+    file = None if path is None else kinds.path("path", path)
+    as_html = file is not None and file.suffix == ".html"
     text = (_html if as_html else _markdown)(list(parts(found)))
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+    if file is not None:
+        with complete(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     return text
 
 

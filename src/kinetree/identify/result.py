@@ -13,6 +13,8 @@ from kinetree._lazy import cached_property
 from kinetree.identify.least_squares import Estimate
 from kinetree.identify.log import Log
 from kinetree.identify.parameters import Parameters, pseudo_inertia
+from kinetree.kinds import instance
+from kinetree.robot.core import check_robot
 from kinetree.typing import Array
 
 if TYPE_CHECKING:
@@ -95,8 +97,11 @@ class Identified:
             log: with velocities and accelerations.
             robot: whose; the new one if None, with the offsets that were found.
         """
-        tau = (robot or self.robot).inverse_dynamics(*log.motion)
-        return tau + self._offsets if robot is None else tau
+        motion = instance("log", log, Log, "a Log").motion
+        if robot is None:
+            return self.robot.inverse_dynamics(*motion) + self._offsets
+        check_robot(robot)
+        return robot.inverse_dynamics(*motion)
 
     @cached_property
     def _offsets(self) -> Array:
@@ -115,7 +120,8 @@ class Identified:
         Arguments:
             log, robot: as in `predicted`.
         """
-        wrong = np.where(log.keep, self.predicted(log, robot) - log.tau, 0.0)
+        predicted = self.predicted(log, robot)
+        wrong = np.where(log.keep, predicted - log.tau, 0.0)
         count = np.maximum(log.used, 1)
         rms = np.sqrt((wrong**2).sum(axis=0) / count)
         size = np.sqrt((np.where(log.keep, log.tau, 0.0) ** 2).sum(axis=0) / count)

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError
-from kinetree.identify.checks import positive, whole
 from kinetree.identify.log import Log
+from kinetree.kinds import flag, instance
 from kinetree.model import Model
+from kinetree.robot.checks import count, number, real_array, sample_count
 from kinetree.typing import Array
 
 APART = 1.1
@@ -37,13 +38,15 @@ def resampled(log: Log, rate: float | None = None) -> Log:
         log: at any increasing times.
         rate: samples a second; by default the log's own mean.
     """
-    wanted = log.rate if rate is None else positive("rate", rate)
+    instance("log", log, Log, "a Log")
+    wanted = log.rate if rate is None else number("rate", rate, above=0.0)
     span = log.time[-1] - log.time[0]
     if span * wanted < 1.0:
         raise LogError(
             f"{log.source}: {wanted:g} samples a second leave one of its {span:.6g} s; two or more "
             "are needed"
         )
+    sample_count(span, wanted)  # refuses rates beyond all bounds
     time = log.time[0] + np.arange(int(span * wanted + 1e-9) + 1) / wanted
     interpolate = import_module("scipy.interpolate").make_interp_spline
 
@@ -78,12 +81,14 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
         decimate: keep only as many samples as the remaining frequencies need. What noise remains is
             then nearly independent from sample to sample, as standard deviations assume.
     """
-    cutoff, order = positive("cutoff", cutoff), whole("order", order, 1)
+    instance("log", log, Log, "a Log")
+    flag("decimate", decimate)
+    cutoff, order = number("cutoff", cutoff, above=0.0), count("order", order, 1)
     dt = _step(log)
     nyquist = 0.5 / dt
     if not 0.0 < cutoff < nyquist:
         raise LogError(
-            f"{log.source}: a cut-off of {cutoff:g} Hz cannot be: it must lie between 0 and half "
+            f"{log.source}: cutoff: {cutoff:g} Hz cannot be: it must lie between 0 and half "
             f"the sampling rate, {nyquist:g} Hz (is time in seconds?)"
         )
     signal = import_module("scipy.signal")
@@ -127,7 +132,7 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
         noise: the standard deviation of the positions, one number or one for each; None chooses
             the smoothing by generalised cross-validation.
     """
-    if log.robot.nq != log.robot.nv:
+    if instance("log", log, Log, "a Log").robot.nq != log.robot.nv:
         raise LogError(
             f"{log.source}: splines need coordinates whose rates are velocities; "
             "robot.rechart('exponential') gives such, filtered(...) takes any"
@@ -139,7 +144,7 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
         if deviations is None:
             curve = interpolate.make_smoothing_spline(log.time, x)
         else:
-            smoothing = len(x) * deviations[k] ** 2
+            smoothing = len(x) * deviations[k] * deviations[k]
             tck = interpolate.splrep(log.time, x, k=5, s=smoothing)
             curve = interpolate.BSpline(*tck)
         values.append([curve(log.time), curve(log.time, 1), curve(log.time, 2)])
@@ -151,14 +156,16 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
 
 def _deviations(log: Log, noise: Any) -> list[float]:
     """The standard deviation of each position."""
-    count = log.q.shape[1]
-    given = [noise] * count if np.ndim(noise) == 0 else list(noise)
-    if len(given) != count:
+    length = log.q.shape[1]
+    given = real_array("noise", noise)
+    if given.ndim == 0:
+        return [number("noise", noise, above=0.0)] * length
+    if given.shape != (length,):
         raise LogError(
-            f"{log.source}: noise has {len(given)} numbers; one is expected, or {count}, one for "
+            f"{log.source}: noise has {given.size} numbers; one is expected, or {length}, one for "
             "each position"
         )
-    return [positive("noise", x) for x in given]
+    return [number("noise", x, above=0.0) for x in given.tolist()]
 
 
 def differentiated(log: Log) -> Log:
@@ -167,7 +174,7 @@ def differentiated(log: Log) -> Log:
     Arguments:
         log: equally spaced, unless it has both; with little noise.
     """
-    if log.v is not None and log.a is not None:
+    if instance("log", log, Log, "a Log").v is not None and log.a is not None:
         return log
     dt = _step(log)
     v = _rates(log, log.q, dt) if log.v is None else log.v

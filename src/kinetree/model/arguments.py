@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 Placement = Any
@@ -72,7 +72,7 @@ def given_transform(at: Placement, name: str = "at") -> Transform:
 def given_axis(axis: Axis) -> Vector3:
     """The unit vector of an axis; a Vector3 of other scalars than floats is taken as it is."""
     if isinstance(axis, str):
-        if axis not in DIRECTIONS:
+        if not among(axis, DIRECTIONS):
             raise unknown("direction", axis, DIRECTIONS, "an axis")
         return DIRECTIONS[axis]
     if isinstance(axis, Vector3):
@@ -102,7 +102,7 @@ def given_numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray
     """An array of one of these shapes with finite numbers only."""
     try:
         numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.array([])
     if numbers.shape not in shapes:
         expected = " or ".join(EXPECTED[shape] for shape in shapes)

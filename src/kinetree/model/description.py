@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
 from kinetree.model.joints import Floating, Joint, Mimic
 from kinetree.model.model import (
     STANDARD_GRAVITY,
@@ -106,7 +106,7 @@ def assemble(
     Returns:
         The model, bodies depth first, children in the alphabetical order of their joints' names.
     """
-    if base not in (None, "fixed", "floating"):
+    if not among(base, (None, "fixed", "floating")):
         raise ModelError(f"base must be 'fixed' or 'floating', not {base!r}")
     by_name = _links_by_name(description.links)
     children = _children(by_name, description.connections)
@@ -356,7 +356,7 @@ def _values(joint_name: str, value: object) -> tuple[float, ...]:
     """One number or several, all finite."""
     try:
         values = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.array([np.nan])
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ModelError(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinetree.errors import ModelError, among, unknown
+from kinetree.kinds import text
 from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
 from kinetree.model.description import Connection, Description, assemble
 from kinetree.model.disassemble import disassemble, fresh
@@ -24,7 +25,7 @@ def without(model: Model, *effects: str) -> Model:
         effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
     """
     for effect in effects:
-        if effect not in EFFECTS:
+        if not among(effect, EFFECTS):
             raise unknown("effect", effect, EFFECTS, "a model")
     none: dict[str, Any] = {e: 0.0 for e in ("armature", "damping", "friction") if e in effects}
     if "springs" in effects:
@@ -90,7 +91,7 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
     """
     carrier = model.frame(link).body
     if carrier == WORLD:
-        return model if base == "fixed" else assemble(disassemble(model), base=base)
+        return model if among(base, ("fixed",)) else assemble(disassemble(model), base=base)
     description = disassemble(model)
     part = _below(description, description.links[carrier].name)
     outside = {c.name for c in description.connections} - {c.name for c in part.connections}
@@ -143,7 +144,7 @@ def replace_inertia(
         mass, com, inertia: as in `attach_payload`, in the body's frame.
     """
     names = [b.name for b in model.bodies]
-    if body not in names:
+    if not among(body, names):
         raise unknown("body", body, names, f"robot {model.name!r}")
     new = given_inertia(mass, com, inertia)
     return replace(
@@ -188,7 +189,7 @@ def attach(
         )
     if not (joint is None or isinstance(joint, Joint)):
         raise ModelError(f"joint={joint!r}: a joint of kinetree.joints is expected, or None")
-    mine, theirs = disassemble(model), _prefixed(_grounded(other), prefix)
+    mine, theirs = disassemble(model), _prefixed(_grounded(other), text("prefix", prefix))
     joints = {c.name for c in (*mine.connections, *([mine.root] if mine.root else []))}
     new_joints = {c.name for c in theirs.connections}
     _no_clash("link", {x.name for x in mine.links}, {x.name for x in theirs.links})
@@ -269,7 +270,7 @@ def rechart(model: Model, chart: str, *joints: str) -> Model:
     recharted = {b.joint_name: b.joint.in_chart(CHARTS[chart]) for b in model.bodies}
     free = [name for name, joint in recharted.items() if joint is not None]
     for name in joints:
-        if name not in free:
+        if not among(name, free):
             raise unknown("ball or floating joint", name, free, f"robot {model.name!r}")
     chosen = set(joints or free)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.model import Model
 from kinetree.spatial import Force, Vector3
 
@@ -192,7 +192,7 @@ def check(model: Model, quantity: str, key: Any) -> None:
         )
     if isinstance(key, JointTorque):
         joints = [body.joint_name for body in model.bodies]
-        if key.joint not in joints:
+        if not among(key.joint, joints):
             raise unknown("joint", key.joint, joints, f"robot {model.name!r}")
         return
     model.frame(key if isinstance(key, str) else getattr(key, "frame", key))

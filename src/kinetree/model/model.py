@@ -15,7 +15,8 @@ from functools import cache
 from numbers import Real
 
 from kinetree._lazy import cached_property
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
+from kinetree.kinds import texts
 from kinetree.model.joints import Joint, Label
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
@@ -266,9 +267,10 @@ class Model:
         Arguments:
             joints: the names of all joints that have coordinates, in their new order.
         """
+        joints = texts("joints", joints)
         by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}
         for name in joints:
-            if name not in by_name:
+            if not among(name, by_name):
                 raise unknown("moving joint", name, by_name, f"robot {self.name!r}")
         named = set(joints)
         missing = [name for name in by_name if name not in named]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
 from kinetree.model.joints import ExponentialBall
 from kinetree.model.model import WORLD, Body, Model
 from kinetree.scalar import Scalar
@@ -130,7 +130,7 @@ class Placement(Parameter):
 
     def _number(self, model: Model) -> int:
         names = [body.joint_name for body in model.bodies]
-        if self.name not in names:
+        if not among(self.name, names):
             raise unknown("moving joint", self.name, names, f"robot {model.name!r}")
         return names.index(self.name)
 
@@ -147,7 +147,7 @@ def with_numbers(model: Model, parameters: Sequence[Parameter], numbers: Sequenc
 
 def _number(model: Model, body: str) -> int:
     names = [b.name for b in model.bodies]
-    if body not in names:
+    if not among(body, names):
         raise unknown("body", body, names, f"robot {model.name!r}")
     return names.index(body)
 

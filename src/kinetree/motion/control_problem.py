@@ -17,10 +17,12 @@ from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, frame_pose, integrate
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError
+from kinetree.kinds import function, optional_function
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
-from kinetree.motion.transition_settings import positive_count, positive_number
+from kinetree.robot.checks import count, motors, number, real_array
+from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar, maximum, minimum
 from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import ArrayLike, StepMethod
@@ -60,13 +62,11 @@ class ControlProblem:
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
     ) -> None:
+        check_robot(robot)
+        robot.kernel("step", method)  # refuses what is no method
         self.robot, self.method = robot, method
-        self.steps, self.dt = positive_count("steps", steps), positive_number("dt", dt)
-        drives = np.ones(robot.nv, bool) if actuated is None else np.asarray(actuated, bool)
-        if drives.shape != (robot.nv,) or not drives.any():
-            raise ShapeError(
-                f"actuated has shape {drives.shape}; ({robot.nv},) is expected, one true"
-            )
+        self.steps, self.dt = count("steps", steps), number("dt", dt, above=0.0)
+        drives = motors(robot.nv, actuated)
         self.motors = np.flatnonzero(drives)
         self.nu = len(self.motors)
         limit = np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)
@@ -78,10 +78,12 @@ class ControlProblem:
                 f"the lower bound of {robot.labels.v[self.motors[i]]!r} is above the upper "
                 f"one: {self.lower[i]:g} > {self.upper[i]:g}"
             )
-        self._cost, self._final = cost, final
+        self._cost, self._final = function("cost", cost), optional_function("final", final)
 
     def _bound(self, name: str, given: ArrayLike) -> Array:
-        array = np.asarray(given, float)
+        array = real_array(name, given)
+        if np.isnan(array).any():
+            raise KinetreeError(f"{name} must be numbers, infinite where there is no bound")
         if array.ndim == 0:
             array = np.full(self.nu, float(array))
         if array.shape == (self.robot.nv,) and self.nu != self.robot.nv:
@@ -226,19 +228,19 @@ class ControlProblem:
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
         """States (..., steps + 1, n) under controls (..., steps, nu)."""
         batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u.shape[:-2])
-        count = math.prod(batch)
+        problems = math.prod(batch)
         core = [x.shape[k:] for x, k in ((q0, -1), (v0, -1), (u, -2))]
         first = [
-            np.broadcast_to(x, (*batch, *n)).reshape(count, *n)
+            np.broadcast_to(x, (*batch, *n)).reshape(problems, *n)
             for x, n in zip((q0, v0, np.clip(u, self.lower, self.upper)), core, strict=True)
         ]
         states = {
-            name: np.empty((count, self.steps + 1, x.shape[-1]))
+            name: np.empty((problems, self.steps + 1, x.shape[-1]))
             for name, x in zip("qv", first, strict=False)
         }
         kept = {name: x[:, :-1] for name, x in states.items()}
         loop = self._open_loop
-        rolled = loop([np.zeros(count), *first], count, self.steps, 1, ("q", "v"), kept)
+        rolled = loop([np.zeros(problems), *first], problems, self.steps, 1, ("q", "v"), kept)
         for name, x in states.items():
             x[:, -1] = rolled.final[name]
         q, v = (x.reshape(*batch, *x.shape[1:]) for x in states.values())

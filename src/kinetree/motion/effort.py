@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import DtypeError, KinetreeError, ShapeError, unknown
+from kinetree.errors import DtypeError, KinetreeError, ShapeError, among, unknown
 from kinetree.motion.arrays import Array
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Effort:
             method: "vjp" (the program of P, differentiated in reverse) or "chain" (by the matrices
                 of `inverse_dynamics_derivatives`); they differ by rounding.
         """
-        if method not in METHODS:
+        if not among(method, METHODS):
             raise unknown("method", method, METHODS, "the gradient of an effort")
         motion = self.motion(coefficients)
         if method == "vjp":

@@ -25,14 +25,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kinetree.errors import KinetreeError, ShapeError
+from kinetree.kinds import optional_function
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.motion import Motion
 from kinetree.motion.passes import Expansion, Gains
+from kinetree.robot.checks import count, finite_array, number, spread
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
@@ -112,8 +115,19 @@ def ilqr(
         states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
     """
     robot = problem.robot
-    first = [np.asarray(q0, float), np.asarray(v0, float)]
-    batch = np.broadcast_shapes(first[0].shape[:-1], first[1].shape[:-1])
+    first = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
+    batches = [x.shape[:-1] for x in first]
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except ValueError:
+        raise ShapeError(
+            f"the batch shapes do not broadcast: q0 {batches[0]}, v0 {batches[1]}"
+        ) from None
+    if 0 in batch:
+        raise ShapeError(f"q0 and v0 are empty: their batch is {batch}; one state is expected")
+    tolerance = number("tolerance", tolerance, least=0.0)
+    iterations = count("iterations", iterations, 0)
+    optional_function("progress", progress)
     q_first, v_first = (
         np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]))
         for x in first
@@ -123,7 +137,7 @@ def ilqr(
         held = robot.gravity_forces(q_first)[:, None, problem.motors]
         controls = np.broadcast_to(held, shape)
     else:
-        controls = np.broadcast_to(np.asarray(u, float), (*batch, *shape[1:])).reshape(shape)
+        controls = spread("u", u, (*batch, *shape[1:])).reshape(shape)
     controls = np.clip(controls, problem.lower, problem.upper)
     guess = None if states is None else _guess(problem, states, batch, q_first, v_first)
     solver = _Solver(problem, q_first, v_first, controls, guess)
@@ -151,22 +165,20 @@ def ilqr(
 
 def _guess(
     problem: ControlProblem,
-    states: tuple[ArrayLike, ArrayLike],
+    states: Any,
     batch: tuple[int, ...],
     q0: Array,
     v0: Array,
 ) -> tuple[Array, Array]:
     """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
+    if not isinstance(states, (tuple, list)) or len(states) != 2:
+        raise ShapeError(f"states: a tuple (q, v) is expected, got {states!r:.200}")
     guesses = []
     for name, array, first in zip("qv", states, (q0, v0), strict=True):
-        guess = np.asarray(array, float)
         core = (problem.steps + 1, first.shape[-1])
-        if guess.shape[-2:] != core or not np.isfinite(guess).all():
-            raise ShapeError(
-                f"{name} of states has shape {guess.shape}; finite numbers are expected, {core} on "
-                "the last axes"
-            )
-        whole = np.broadcast_to(guess, (*batch, *core)).reshape(len(first), *core).copy()
+        guess = finite_array(f"{name} of states", array, *core)
+        whole = spread(f"{name} of states", guess, (*batch, *core))
+        whole = whole.reshape(len(first), *core).copy()
         whole[:, 0] = first
         guesses.append(whole)
     return guesses[0], guesses[1]

@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree import kinds
 from kinetree._lazy import cached_property
-from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
+from kinetree.files.atomic import complete
+from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
-from kinetree.motion.transition_settings import is_number, positive_number
+from kinetree.robot.checks import finite_array, number, sample_count
+from kinetree.robot.core import check_robot
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -56,8 +60,10 @@ class Motion:
         v: ArrayLike | None = None,
         a: ArrayLike | None = None,
     ) -> None:
+        check_robot(robot)
         self.robot = robot
-        self.times, path = _numbers("times", times), _numbers("q", q)
+        self.times = finite_array("times", times)
+        path = finite_array("q", q)
         count = self.times.shape[0] if self.times.ndim == 1 else 0
         if path.shape != (count, robot.nq) or count < 2 or not (np.diff(self.times) > 0.0).all():
             raise ShapeError(
@@ -86,7 +92,10 @@ class Motion:
             robot: what was simulated.
             simulation: without a batch.
         """
-        return Motion(robot, simulation.times, simulation.q, simulation.v)
+        from kinetree.simulate.result import Simulation
+
+        of = instance("simulation", simulation, Simulation, "a kinetree.Simulation")
+        return Motion(robot, of.times, of.q, of.v)
 
     @staticmethod
     def from_function(
@@ -100,9 +109,10 @@ class Motion:
             duration: s.
             rate: samples a second.
         """
-        length, rate = positive_number("duration", duration), positive_number("rate", rate)
-        times = np.linspace(0.0, length, max(2, round(length * rate) + 1))
-        return Motion(robot, times, np.array([function(t) for t in times]))
+        called = kinds.function("function", function)
+        last, per_second = number("duration", duration, above=0.0), number("rate", rate, above=0.0)
+        times = np.linspace(0.0, last, sample_count(last, per_second))
+        return Motion(robot, times, [called(t) for t in times])
 
     @staticmethod
     def load(robot: Robot, path: str | Path) -> Motion:
@@ -114,6 +124,7 @@ class Motion:
         """
         from kinetree.files.npz import read_npz  # rarely needed
 
+        check_robot(robot)
         return Motion(robot, **read_npz(path, ("times", "q"), ("v", "a")))
 
     def save(self, path: str | Path) -> None:
@@ -122,7 +133,11 @@ class Motion:
         Arguments:
             path: of the file.
         """
-        np.savez_compressed(path, times=self.times, q=self.q, v=self.v, a=self.a)
+        file = kinds.path("path", path)
+        if file.suffix.lower() != ".npz":  # as NumPy names such files
+            file = file.with_name(f"{file.name}.npz")
+        with complete(file) as temporary:
+            np.savez_compressed(temporary, times=self.times, q=self.q, v=self.v, a=self.a)
 
     # at any time
 
@@ -154,12 +169,12 @@ class Motion:
         Arguments:
             time: s, (...), within the motion.
         """
-        t = _numbers("time", time)
+        t = finite_array("time", time)
         late = (t < self.times[0] - 1e-9) | (t > self.times[-1] + 1e-9)
         if late.any():
             raise KinetreeError(
-                f"t = {float(t[late].flat[0]):g} s is outside of the motion, which lasts from "
-                f"{self.times[0]:g} to {self.times[-1]:g} s"
+                f"time: t = {float(t[late].flat[0]):g} s is outside of the motion, which lasts "
+                f"from {self.times[0]:g} to {self.times[-1]:g} s"
             )
         t = np.clip(t, self.times[0], self.times[-1])
         s, ds = self._spline(t), self._spline(t, 1)
@@ -193,11 +208,11 @@ class Motion:
         Arguments:
             times: s, (T,), within the motion; or samples a second.
         """
-        t = _numbers("times", times)
+        t = finite_array("times", times)
         if t.ndim == 0:
-            positive_number("times", times, " of samples a second")
+            rate = number("times", times, above=0.0)
             t = np.linspace(
-                self.times[0], self.times[-1], max(2, round(self.duration * float(t)) + 1)
+                self.times[0], self.times[-1], sample_count(self.duration, rate, 2, "times")
             )
         return Motion(self.robot, t, *self.at(t))
 
@@ -207,7 +222,8 @@ class Motion:
         Arguments:
             first, last: s.
         """
-        if not (is_number(first) and is_number(last) and first < last):
+        first, last = number("first", first), number("last", last)
+        if not first < last:
             raise KinetreeError(f"cut({first!r}, {last!r}): the first time must be before the last")
         near = 1e-9 * (last - first)  # a sample at either end is not taken twice
         inside = self.times[(self.times > first + near) & (self.times < last - near)]
@@ -220,10 +236,13 @@ class Motion:
         Arguments:
             factor: 2 is twice as fast.
         """
-        factor = positive_number("factor", factor)
+        factor = number("factor", factor, above=0.0)
         start = self.times[0]
         times = start + (self.times - start) / factor
-        return Motion(self.robot, times, self.q, self.v * factor, self.a * factor**2)
+        a = self.a * factor * factor
+        if not np.isfinite(a).all():
+            raise KinetreeError(f"factor={factor:g}: the accelerations are too large for numbers")
+        return Motion(self.robot, times, self.q, self.v * factor, a)
 
     def then(self, other: Motion) -> Motion:
         """This motion, and another one at once after it.
@@ -254,13 +273,13 @@ class Motion:
             rate: samples a second while they are.
         """
         self.check_same(other)
-        positive_number("rate", rate)
-        if not (is_number(duration) and 0.0 < duration < min(self.duration, other.duration)):
+        duration, rate = number("duration", duration), number("rate", rate, above=0.0)
+        if not 0.0 < duration < min(self.duration, other.duration):
             raise KinetreeError(
                 f"blend: duration={duration!r}: less than both motions last is expected, "
                 f"{min(self.duration, other.duration):g} s"
             )
-        u = np.linspace(0.0, 1.0, max(3, round(duration * rate) + 1))
+        u = np.linspace(0.0, 1.0, sample_count(duration, rate, 3))
         share = (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))[:, None]
         one = self.at(self.times[-1] - duration * (1.0 - u)).q
         two = other.at(other.times[0] + duration * u).q
@@ -278,7 +297,7 @@ class Motion:
         Arguments:
             other: the motion to compare with.
         """
-        same_robot(self.robot, other.robot)
+        same_robot(self.robot, instance("other", other, Motion, "a kinetree.Motion").robot)
 
     # seeing
 
@@ -334,16 +353,8 @@ def _with_turns(given: Array, joined: Array, times: Array, v: Array) -> Array:
     return joined + np.concatenate([np.zeros_like(given[:1]), extra])
 
 
-def _numbers(name: str, given: ArrayLike) -> Array:
-    """An array of real numbers, or an error."""
-    try:
-        return np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise DtypeError(f"{name}: an array of real numbers is expected, got {given!r}") from None
-
-
 def _rates(name: str, given: ArrayLike, count: int, nv: int) -> Array:
-    array = _numbers(name, given)
+    array = finite_array(name, given)
     if array.shape != (count, nv):
         raise ShapeError(f"{name} has shape {array.shape}; ({count}, {nv}) is expected")
     return array

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import unknown
+from kinetree.errors import among, unknown
+from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.ilqr import ilqr
 from kinetree.motion.motion import Motion
 from kinetree.motion.sampling import KINDS, Sampler
-from kinetree.motion.transition_settings import positive_number
+from kinetree.robot.checks import count, finite_state, number, sample_count, spread
 from kinetree.typing import ArrayLike
 
 METHODS = ("ilqr", *KINDS)
+OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
+"""Of the methods by sampling."""
 
 
 @dataclass
@@ -63,9 +66,14 @@ class ModelPredictiveControl:
     def __init__(
         self, problem: ControlProblem, method: str = "ilqr", iterations: int = 2, **options: Any
     ) -> None:
-        if method not in METHODS:
+        if not among(method, METHODS):
             raise unknown("method", method, METHODS, "mpc")
-        self.problem, self.method, self.iterations = problem, method, iterations
+        instance("problem", problem, ControlProblem, "what robot.optimal_control makes")
+        self.problem, self.method = problem, method
+        self.iterations = count("iterations", iterations)
+        for name in options:
+            if not among(name, OPTIONS):
+                raise unknown("option", name, OPTIONS, "mpc")
         self._sampler = None if method == "ilqr" else Sampler(problem, method, **options)
         self.u: Array = np.zeros((problem.steps, problem.nu))
         self.reset()
@@ -77,7 +85,7 @@ class ModelPredictiveControl:
             u: the plan to begin with, (steps, nu); zeros if None.
         """
         shape = self.u.shape
-        self.u = np.zeros(shape) if u is None else np.broadcast_to(u, shape).astype(float)
+        self.u = np.zeros(shape) if u is None else spread("u", u, shape).copy()
 
     def control(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
         """The controls for the next period, from a plan that begins at a state.
@@ -89,7 +97,9 @@ class ModelPredictiveControl:
         Returns:
             (nu,).
         """
-        state = np.asarray(q, float), np.asarray(v, float)
+        robot = self.problem.robot
+        state = finite_state("q", q, robot.nq), finite_state("v", v, robot.nv)
+        t = number("t", t)
         if self._sampler is None:
             plan = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t).u
         else:
@@ -107,10 +117,12 @@ class ModelPredictiveControl:
             duration: s.
         """
         problem = self.problem
-        count = max(1, round(positive_number("duration", duration, " of seconds") / problem.dt))
-        q, v = [np.asarray(q0, float)], [np.asarray(v0, float)]
+        length = number("duration", duration, 0.0)
+        periods = sample_count(length, 1.0 / problem.dt, 1) - 1
+        q = [finite_state("q0", q0, problem.robot.nq)]
+        v = [finite_state("v0", v0, problem.robot.nv)]
         u, seconds = [], []
-        for k in range(count):
+        for k in range(periods):
             began = time.perf_counter()
             u.append(self.control(q[-1], v[-1], k * problem.dt))
             seconds.append(time.perf_counter() - began)
@@ -118,6 +130,6 @@ class ModelPredictiveControl:
             state = problem.robot.step(q[-1], v[-1], tau, problem.dt, method=problem.method)
             q.append(state[0])
             v.append(state[1])
-        times = np.arange(count + 1) * problem.dt
+        times = np.arange(periods + 1) * problem.dt
         arrays = (np.array(x) for x in (q, v, u, seconds))
         return ClosedLoopRun(problem, times, *arrays)

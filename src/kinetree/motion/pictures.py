@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
+from kinetree.robot import checks
 from kinetree.simulate.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def segments(robot: Robot, q: Array) -> Array:
 
 
 def stick_figures(
-    motion: Motion, path: str | Path | None = None, count: int = 8, axes: str = "xz"
+    motion: Motion, path: str | Path | None = None, count: int = 8, axes: Any = "xz"
 ) -> Any:
     """Stick figures at equal intervals of time, side by side.
 
@@ -107,7 +108,8 @@ def stick_figures(
         count: how many.
         axes: the two axes of the world that are seen, such as "xz".
     """
-    if len(axes) != 2 or not set(axes) <= set("xyz"):
+    count = checks.count("count", count)
+    if not isinstance(axes, str) or len(axes) != 2 or not set(axes) <= set("xyz"):
         raise KinetreeError(f"axes={axes!r}: two of x, y and z are expected, such as 'xz'")
     seen = ["xyz".index(axis) for axis in axes]
     times = np.linspace(motion.times[0], motion.times[-1], count)

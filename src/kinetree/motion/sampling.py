@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.errors import unknown
+from kinetree.errors import among, unknown
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
-from kinetree.motion.transition_settings import positive_count
+from kinetree.robot.checks import count, generator, number, spread
 from kinetree.typing import ArrayLike
 
 KINDS = ("mppi", "predictive")
@@ -44,14 +44,15 @@ class Sampler:
         temperature: float = 0.1,
         seed: int = 0,
     ) -> None:
-        if kind not in KINDS:
+        if not among(kind, KINDS):
             raise unknown("method", kind, KINDS, "sampling")
-        self.problem, self.kind = problem, kind
-        self.samples, knots = positive_count("samples", samples), positive_count("knots", knots)
-        self.temperature, self._rng = temperature, np.random.default_rng(seed)
+        knots = count("knots", knots)
+        self.problem, self.kind, self.samples = problem, kind, count("samples", samples)
+        self.temperature = number("temperature", temperature, above=0.0)
+        self._rng = generator("seed", seed)
         span = problem.upper - problem.lower
         usual = np.where(np.isfinite(span), 0.25 * span, 1.0)
-        self.noise = usual if noise is None else np.asarray(noise, float)
+        self.noise = usual if noise is None else spread("noise", noise, (problem.nu,))
         place = np.linspace(0.0, knots - 1.0, problem.steps)
         near = np.minimum(place.astype(int), max(knots - 2, 0))
         self._mix = np.zeros((problem.steps, knots))
@@ -72,8 +73,8 @@ class Sampler:
             Controls (..., steps, nu), and the least costs that were seen, (...).
         """
         problem = self.problem
-        count = (*u.shape[:-2], self.samples, self._mix.shape[1], problem.nu)
-        change = self._mix @ (self._rng.standard_normal(count) * self.noise)
+        shape = (*u.shape[:-2], self.samples, self._mix.shape[1], problem.nu)
+        change = self._mix @ (self._rng.standard_normal(shape) * self.noise)
         change[..., 0, :, :] = 0.0  # the given controls themselves
         tried = np.clip(u[..., None, :, :] + change, problem.lower, problem.upper)
         q, v = problem.roll(q0[..., None, :], v0[..., None, :], tried)

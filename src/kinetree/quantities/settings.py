@@ -6,12 +6,13 @@ Axes may also be given by Pinocchio's names. This is the only module that knows 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from kinetree.algorithms.steps import STOPS, Enforcement
 from kinetree.errors import KinetreeError, among, unknown
+from kinetree.kinds import members, texts
 from kinetree.model import Model
 from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_BODIES, SOME_JOINTS
 
@@ -30,7 +31,7 @@ def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
     """
     wanted = QUANTITIES[quantity].settings
     for name in given:
-        if name not in wanted:
+        if not among(name, wanted):
             raise unknown("setting", name, wanted, quantity)
     for name, valid in wanted.items():
         if name not in given and valid in (ANY_FRAME, SOME_JOINTS):
@@ -74,7 +75,7 @@ def _enforcement(value: Any) -> Enforcement:
             f"limits={value!r}: an Enforcement is expected, such as "
             "kinetree.Enforcement(stops='spring', saturate=True)"
         )
-    if value.stops not in STOPS:
+    if not among(value.stops, STOPS):
         raise unknown("kind of stops", value.stops, STOPS, "Enforcement")
     for name in ("stiffness", "damping", "friction_speed"):
         number = getattr(value, name)
@@ -89,15 +90,13 @@ def joint_names(setting: str, given: Any) -> tuple[Any, ...]:
     """The names of joints, from one or several."""
     if isinstance(given, str):
         return (given,)
-    if not isinstance(given, Iterable):
-        raise KinetreeError(f"{setting}={given!r}: the names of joints are expected")
-    return tuple(given)
+    return members(setting, given, str, "the names of joints")
 
 
 def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
     moving = [model.bodies[i].joint_name for i in model.coordinate_order]
     for name in names:
-        if name not in moving:
+        if not among(name, moving):
             raise unknown("moving joint", name, moving, f"robot {model.name!r}")
     return names
 
@@ -105,9 +104,10 @@ def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
 def _bodies(model: Model, names: Any) -> tuple[str, ...]:
     """The names of bodies in the order of the model; all of them if none is named."""
     bodies = [body.name for body in model.bodies]
-    given = bodies if not names else [names] if isinstance(names, str) else list(names)
+    listed = (names,) if isinstance(names, str) else texts("bodies", names)
+    given = listed or bodies
     for name in given:
-        if name not in bodies:
+        if not among(name, bodies):
             raise unknown("body", name, bodies, f"robot {model.name!r}")
     return tuple(name for name in bodies if name in given)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ModelError, unknown
+from kinetree.errors import ModelError, among, unknown
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.arguments import (
     Placement,
@@ -88,7 +88,7 @@ class Assembly:
             mimic: the name of another joint that this one follows, or (name, multiplier) or (name,
                 multiplier, offset): its coordinate is multiplier q + offset of the other's.
         """
-        if parent not in self._links:
+        if not among(parent, self._links):
             raise unknown("link", parent, self._links, f"assembly {self.name!r}")
         if not (joint is None or isinstance(joint, Joint)):
             raise ModelError(
@@ -199,7 +199,7 @@ def _given_drive(drive: Drive | Mapping[str, float] | None) -> Drive:
     if not isinstance(drive, Mapping):
         raise ModelError(f"drive={drive!r}: numbers by name are expected: {', '.join(known)}")
     for name in drive:
-        if name not in known:
+        if not among(name, known):
             raise unknown("number", name, known, "a drive")
     given = dict(drive)
     rest = np.atleast_1d(given.pop("rest", ())).tolist()

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.robot.link_forces import CartesianForces
 from kinetree.robot.link_quantities import CartesianQuantities
 from kinetree.robot.links import At
@@ -118,7 +118,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         Raises:
             StateError: where a residual is above the tolerance; it names the joint.
         """
-        if method not in ("joints", "least-squares"):
+        if not among(method, ("joints", "least-squares")):
             raise unknown("method", method, ("joints", "least-squares"), "configuration")
         some = self._links(links)
         if len(some) < self._count and method == "joints":
@@ -222,7 +222,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         """
         if v is None and w is None:
             raise KinetreeError("velocity: v or w is expected, or both")
-        if method not in ("stacked", "relative"):
+        if not among(method, ("stacked", "relative")):
             raise unknown("method", method, ("stacked", "relative"), "velocity")
         some = self._links(links)
         parts = "both" if v is not None and w is not None else "linear" if w is None else "angular"

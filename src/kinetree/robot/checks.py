@@ -15,6 +15,9 @@ from kinetree.compiler.runtime.arrays import plain_array
 from kinetree.errors import DtypeError, KinetreeError, ShapeError, StateError
 from kinetree.typing import Array
 
+MOST_SAMPLES = 1e9
+"""Of a motion: more would not fit into memory."""
+
 
 def real_array(name: str, given: Any, *shape: int | None) -> Array:
     """An array of float64.
@@ -47,6 +50,54 @@ def finite_state(name: str, given: Any, length: int) -> Array:
     if array.ndim != 1:
         raise ShapeError(f"{name} has shape {array.shape}; ({length},) is expected: one state")
     return array
+
+
+def spread(name: str, given: Any, shape: tuple[int, ...]) -> Array:
+    """Finite numbers, broadcast to a shape."""
+    array = finite_array(name, given)
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ShapeError(
+            f"{name} has shape {array.shape}; {shape} is expected, or what broadcasts to it"
+        ) from None
+
+
+def sample_count(duration: float, rate: float, least: int = 2, name: str = "rate") -> int:
+    """How many samples a time has, both ends included.
+
+    Arguments:
+        duration: s.
+        rate: samples a second.
+        least: so many at least.
+        name: of the argument that says the rate, for messages.
+    """
+    if not duration * rate <= MOST_SAMPLES:
+        raise KinetreeError(
+            f"{name}={rate:g} a second for a duration of {duration:g} s: fewer than "
+            f"{MOST_SAMPLES:.0e} samples are expected"
+        )
+    return max(least, round(duration * rate) + 1)
+
+
+def generator(name: str, given: Any) -> np.random.Generator:
+    """Random numbers, from a generator of NumPy, a seed, or None for new ones each time."""
+    if isinstance(given, np.random.Generator):
+        return given
+    return np.random.default_rng(None if given is None else count(name, given, 0))
+
+
+def motors(nv: int, actuated: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which joints have motors, (nv,) of truth values, at least one; all if None is given."""
+    if actuated is None:
+        return np.ones(nv, bool)
+    given = real_array("actuated", actuated)
+    drives = given != 0.0
+    if drives.shape != (nv,) or not drives.any() or not np.isfinite(given).all():
+        raise ShapeError(
+            f"actuated must be {nv} truth values, one of them true, got {actuated!r:.200}"
+        )
+    return drives
 
 
 def number(name: str, given: Any, least: float = -math.inf, above: float = -math.inf) -> float:

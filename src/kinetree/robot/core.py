@@ -12,6 +12,7 @@ from kinetree._lazy import cached_property
 from kinetree.algorithms.tree import ancestors
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
+from kinetree.kinds import instance, members, optional_function
 from kinetree.model import Model
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.model.loads import Load
@@ -43,6 +44,11 @@ class Labels(NamedTuple):
     v: tuple[str, ...]
     q_units: tuple[str, ...]
     v_units: tuple[str, ...]
+
+
+def check_robot(given: Any) -> None:
+    """Raise an error if what is given as robot is none."""
+    instance("robot", given, Core, "a kinetree.Robot")
 
 
 class Core:
@@ -252,7 +258,8 @@ class Core:
             settings: arguments of the method that are not arrays, such as frame= and axes=; by
                 default as in the method.
         """
-        return self._kernels.ask(quantity, method, tuple(external), settings)
+        loads = members("external", external, (str, Load), "a list of names of frames and loads")
+        return self._kernels.ask(quantity, method, loads, settings)
 
     def compile(
         self,
@@ -268,6 +275,7 @@ class Core:
             dtype: float64 or float32.
             progress: called with the name of each before it is compiled.
         """
+        optional_function("progress", progress)
         for quantity in quantities:
             name = quantity if isinstance(quantity, str) else quantity.name
             if progress is not None:

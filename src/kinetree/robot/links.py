@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms.link_dynamics import center
-from kinetree.errors import KinetreeError, ShapeError, StateError, unknown
+from kinetree.errors import KinetreeError, ShapeError, StateError, among, unknown
 from kinetree.quantities.kernels import state_name
 from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike
@@ -73,7 +73,7 @@ class LinkArrays(Door):
         """The numbers of links by name; all of them if none is named."""
         bodies = self._robot.bodies
         for name in names:
-            if name not in bodies:
+            if not among(name, bodies):
                 raise unknown("body", name, bodies, f"robot {self._robot.name!r}")
         numbers = [bodies.index(name) for name in names] if len(names) else list(range(self._count))
         if numbers != sorted(set(numbers)):

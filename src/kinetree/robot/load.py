@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinetree.errors import KinetreeError, MissingFileError, ModelError
+from kinetree.errors import KinetreeError, MissingFileError, ModelError, among
+from kinetree.kinds import flag, path
 from kinetree.model import Model
 from kinetree.model.arguments import Placement, given_transform
 from kinetree.model.description import Description, assemble
@@ -87,10 +88,11 @@ def load_model(
 
     Everything wrong or doubtful in it is reported in one ModelWarning.
     """
-    description = read_description(source, mimic, folder)
+    around = None if folder is None else path("folder", folder)
+    description = read_description(source, flag("mimic", mimic), around)
     model = _assembled(description, base, joints, locked)
     warn_of_problems(description, model, stacklevel=4)
-    model = model if chart == "quaternion" else rechart(model, chart)
+    model = model if among(chart, ("quaternion",)) else rechart(model, chart)
     model = model if gravity is None else with_gravity(model, gravity)
     return model if mount is None else mounted(model, given_transform(mount, "mount"))
 
@@ -127,7 +129,7 @@ def _assembled(
     locked: Mapping[str, float | Sequence[float]] | None = None,
 ) -> Model:
     """The model of a description, on the given base unless the description has one."""
-    if base == "floating" and description.gives_base:
+    if among(base, ("floating",)) and description.gives_base:
         raise ModelError(
             f"robot {description.name!r}: base='floating' is for files that do not say how their "
             "root moves; an MJCF file does: put <freejoint/> into the body that shall float"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
+from kinetree.kinds import members
 from kinetree.model import Model
 from kinetree.model.loads import Point
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.quantities.kernels import Kernels
 from kinetree.typing import Array, ArrayLike, Out
+
+PARAMETERS = "a list of Inertial(body), Payload(frame) and Placement(joint)"
 
 
 class Parametric:
@@ -29,18 +32,9 @@ class Parametric:
     def __init__(self, model: Model, parameters: Parameter | Sequence[Parameter]) -> None:
         if isinstance(parameters, Parameter):
             parameters = [parameters]
-        elif not isinstance(parameters, Iterable):
-            raise KinetreeError(
-                f"{parameters!r} is no parameter: name some, such as Inertial('link7')"
-            )
+        parameters = members("parameters", parameters, Parameter, PARAMETERS)
         if not parameters:
-            raise KinetreeError("no parameter is given: name some, such as Inertial('link7')")
-        for parameter in parameters:
-            if not isinstance(parameter, Parameter):
-                raise KinetreeError(
-                    f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and "
-                    "Placement(joint) are"
-                )
+            raise KinetreeError(f"no parameter is given: {PARAMETERS} is expected")
         self._kernels = Kernels(model, parameters)
         self.model = model
         self.parameters = np.array([x for part in parameters for x in part.nominal(model)])

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kinetree import kinds
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.kinds import mapping
 from kinetree.model.parameters import Parameter
 from kinetree.robot import uses
+from kinetree.robot.checks import count
 from kinetree.robot.core import Core
 from kinetree.typing import Array, ArrayLike, External, Outs, StepMethod
 
@@ -34,7 +37,13 @@ class Simulated(Core):
             lengths: of the arguments, by name, in order; None for one number.
             name: for messages; by default the function's.
         """
-        return self._kernels.custom(name or function.__name__, function, lengths)
+        called = kinds.function("function", function)
+        label = kinds.text("name", name) or getattr(called, "__name__", "function")
+        sizes = {
+            kinds.text("lengths", key): None if n is None else count(f"lengths: {key}", n, 0)
+            for key, n in kinds.instance("lengths", lengths, Mapping, "numbers by name").items()
+        }
+        return self._kernels.custom(label, called, sizes)
 
     def step(
         self,
@@ -108,7 +117,8 @@ class Simulated(Core):
             NaN from there on, a SimulationWarning says which and when, and others are not affected.
         """
         settings = uses.FixedSteps(dt=dt, method=method, limits=limits, record=record, every=every)
-        values = uses.InitialValues(q0=q0, v0=v0, p=p, inputs=inputs, parameters=parameters or {})
+        numbers = mapping("parameters", parameters, "arrays by parameters of the model")
+        values = uses.InitialValues(q0=q0, v0=v0, p=p, inputs=inputs, parameters=numbers)
         return uses.fixed(
             self,  # type: ignore[arg-type]
             self._memo,

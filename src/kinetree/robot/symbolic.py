@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from kinetree._optional import optional
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
 from kinetree.quantities.settings import checked
@@ -82,7 +82,7 @@ class ClosedForm(NamedTuple):
         import sympy
         from sympy.utilities.iterables import numbered_symbols
 
-        if language not in LANGUAGES:
+        if not among(language, LANGUAGES):
             raise unknown("language", language, LANGUAGES, "ClosedForm.source")
         printer = getattr(sympy, LANGUAGES[language])
         first = 1 if language in ("fortran", "julia", "matlab") else 0

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
+from kinetree.kinds import instance, texts
 from kinetree.model.model import WORLD
-from kinetree.robot import Robot
-from kinetree.robot.checks import real_array
+from kinetree.robot import Robot, checks
+from kinetree.robot.checks import finite_state, real_array
+from kinetree.robot.core import check_robot
 from kinetree.simulate.figures import new_figure
 from kinetree.typing import Array, ArrayLike
 
@@ -41,6 +43,10 @@ def trajectory(
     Returns:
         Matplotlib's figure.
     """
+    check_robot(robot)
+    names = texts("names", names)
+    if not names:
+        raise KinetreeError("names is empty: the name of one array or more is expected")
     limits = robot.limits
     rows = {
         "q": (robot.labels.q, "q, rad or m", (limits.lower, limits.upper)),
@@ -48,7 +54,7 @@ def trajectory(
         "tau": (robot.labels.v, "τ, N m or N", (-limits.effort, limits.effort)),
     }
     for name in names:
-        if name not in rows:
+        if not among(name, rows):
             raise unknown("array", name, rows, "kinetree.plot.trajectory")
     times = _array(motion, "times", 1)
     figure = new_figure(8.0, 0.6 + 2.2 * len(names))
@@ -71,6 +77,7 @@ def energy(robot: Robot, motion: Mapping[str, ArrayLike]) -> Any:
     Returns:
         Matplotlib's figure.
     """
+    check_robot(robot)
     times, q, v = _array(motion, "times", 1), _array(motion, "q", 2), _array(motion, "v", 2)
     kinetic, potential = robot.kinetic_energy(q, v), robot.potential_energy(q)
     figure = new_figure(8.0, 3.4)
@@ -105,9 +112,12 @@ def torque_map(
     Returns:
         Matplotlib's figure.
     """
+    check_robot(robot)
+    count = checks.count("count", count)
+    joints = _two(joints)
     x, y = (_index(robot.labels.q, "coordinate", name, robot) for name in joints)
     which = _index(robot.labels.v, "velocity", torque, robot)
-    at = robot.neutral() if q is None else real_array("q", q)
+    at = robot.neutral() if q is None else finite_state("q", q, robot.nq)
     ranges = [_range(robot, k, count) for k in (x, y)]
     states = np.tile(at, (count, count, 1))
     states[..., x], states[..., y] = np.meshgrid(*ranges)
@@ -137,6 +147,7 @@ def sparsity(robot: Robot) -> Any:
     Returns:
         Matplotlib's figure.
     """
+    check_robot(robot)
     figure = new_figure(9.0, 4.6)
     panels = figure.subplots(1, 2)
     for panel, name, title in zip(
@@ -162,6 +173,7 @@ def tree(robot: Robot) -> Any:
     Returns:
         Matplotlib's figure.
     """
+    check_robot(robot)
     bodies = robot.model.bodies
     places = _layout([body.parent for body in bodies])
     depth = max((x for x, _ in places.values()), default=0)
@@ -234,7 +246,7 @@ def _legend(figure: Any, panel: Any, count: int) -> None:
 
 def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
     """An array of a motion of one robot."""
-    if name not in motion:
+    if not among(name, instance("motion", motion, Mapping, "a simulation, or arrays by name")):
         raise unknown("array", name, list(motion), "the motion")
     array = real_array(name, motion[name])
     if array.ndim != axes:
@@ -245,8 +257,15 @@ def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
     return array
 
 
+def _two(joints: Any) -> tuple[str, str]:
+    names = texts("joints", joints)
+    if len(names) != 2:
+        raise KinetreeError(f"joints: the names of two coordinates are expected, got {joints!r}")
+    return names[0], names[1]
+
+
 def _index(names: Sequence[str], kind: str, name: str, robot: Robot) -> int:
-    if name not in names:
+    if not among(name, names):
         raise unknown(kind, name, names, f"robot {robot.name!r}")
     return names.index(name)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.errors import KinetreeError, ShapeError
-from kinetree.model.arguments import given_number
+from kinetree.errors import KinetreeError, ShapeError, among, unknown
+from kinetree.kinds import instance, members
+from kinetree.robot.checks import finite_array, number
 from kinetree.robot.memo import Memo
 from kinetree.simulate.closed_loop import ClosedLoop, Controlled, LoopSettings, closed_loop
 from kinetree.simulate.records import records
@@ -23,6 +23,10 @@ from kinetree.typing import Array, ArrayLike
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
+LONGEST = 1e9
+"""Seconds, thirty years: beyond, steps of time are lost by rounding."""
+METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+"""Those of `solve_ivp`."""
 Event = Callable[[float, Array, Array], float]
 """A function of (t, q, v) whose zeros are found; its `terminal` and `direction` are SciPy's."""
 
@@ -54,8 +58,12 @@ def adaptive(
         memo, values: as in `fixed.fixed`.
     """
     start = Start(robot, controller, values)
-    _check(start, settings, time)
-    wanted = records(robot, settings.record, controller)
+    if start.batch:
+        raise ShapeError(
+            f"simulate_adaptive takes one state; q0 and v0 (and p) make a batch of {start.batch}"
+        )
+    duration = _duration(time)
+    settings = _checked(settings, duration)
     loop = closed_loop(
         robot,
         memo,
@@ -64,24 +72,45 @@ def adaptive(
             inputs=start.count,
             memory=len(start.memory),
             limits=settings.limits,
-            records=wanted,
+            records=records(robot, settings.record, controller),
         ),
     )
-    return _Integration(loop, start).run(settings, float(time))
+    return _Integration(loop, start).run(settings, duration)
 
 
-def _check(start: Start, settings: AdaptiveSteps, time: float) -> None:
-    """Refuse what cannot be integrated with steps of any length."""
-    if start.batch:
-        raise ShapeError(f"simulate_adaptive takes one state; a batch of {start.batch} was given")
-    if not 0.0 < float(time) < math.inf:
-        raise KinetreeError(f"time={time!r}: a number of seconds larger than zero is expected")
-    if not given_number("tolerance", settings.tolerance) > 0.0:
-        raise KinetreeError(
-            f"tolerance={settings.tolerance!r}: a number larger than zero is expected"
-        )
-    if settings.limits.stops == "clamp":
+def _checked(settings: AdaptiveSteps, duration: float) -> AdaptiveSteps:
+    """The settings, if they have a meaning for a simulation that lasts so long, s."""
+    if not among(settings.method, METHODS):
+        raise unknown("method", settings.method, METHODS, "simulate_adaptive")
+    stops = instance("limits", settings.limits, Enforcement, "a kinetree.Enforcement").stops
+    if stops == "clamp":
         raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
+    return replace(
+        settings,
+        tolerance=number("tolerance", settings.tolerance, above=0.0),
+        times=None if settings.times is None else _times(settings.times, duration),
+        events=members("events", settings.events, Callable, "a list of functions (t, q, v)"),
+    )
+
+
+def _duration(time: Any) -> float:
+    """How long a simulation lasts, s."""
+    duration = number("time", time, above=0.0)
+    if duration > LONGEST:
+        raise KinetreeError(f"time must be at most {LONGEST:g} s, got {time!r:.200}")
+    return duration
+
+
+def _times(given: ArrayLike, duration: float) -> Array:
+    """The times at which a motion is given."""
+    times = finite_array("times", given, None)
+    inside = times.ndim == 1 and times.size > 0 and (np.diff(times) > 0.0).all()
+    if not inside or times[0] < 0.0 or times[-1] > duration:
+        raise ShapeError(
+            f"times must be increasing numbers of seconds from 0 to time={duration:g}, (n,), got "
+            f"{given!r:.200}"
+        )
+    return times
 
 
 class _Integration:
@@ -119,17 +148,17 @@ class _Integration:
                 setattr(of_state, name, getattr(event, name))
         return of_state
 
-    def run(self, settings: AdaptiveSteps, time: float) -> Simulation:
+    def run(self, settings: AdaptiveSteps, duration: float) -> Simulation:
         """Integrate, and record."""
         from scipy.integrate import solve_ivp  # takes time to import
 
-        start, times = self.start, settings.times
+        start = self.start
         solved = solve_ivp(
             self.rates,
-            (0.0, time),
+            (0.0, duration),
             np.concatenate([start.q[0], start.v[0], start.memory]),
             method=settings.method,
-            t_eval=None if times is None else np.asarray(times, float),
+            t_eval=settings.times,
             rtol=settings.tolerance,
             atol=settings.tolerance,
             dense_output=True,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from kinetree import kinds
 from kinetree._optional import optional
 from kinetree.errors import KinetreeError
+from kinetree.files.atomic import complete
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -27,9 +29,11 @@ def save_figure(figure: Any, path: str | Path) -> None:
         figure: of Matplotlib.
         path: of the file; its ending says the format.
     """
+    file = kinds.path("path", path)
     known = figure.canvas.get_supported_filetypes()
-    if Path(path).suffix[1:].lower() not in known:
+    if file.suffix[1:].lower() not in known:
         raise KinetreeError(
             f"{path}: the name of a picture ends with its format: {', '.join(sorted(known))}"
         )
-    figure.savefig(path)
+    with complete(file) as temporary:
+        figure.savefig(temporary)

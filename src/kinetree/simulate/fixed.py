@@ -10,7 +10,9 @@ import numpy as np
 
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
+from kinetree.kinds import flag, members
 from kinetree.model.parameters import Parameter
+from kinetree.robot.checks import count, number
 from kinetree.robot.memo import Memo
 from kinetree.simulate.closed_loop import Controlled, LoopSettings, closed_loop
 from kinetree.simulate.records import records
@@ -89,24 +91,28 @@ def compiled(
     Arguments:
         memo: as in `fixed`.
     """
-    if steps < 0 or steps != int(steps):
-        raise KinetreeError(f"steps={steps!r}: a whole number of steps is expected")
-    steps_of(steps * settings.dt, settings.dt)
+    steps, dt = count("steps", steps, 0), number("dt", settings.dt, above=0.0)
+    if not steps * dt < LONGEST:
+        raise KinetreeError(
+            f"steps={steps} of dt={settings.dt!r}: a finite number of seconds is expected"
+        )
     check_every(settings.every, steps)
+    own = len(getattr(controller, "p", ()))
+    wanted = members("parameters", parameters, Parameter, "a list of a model's parameters")
     loop = closed_loop(
         robot,
         memo,
         LoopSettings(
             controller=controller,
-            inputs=len(getattr(controller, "p", ())) if inputs is None else inputs,
+            inputs=own if inputs is None else count("inputs", inputs, 0),
             memory=len(getattr(controller, "memory", ())),
             method=settings.method,
             limits=settings.limits,
             records=records(robot, settings.record, controller),
-            parameters=tuple(parameters),
+            parameters=wanted,
         ),
     )
-    return Rollout(robot, loop, int(steps), float(settings.dt), settings.every, series)
+    return Rollout(robot, loop, steps, dt, settings.every, flag("series", series))
 
 
 def check_every(every: Any, steps: int) -> None:

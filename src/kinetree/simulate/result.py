@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, TableError, unknown
+from kinetree import kinds
+from kinetree._optional import optional
+from kinetree.errors import KinetreeError, TableError, among, unknown
 from kinetree.files.atomic import complete
 from kinetree.files.npz import read_npz
 from kinetree.files.parquet import ParquetFile, parquet
@@ -51,7 +53,7 @@ class Simulation(Mapping[str, Array]):
         self.solution, self.events = solution, tuple(events)
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._arrays:
+        if not among(name, self._arrays):
             raise unknown("record", name, self._arrays, "this simulation")
         return self._arrays[name]
 
@@ -73,7 +75,7 @@ class Simulation(Mapping[str, Array]):
         Arguments:
             path: ends with .npz or .parquet; the latter needs the extra `files`.
         """
-        path = _checked(Path(path))
+        path = _checked(path)
         if path.suffix == ".npz":
             arrays: dict[str, Any] = {"diverged": self.diverged, **self._arrays}
             with complete(path) as temporary:
@@ -90,7 +92,7 @@ class Simulation(Mapping[str, Array]):
         Arguments:
             path: the file, .npz or .parquet.
         """
-        path = _checked(Path(path))
+        path = _checked(path)
         if path.suffix == ".npz":
             arrays = read_npz(path, (*STATES, "diverged"))
         else:
@@ -103,7 +105,7 @@ class Simulation(Mapping[str, Array]):
     def _table(self) -> Any:
         """One row a time and environment, one column a number."""
         parquet()
-        import pyarrow
+        pyarrow = optional("pyarrow", "a Parquet file", "or save as .npz")
 
         batch, count = self.q.shape[:-2], len(self.times)
         environments = int(np.prod(batch, dtype=int))
@@ -133,6 +135,9 @@ class Simulation(Mapping[str, Array]):
         Returns:
             Matplotlib's figure.
         """
+        names = kinds.texts("names", names)
+        if not names:
+            raise KinetreeError("names is empty: the name of one array or more is expected")
         figure = new_figure(7.0, 1.0 + 2.0 * len(names))
         panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         axes = self.q.ndim - 2
@@ -147,7 +152,8 @@ class Simulation(Mapping[str, Array]):
         return figure
 
 
-def _checked(path: Path) -> Path:
+def _checked(given: str | Path) -> Path:
+    path = kinds.path("path", given)
     if path.suffix not in FORMATS:
         raise KinetreeError(f"{path}: a name that ends with {' or '.join(FORMATS)} is expected")
     return path

@@ -11,7 +11,8 @@ import numpy as np
 from kinetree.compiler.runtime.arrays import plain_array
 from kinetree.compiler.runtime.foreign import array_module, on_host
 from kinetree.compiler.runtime.time_loop import TimeLoop
-from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, unknown
+from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, among, unknown
+from kinetree.kinds import mapping, optional_function
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.start import InitialValues, Start
@@ -69,8 +70,23 @@ class Rollout:
 
     def _start(self, q0: ArrayLike, v0: ArrayLike, p: ArrayLike | None, parameters: Any) -> Start:
         one, many = (None, p) if self.series else (p, None)
-        values = InitialValues(q0=q0, v0=v0, p=one, inputs=many, parameters=parameters or {})
-        return Start(self.robot, self.loop.controller, values, self.steps)
+        numbers = mapping("parameters", parameters, "arrays by parameters of the model")
+        values = InitialValues(q0=q0, v0=v0, p=one, inputs=many, parameters=numbers)
+        start = Start(self.robot, self.loop.controller, values, self.steps)
+        self._check_counts(start, tuple(numbers))
+        return start
+
+    def _check_counts(self, start: Start, parameters: tuple[Any, ...]) -> None:
+        """Refuse inputs and parameters that the rollout was not compiled for."""
+        expected = self.loop.lengths.get("p", 0)
+        if start.count != expected:
+            raise ShapeError(f"p has {start.count} numbers; this rollout takes {expected}")
+        if parameters != self.loop.parameters:
+            wanted = ", ".join(map(repr, self.loop.parameters)) or "none"
+            raise KinetreeError(
+                f"parameters are {', '.join(map(repr, parameters)) or 'none'}; this rollout "
+                f"takes {wanted}"
+            )
 
     # forward
 
@@ -87,6 +103,7 @@ class Rollout:
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
         """The motion from where a simulation starts."""
         n, times = start.count_of_systems, self.steps // self.every + 1
+        optional_function("progress", progress)
         arrays: dict[str, Array] = {
             name: start.empty((n, times, *shape)) for name, shape in self._recorded().items()
         }
@@ -325,7 +342,7 @@ def _check_names(what: str, given: Any, known: Sequence[str]) -> None:
             f"{{{known[0]!r}: ...}}"
         )
     for name in given:
-        if name not in known:
+        if not among(name, known):
             raise unknown("entry", name, known, what)
 
 

@@ -61,7 +61,8 @@ class Start:
         p = self._controller_inputs(controller, values, steps)
         self.count = p.shape[-1]
         p_axes = 2 if self.changes else 1
-        shapes = {"q0": q.shape[:-1], "v0": v.shape[:-1], "p": p.shape[:-p_axes]}
+        name = "inputs" if self.changes else "p"
+        shapes = {"q0": q.shape[:-1], "v0": v.shape[:-1], name: p.shape[:-p_axes]}
         self.batch = _common_batch(shapes, [x.shape[:-1] for x in numbers])
         self.count_of_systems = int(np.prod(self.batch, dtype=int))
         self.q, self.v = (self._spread(x, 1) for x in (q, v))
@@ -81,7 +82,7 @@ class Start:
             plain_array(name, chosen) if self.xp is np else chosen, self.dtype
         )
         if not p.ndim:
-            raise ShapeError(f"p is one number, {chosen!r}; an array (..., np) is expected")
+            raise ShapeError(f"{name} is one number, {chosen!r}; an array (..., np) is expected")
         if self.changes and (p.ndim < 2 or p.shape[-2] != steps):
             raise ShapeError(
                 f"inputs has shape {p.shape}; (..., {steps}, np) is expected, p of each step"
@@ -160,8 +161,8 @@ def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
         raise KinetreeError(
-            f"{parameter!r} is no parameter: Inertial(body), Payload(frame) and Placement(joint) "
-            "are"
+            f"parameters: {parameter!r} is none: Inertial(body), Payload(frame) and "
+            "Placement(joint) are"
         )
     return _array(repr(parameter), given, len(parameter.nominal(robot.model)), xp)
 

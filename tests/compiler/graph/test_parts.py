@@ -3,11 +3,13 @@
 import itertools
 
 import numpy as np
+import pytest
 
 import kinetree as kt
-from kinetree.compiler.graph import interpret, trace
+from kinetree.compiler.graph import interpret, trace, verify
 from kinetree.compiler.graph.parts import split
 from kinetree.scalar import LEAVES
+from tests.mixed_robots import turret
 from tests.tolerances import relative_error
 
 
@@ -72,3 +74,12 @@ def test_a_long_program_is_cut_and_hands_values_on():
 def test_results_that_are_arguments_or_numbers_belong_to_a_part():
     program = trace("easy", lambda x: {"y": [x[1], 2.0, x[0]]}, {"x": (2,)})
     assert len(check(program, 10).parts) == 1
+
+
+@pytest.mark.parametrize("limit", [300, 1000, 3000])
+def test_truth_values_are_compared_again_instead_of_being_handed_on(limit):
+    program = turret().kernel("inverse_dynamics_weighted_second_derivatives").program
+    parts = check(program, limit)
+    assert parts.between
+    for part in parts.parts:
+        verify(part.program)

@@ -171,6 +171,7 @@ def test_numbers_go_where_the_tensors_are_and_other_devices_are_refused(torch):
         robot.inverse_dynamics(q, v.cpu(), a)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
 def test_torch_func_and_compile_take_tensors_on_a_gpu(torch):
     robot = ROBOTS["turret"]()
     q = cuda_tensors(torch, robot)[0]

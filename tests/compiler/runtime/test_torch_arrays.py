@@ -169,10 +169,11 @@ def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
                 class Device(contextlib.nullcontext):
                     pass
 
-                class ExternalStream(contextlib.nullcontext):
-                    def __init__(self, pointer, index):
-                        super().__init__()
-                        streams.append(pointer)
+                class Stream(contextlib.nullcontext):
+                    @classmethod
+                    def from_external(cls, stream):
+                        streams.append(stream.__cuda_stream__())
+                        return cls()
 
             from_dlpack = staticmethod(lambda tensor: tensor.numpy())
 
@@ -187,7 +188,7 @@ def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
     q, v, _ = state
     made = torch_arrays._empty(kernel, (q, v))
     torch_arrays._launch(kernel, (q, v), made)
-    assert streams == [123]
+    assert streams == [(0, 123)]
     for got, wanted in zip(made, kernel(q, v), strict=True):
         assert torch.equal(got, wanted)
 

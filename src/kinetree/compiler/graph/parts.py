@@ -9,13 +9,13 @@ that cross it from arrays that the parts in front of it write.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.compiler.graph.inline import inline
 from kinetree.compiler.graph.program import Input, Node, Output, Program, size
-from kinetree.scalar import LEAVES
+from kinetree.scalar import LEAVES, TRUTHS
 
 WASTE = 1.7
 """How many times the operations of a component its groups may have before it is cut."""
@@ -165,9 +165,20 @@ class _Splitter:
         first, stop = (int(len(order) * fraction) for fraction in MIDDLE)
         time = min(range(first, max(stop, first + 1)), key=lambda k: alive[k])
         front = set(order[: time + 1])
-        crossing = sorted(n for n in front if n in results or last.get(n, n) not in front)
+        used_behind = [n for n in front if n in results or last.get(n, n) not in front]
+        numbers = {m for n in used_behind for m in self._numbers(n)}
+        crossing = sorted(n for n in numbers if union >> n & 1)
         self.split([Row((n,), None) for n in crossing], known)
         self.split(rows, known | frozenset(crossing))
+
+    def _numbers(self, n: int) -> Iterator[int]:
+        """A node that is a number; of a truth value, which no array holds, what it compares."""
+        node = self.program.nodes[n]
+        if node.op in TRUTHS:
+            for a in node.args:
+                yield from self._numbers(a)
+        else:
+            yield n
 
     def _part(self, rows: Sequence[Row], known: Collection[int]) -> None:
         """One part, whose results are rows of outputs and an array for others to read."""

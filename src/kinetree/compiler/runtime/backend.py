@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from kinetree.compiler.graph import Program
 from kinetree.compiler.runtime.forks import forkable_lock
 from kinetree.compiler.runtime.interface import Interface
-from kinetree.errors import BackendWarning, unknown
+from kinetree.errors import BackendWarning, among, unknown
 
 COMPILING = forkable_lock()
 """Held while code is made or loaded: LLVM's context is not for several threads at once."""
@@ -58,7 +58,7 @@ BACKENDS = ("cpu", "interpreter")
 def backend() -> Backend:
     """The back end for NumPy's arrays."""
     wanted = os.environ.get("KINETREE_BACKEND", "cpu")
-    if wanted not in BACKENDS:
+    if not among(wanted, BACKENDS):
         raise unknown("back end", wanted, BACKENDS, "KINETREE_BACKEND")
     reason = "KINETREE_BACKEND=interpreter"
     if wanted == "cpu":

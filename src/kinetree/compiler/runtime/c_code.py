@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree import kinds
 from kinetree.compiler.emit import c, c_project
 from kinetree.compiler.emit.c_names import identifier, is_function_name
 from kinetree.compiler.graph import Program, interpret
@@ -69,7 +70,7 @@ class CCode:
         Returns:
             Their paths.
         """
-        where = Path(folder)
+        where = kinds.path("folder", folder)
         where.mkdir(parents=True, exist_ok=True)
         for file, text in self.files.items():
             (where / file).write_text(text, encoding="utf-8")
@@ -178,7 +179,7 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
         kind: "double" or "float".
         description: for the comment of the header.
     """
-    function = name or identifier(program.name)
+    function = kinds.text("name", name) or identifier(program.name)
     if not is_function_name(function):
         raise KinetreeError(
             f"name={name!r} cannot name a C function: letters, digits and _ are expected, a letter "

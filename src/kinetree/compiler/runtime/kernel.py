@@ -34,7 +34,8 @@ from kinetree.compiler.runtime.foreign import foreign_module, foreign_name
 from kinetree.compiler.runtime.interface import Description, Interface
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.compiler.runtime.patience import patience
-from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, unknown
+from kinetree.errors import MissingExtraError, ShapeError, UnknownNameError, among, unknown
+from kinetree.kinds import texts
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.c_code import CCode
@@ -258,11 +259,11 @@ class Kernel:
         valid = [name for name, _ in self.interface.inputs]
         if wrt is None:
             return tuple(valid)
-        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        names = (wrt,) if isinstance(wrt, str) else texts("wrt", wrt)
         if not names:
             raise UnknownNameError(f"{self.name}: wrt names no argument; valid are {valid}")
         for name in names:
-            if name not in valid:
+            if not among(name, valid):
                 raise unknown("argument", name, valid, self.name)
         return names
 
@@ -311,7 +312,7 @@ class Kernel:
                 this processor: one body for a single state and one for a vector of states.
             dtype: of all its numbers, float64 or float32.
         """
-        if target not in TARGETS:
+        if not among(target, TARGETS):
             raise unknown("target", target, TARGETS, "Kernel.source")
         if target == "c":
             return self.c_code(dtype).source

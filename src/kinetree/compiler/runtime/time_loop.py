@@ -16,7 +16,7 @@ from kinetree.compiler.graph.program import size
 from kinetree.compiler.native.layout import Plan
 from kinetree.compiler.runtime.foreign import array_module
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import KinetreeError, ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, among, unknown
 
 PIECE = 256
 """Systems that are run together at least, however long that takes."""
@@ -85,7 +85,7 @@ class TimeLoop:
             backwards: whether series and records run from the last step to the first.
         """
         for name in record:
-            if name not in self._recordable:
+            if not among(name, self._recordable):
                 raise unknown("record", name, self._recordable, self.kernel.name)
         kind = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arguments) else float)
         if array_module(arguments[0]) is not np:

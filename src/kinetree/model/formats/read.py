@@ -19,7 +19,7 @@ BVH = b"HIERARCHY"
 def read_description(
     source: str | os.PathLike[str],
     mimic: bool = True,
-    folder: str | os.PathLike[str] | None = None,
+    folder: Path | None = None,
 ) -> Description:
     """The description in a robot file, or in the text of one."""
     file = source_name(source)
@@ -36,9 +36,9 @@ def read_description(
     if document.tag == "mujoco":
         from kinetree.model.formats.mjcf import read_mjcf  # rarely needed, and importing takes time
 
-        around = around if folder is None else Path(folder)
+        around = around if folder is None else folder
         return _located(read_mjcf(document, around, mimic), around)
-    return _located(read_urdf(document, mimic), around if folder is None else Path(folder))
+    return _located(read_urdf(document, mimic), around if folder is None else folder)
 
 
 def _located(description: Description, folder: Path | None) -> Description:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from kinetree import kinds
 from kinetree.errors import ModelError
+from kinetree.files.atomic import complete
 from kinetree.model.formats.write_mjcf import write_mjcf
 from kinetree.model.formats.write_urdf import write_urdf
 from kinetree.model.model import Model
@@ -15,12 +16,12 @@ WRITERS = {".urdf": write_urdf, ".xml": write_mjcf, ".mjcf": write_mjcf}
 
 def save_model(model: Model, file: str | os.PathLike[str]) -> None:
     """Write a model to a file: URDF if its name ends in .urdf, MJCF if in .xml or .mjcf."""
-    if not isinstance(file, (str, os.PathLike)):
-        raise ModelError(f"file={file!r}: the name of a file is expected")
-    path = Path(file)
+    path = kinds.path("file", file)
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise ModelError(
             f"{path}: the name must say which kind of file to write: .urdf, or .xml for MJCF"
         )
-    path.write_text(writer(model), encoding="utf-8")
+    text = writer(model)
+    with complete(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms import coordinates as algorithms
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
+from kinetree.kinds import function
 from kinetree.quantities.kernels import Kernels
+from kinetree.robot import checks
 from kinetree.typing import Array, ArrayLike, Out
 
 Chart = Callable[[Sequence[Any]], Sequence[Any]]
@@ -36,15 +37,13 @@ class InCoordinates:
                 f"robot {model.name!r} has {model.nq} coordinates and {model.nv} velocities: other "
                 "coordinates need velocities that are rates; robot.rechart('exponential') has them"
             )
-        if not isinstance(count, Integral) or count < 1:
-            raise KinetreeError(f"count={count!r}: how many coordinates y has is expected")
         self._kernels: Kernels = kernels
-        self._chart: Chart = chart
-        self.count: int = int(count)
+        self._chart: Chart = function("chart", chart)
+        self.count: int = checks.count("count", count)
         (given,) = self._joint.interface.outputs[0][1]  # traced: it may be undefined somewhere
         if given != model.nq:
             raise KinetreeError(
-                f"the function gives {given} coordinates; robot {model.name!r} has {model.nq}"
+                f"chart gives {given} coordinates; robot {model.name!r} has {model.nq}"
             )
 
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:

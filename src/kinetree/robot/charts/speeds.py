@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 from kinetree.algorithms import FACTORIZATIONS
 from kinetree.algorithms import speeds as algorithms
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
+from kinetree.kinds import function
 from kinetree.quantities.kernels import Kernels
+from kinetree.robot import checks
 from kinetree.typing import Array, ArrayLike, Out
 
 Speeds = Callable[[Sequence[Any]], Sequence[Sequence[Any]]]
@@ -25,20 +26,20 @@ class InSpeeds:
     """
 
     def __init__(self, kernels: Kernels, A: Speeds, count: int) -> None:
-        if not isinstance(count, Integral) or not 1 <= count <= kernels.model.nv:
+        if checks.count("count", count) > kernels.model.nv:
             raise KinetreeError(
                 f"count={count!r}: how many speeds there are is expected, at most "
                 f"{kernels.model.nv}, the velocities of robot {kernels.model.name!r}"
             )
         self._kernels: Kernels = kernels
-        self._A: Speeds = A
-        self.count: int = int(count)
+        self._A: Speeds = function("A", A)
+        self.count: int = checks.count("count", count)
         self._made: dict[str, Kernel] = {}
         shape = self._kernel("matrix", lambda model, q: _rows(A(q)), "q").interface.outputs[0][1]
         if shape != (kernels.model.nv, self.count):
             raise KinetreeError(
-                f"the function gives a matrix of shape {shape}; {(kernels.model.nv, self.count)} "
-                "is expected, a row for each velocity and a column for each speed"
+                f"A gives a matrix of shape {shape}; {(kernels.model.nv, self.count)} "
+                "is expected, a row for each velocity and a column for each of count speeds"
             )
 
     def _kernel(self, name: str, algorithm: Any, *arguments: str) -> Kernel:
@@ -73,7 +74,7 @@ class InSpeeds:
             factorization: of C, "christoffel" or "spatial".
             out: an array to write into.
         """
-        if factorization not in FACTORIZATIONS:
+        if not among(factorization, FACTORIZATIONS):
             raise unknown("factorization", factorization, FACTORIZATIONS, "coriolis_matrix")
         algorithm = partial(algorithms.coriolis_in_speeds, self._A, factorization)
         return self._kernel(f"coriolis_{factorization}", algorithm, "q", "nu")(q, nu, out=out)

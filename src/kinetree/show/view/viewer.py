@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree._optional import optional
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.robot import Robot
 from kinetree.robot.checks import count, finite_state, number
 from kinetree.show.view.markdown import literal
@@ -119,7 +119,7 @@ class Viewer:
             name: "surfaces", "frames", "axes", "centers", "ellipsoids" or "torques".
             visible: whether it is shown.
         """
-        if name not in self._layers:
+        if not among(name, self._layers):
             raise unknown("layer", name, LAYERS, "the viewer")
         self._layers[name].value = visible
 
@@ -129,7 +129,7 @@ class Viewer:
         Arguments:
             link: the name of a body.
         """
-        if link not in self.robot.bodies:
+        if not among(link, self.robot.bodies):
             raise unknown("link", link, self.robot.bodies, f"robot {self.robot.name!r}")
         with self._lock:
             self._selected = link

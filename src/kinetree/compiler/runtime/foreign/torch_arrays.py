@@ -155,10 +155,28 @@ def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
     """Compute on a GPU into the memory of given tensors, on PyTorch's current stream."""
     gpu = foreign_module("cupy_arrays")
     cupy, index = gpu.cupy, tensors[0].device.index
-    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(index).cuda_stream, index)
-    with cupy.cuda.Device(index), stream:
+    with cupy.cuda.Device(index), _current_stream(cupy, index):
         given, results = ([cupy.from_dlpack(t.detach()) for t in x] for x in (tensors, out))
         gpu.call(kernel, given, tuple(results))
+
+
+class _StreamHandle:
+    """A stream by its address, in the CUDA stream protocol."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._address  # the protocol's version, the stream
+
+
+def _current_stream(cupy: Any, index: int) -> Any:
+    """PyTorch's current stream on a device, as CuPy's."""
+    address = torch.cuda.current_stream(index).cuda_stream
+    adopt = getattr(cupy.cuda.Stream, "from_external", None)
+    if adopt is None:  # before CuPy 14
+        return cupy.cuda.ExternalStream(address, index)
+    return adopt(_StreamHandle(address))
 
 
 def _gradients(
