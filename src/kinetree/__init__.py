@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
     from kinetree.compiler.runtime.memory import release_memory
     from kinetree.motion import Hold, Motion, Transition
+    from kinetree.robot.pose_maps import pose_exp, pose_log
     from kinetree.show import plot
     from kinetree.simulate.result import Simulation
 
@@ -56,6 +57,8 @@ __all__ = [
     "load",
     "motion",
     "plot",
+    "pose_exp",
+    "pose_log",
     "read_bvh",
     "release_memory",
     "robots",
@@ -76,6 +79,8 @@ LAZY = {
     "identify": "",
     "motion": "",
     "plot": "kinetree.show",
+    "pose_exp": "kinetree.robot.pose_maps",
+    "pose_log": "kinetree.robot.pose_maps",
     "read_bvh": "kinetree.capture",
     "release_memory": "kinetree.compiler.runtime.memory",
     "set_threads": "kinetree.compiler.runtime.cpu.threads",

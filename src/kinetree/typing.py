@@ -31,6 +31,7 @@ __all__ = [
     "MassMatrixMethod",
     "Out",
     "Outs",
+    "Rows",
     "StepMethod",
 ]
 
@@ -57,6 +58,8 @@ Axes = Literal[
 """In which axes and at which point something is expressed; Pinocchio's words are taken, too."""
 AccelerationKind = Literal["classical", "spatial"]
 About = Literal["center", "world"]
+Rows = Literal["pose", "position"]
+"""What of a frame counts: all six rows of its Jacobian, or the three of its position."""
 InverseDynamicsMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain"]
 CoriolisForcesMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain", "lagrange"]
 MassMatrixMethod = Literal["auto", "crba", "rnea", "lagrange"]

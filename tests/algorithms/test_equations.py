@@ -34,6 +34,7 @@ SOURCES = {
     "Atkeson": set(),
     "Gautier & W. Khalil": set(),
     "Slotine & W. Li": set(),
+    "Khatib": set(),
 }
 CITED = re.compile(r"eq\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 IN_COMMENT = re.compile(r"#.*?\((\d+(?:\.\d+)?)\)")

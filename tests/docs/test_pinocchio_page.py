@@ -54,6 +54,7 @@ def names(request, tmp_path_factory) -> dict:
     data = model.createData()
     return {
         "pin": pin,
+        "kt": kt,
         "model": model,
         "data": data,
         "fext": fext,

@@ -58,7 +58,7 @@ def test_controls_stay_within_their_bounds():
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("bound", [np.inf, 0.5])
 def test_the_compiled_backward_pass_is_the_one_of_arrays(bound, gaps):
-    from kinetree.motion.ilqr import backward
+    from kinetree.motion.backward import backward
 
     costs = quadratic_cost(POLE, GOAL, 10.0, 0.1, 1e-3)
     reach = POLE.optimal_control(*costs, steps=30, dt=0.02, lower=-bound, upper=bound)
@@ -75,7 +75,7 @@ def test_the_compiled_backward_pass_is_the_one_of_arrays(bound, gaps):
 
 def test_the_compiled_backward_pass_takes_matrices_of_any_size():
     from kinetree.compiler.runtime.cpu.riccati import riccati
-    from kinetree.motion.ilqr import backward
+    from kinetree.motion.backward import backward
     from kinetree.motion.passes import Expansion
 
     rng = np.random.default_rng(0)

@@ -263,3 +263,14 @@ def test_random_configurations_lie_within_limits_of_any_kind(kind, limits, low, 
     q = kt.Robot(replace(model, bodies=(body,))).random(0, 1000)
     assert ((low <= q) & (q <= high)).all()
     assert np.ptp(q) >= 0.9 * (high - low) or not np.isfinite(high - low)
+
+
+def test_the_ancestors_of_a_body_lead_to_the_root():
+    robot = kt.robots.quadruped()
+    thigh = ("hind_right_thigh", "hind_right_hip", "trunk")
+    assert robot.ancestors("hind_right_thigh") == thigh
+    assert robot.ancestors("hind_right_foot") == ("hind_right_shank", *thigh)  # a frame of it
+    assert robot.ancestors("trunk") == ("trunk",)
+    assert kt.robots.arm().ancestors(kt.robots.arm().frames[0]) == ()  # stands on the ground
+    with pytest.raises(kt.errors.UnknownNameError, match="hind_right_thigh"):
+        robot.ancestors("hind_right_tigh")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.robot.memo import MOST
 from kinetree.scalar import cos, select
-from kinetree.simulate.closed_loop import KEPT
+from kinetree.simulate.closed_loop import ClosedLoop
 from tests.tolerances import EXACT, relative_error
 
 ARM, PENDULUM = kt.robots.arm(), kt.robots.double_pendulum()
@@ -153,9 +154,9 @@ def test_the_same_controller_is_traced_once():
 
 def test_controllers_made_anew_do_not_fill_the_memory():
     robot = kt.robots.double_pendulum()
-    for _ in range(KEPT + 3):
+    for _ in range(MOST + 1):
         robot.simulate(REST, REST, lambda t, q, v, p: [0.0, 0.0], time=0.01, dt=0.01)
-    assert len(robot._custom_kernels["simulations"]) == KEPT
+    assert robot._memo.count(ClosedLoop) == MOST
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ from kinetree.algorithms.manifold import coordinate_rates, difference, integrate
 from kinetree.algorithms.mass_derivatives import mass_derivatives, mass_inverse_derivatives
 from kinetree.algorithms.minverse import minverse
 from kinetree.algorithms.momentum import POINTS, momentum, momentum_matrix, momentum_rate
+from kinetree.algorithms.operational_space import operational_space_inertia
 from kinetree.algorithms.passivity import momentum_observer, passivity_forces
 from kinetree.algorithms.rate import rate
 from kinetree.algorithms.reference import reference
@@ -125,6 +126,7 @@ __all__ = [
     "momentum_rate",
     "momentum_regressor",
     "normalize",
+    "operational_space_inertia",
     "passivity_forces",
     "passivity_regressor",
     "poses",

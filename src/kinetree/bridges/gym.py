@@ -21,7 +21,7 @@ from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
 from kinetree.robot.checks import count, finite_state, number, real_array
 from kinetree.robot.core import check_robot
-from kinetree.simulate import ClosedLoop
+from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import Array, StepMethod
 
 optional("gymnasium", "an environment for learning")
@@ -73,7 +73,8 @@ class RobotEnv(VectorEnv):
         def drive(t: Any, q: Any, v: Any, p: Any) -> list[Any]:
             return [forces[k] * p[order[k]] if k in forces else 0.0 for k in range(robot.nv)]
 
-        self._loop = ClosedLoop(robot, drive, len(driven), 0, method, limits)
+        settings = LoopSettings(controller=drive, inputs=len(driven), method=method, limits=limits)
+        self._loop = ClosedLoop(robot, settings)
         self.single_action_space = spaces.Box(-1.0, 1.0, (len(driven),), np.float64)
         self._reset_all(np.random.default_rng(0))
         size = self.observe().shape[-1]

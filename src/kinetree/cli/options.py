@@ -20,6 +20,7 @@ SETTINGS = {
     "frame": "Of which frame, for motions of frames.",
     "axes": "In which axes: origin, body or world.",
     "kind": "Which acceleration: classical or spatial.",
+    "rows": "What of a frame counts: its pose or its position.",
     "about": "Momentum about which point: center, origin.",
     "accelerated": "Joints whose acceleration is given, with commas between them.",
     "orientation": "Of links: matrix or quaternion.",

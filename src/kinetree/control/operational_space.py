@@ -4,9 +4,9 @@ Source: O. Khatib, A unified approach for motion and force control of robot mani
 operational space formulation (1987).
 
     symbol    code      meaning
-    L         L         (J M^-1 J^T + c 1)^-1, the operational-space inertia; c keeps it regular
+    L         L         the operational-space inertia of `algorithms.operational_space`
     a*        wanted    K_p e + K_d (V_d - J v) - J' v
-    J_bar     MJ L      M^-1 J^T L, the dynamically consistent inverse of J
+    J_bar               M^-1 J^T L, the dynamically consistent inverse of J
     tau_0     posture   M (K_p0 (q_0 (-) q) - K_d0 v), what the posture wants
 
     tau = J^T L a* + (1 - J^T J_bar^T) tau_0 + bias(q, v)
@@ -18,8 +18,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms import balafoutis_patel, crba, difference, frame_acceleration
-from kinetree.algorithms.dense import dot, inverse_symmetric
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.ltl import elimination_order, factor
+from kinetree.algorithms.operational_space import inertia_along
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, target_of
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
@@ -102,12 +103,7 @@ def _law(
 
     M = crba(model, q)
     H = factor(M, elimination_order(model))
-    MJ = [H.solve(row) for row in J]  # rows of J M^-1
-    A = [
-        [dot(a, b) + (regularization if i == j else 0.0) for j, b in enumerate(J)]
-        for i, a in enumerate(MJ)
-    ]
-    L = inverse_symmetric(A)
+    L = inertia_along(H, J, regularization)
 
     away = difference(model, q, posture)
     pulls = zip(posture_kp, away, posture_kd, v, strict=True)

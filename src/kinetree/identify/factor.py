@@ -38,7 +38,7 @@ ONE_THREAD = 2.5e5
 """Multiplications of a matrix product that OpenBLAS computes in one thread."""
 SMALLEST = 16
 """Rows of the least product."""
-ENOUGH = 4
+ROWS_PER_COLUMN = 4
 """How many times more rows than columns S is made from."""
 
 
@@ -84,7 +84,7 @@ class Factor:
             self.gram = np.zeros_like(self.gram)
         self.rows += len(rows)
         if self.inverse is None:
-            step = ENOUGH * rows.shape[1]
+            step = ROWS_PER_COLUMN * rows.shape[1]
             self.start = triangle(np.concatenate([self.start, rows[:step]]))
             rows = rows[step:]
             if self.rows >= step:

@@ -34,7 +34,7 @@ from kinetree.typing import Array
 
 PIECE = 1024
 """Samples whose regressor is computed at once: it stays in the cache."""
-MANY = 50_000
+PACKED_FROM = 50_000
 """Samples of a log that are worth a kernel for just the columns that they need."""
 HUBER = 1.345
 """Standard deviations beyond which a residual counts less: 95 % as efficient for normal noise."""
@@ -142,7 +142,7 @@ def accumulate(
     count = 0
     for log in each_log(logs):
         count += 1
-        blocks = parameters.block_function(places, packed=len(log) >= MANY)
+        blocks = parameters.block_function(places, packed=len(log) >= PACKED_FROM)
         for start in range(0, len(log), PIECE):
             _add(factors, parameters, blocks, log, slice(start, start + PIECE), weigh)
     if not count:

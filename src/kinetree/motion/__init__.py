@@ -5,10 +5,12 @@ transition.py  the motion of least effort between two states; result.py  what th
 transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
 flat.py        robots in charts whose velocities are rates of coordinates
-terms.py       costs and constraints at an instant; objective.py  their sum over a spline
+terms.py       costs and constraints at an instant; held.py  a held frame as one of them;
+               objective.py  their sum over a spline
 newton.py      Newton's method with band matrices, for many problems at once
 control_problem.py  a step and costs over scalars; costs.py  the usual ones
-ilqr.py        the iterative regulator; passes.py  its two passes, compiled
+ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
+               definition of the first
 sampling.py  path integrals; mpc.py  closed loops
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient

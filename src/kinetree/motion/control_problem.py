@@ -24,7 +24,7 @@ from kinetree.motion.arrays import Array
 from kinetree.robot.checks import count, motors, number, real_array
 from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar, maximum, minimum
-from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
@@ -208,11 +208,12 @@ class ControlProblem:
     @cached_property
     def _open_loop(self) -> TimeLoop:
         """States count, q and v; the series u."""
-        closed = ClosedLoop(self.robot, self._push, self.nu, method=self.method)
+        settings = LoopSettings(controller=self._push, inputs=self.nu, method=self.method)
+        closed = ClosedLoop(self.robot, settings)
 
         def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-            found = closed.advance(model, count * self.dt, q, v, u, self.dt)
-            return {"next_count": count + 1.0, "next_q": found["q"], "next_v": found["v"]}
+            after = closed.advance(model, count * self.dt, q, v, u, self.dt)
+            return {"next_count": count + 1.0, "next_q": after["q"], "next_v": after["v"]}
 
         nq, nv = self.robot.nq, self.robot.nv
         lengths = {"count": None, "q": nq, "v": nv, "u": self.nu}
@@ -233,16 +234,16 @@ class ControlProblem:
             np.broadcast_to(x, (*batch, *n)).reshape(problems, *n)
             for x, n in zip((q0, v0, np.clip(u, self.lower, self.upper)), core, strict=True)
         ]
-        found = {
+        states = {
             name: np.empty((problems, self.steps + 1, x.shape[-1]))
             for name, x in zip("qv", first, strict=False)
         }
-        kept = {name: x[:, :-1] for name, x in found.items()}
+        kept = {name: x[:, :-1] for name, x in states.items()}
         loop = self._open_loop
         rolled = loop([np.zeros(problems), *first], problems, self.steps, 1, ("q", "v"), kept)
-        for name, x in found.items():
+        for name, x in states.items():
             x[:, -1] = rolled.final[name]
-        q, v = (x.reshape(*batch, *x.shape[1:]) for x in found.values())
+        q, v = (x.reshape(*batch, *x.shape[1:]) for x in states.values())
         return q, v
 
     def linearized(self, q: Array, v: Array, u: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from kinetree._lazy import cached_property
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState, same_robot
-from kinetree.motion.terms import Squares, Term, Traced, turned_squares
+from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_squares
+from kinetree.robot.memo import Memo
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -28,7 +30,7 @@ class Flat:
         self.original = robot
         self.same = robot.nq == robot.nv
         self.robot = robot if self.same else robot.rechart("exponential")
-        self.terms: dict[Any, Any] = {}
+        self.memo = Memo()
 
     @cached_property
     def _into(self) -> Any:
@@ -73,16 +75,12 @@ class Flat:
         """The squared joint forces, weighted."""
         if not any(weights[i : i + 3].any() for i in self.turns):
             return Squares(weights)
-        key = ("effort", *weights.tolist())
-        if key not in self.terms:
-            self.terms[key] = turned_squares(self.robot, self.turns, weights)
-        return self.terms[key]
+        make = partial(turned_squares, self.robot, self.turns, weights)
+        return self.memo.recall(TurnedSquares, tuple(weights.tolist()), make)
 
     def cost(self, function: Callable[..., Any]) -> Term:
         """A cost (t, q, v, a, tau, poses) of the user."""
-        if function not in self.terms:
-            self.terms[function] = _users_cost(self.robot, function)
-        return self.terms[function]
+        return self.memo.recall(Traced, function, lambda: _users_cost(self.robot, function))
 
 
 def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:

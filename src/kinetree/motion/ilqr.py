@@ -34,21 +34,21 @@ from kinetree.kinds import optional_function
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.motion import Motion
-from kinetree.motion.passes import ROUNDS, Expansion, Gains
+from kinetree.motion.passes import Expansion, Gains
 from kinetree.robot.checks import count, finite_array, number, spread
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
-MANY = 8
-"""Problems from which on step lengths are tried one after the other: they fill the lanes alone."""
+LANES_FILLED = 8
+"""From so many problems on, step lengths are tried one by one: the problems fill the lanes."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Of the damping."""
 GROUP = 16
 """Problems whose derivatives are computed and used together."""
 CLOSED = 1e-9
 """The sum of gaps below which they count as closed."""
-ENOUGH = 1e-4
-"""The share of the predicted decrease that a step must reach."""
+SUFFICIENT_DECREASE = 1e-4
+"""The share of the predicted decrease that a step must reach (Armijo)."""
 
 
 @dataclass
@@ -115,8 +115,8 @@ def ilqr(
         states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
     """
     robot = problem.robot
-    given = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
-    batches = [x.shape[:-1] for x in given]
+    first = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
+    batches = [x.shape[:-1] for x in first]
     try:
         batch = np.broadcast_shapes(*batches)
     except ValueError:
@@ -130,7 +130,7 @@ def ilqr(
     optional_function("progress", progress)
     q_first, v_first = (
         np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]))
-        for x in given
+        for x in first
     )
     shape = (len(q_first), problem.steps, problem.nu)
     if u is None:
@@ -173,15 +173,15 @@ def _guess(
     """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
     if not isinstance(states, (tuple, list)) or len(states) != 2:
         raise ShapeError(f"states: a tuple (q, v) is expected, got {states!r:.200}")
-    found = []
+    guesses = []
     for name, array, first in zip("qv", states, (q0, v0), strict=True):
         core = (problem.steps + 1, first.shape[-1])
-        given = finite_array(f"{name} of states", array, *core)
-        whole = spread(f"{name} of states", given, (*batch, *core))
+        guess = finite_array(f"{name} of states", array, *core)
+        whole = spread(f"{name} of states", guess, (*batch, *core))
         whole = whole.reshape(len(first), *core).copy()
         whole[:, 0] = first
-        found.append(whole)
-    return found[0], found[1]
+        guesses.append(whole)
+    return guesses[0], guesses[1]
 
 
 class _Solver:
@@ -258,24 +258,24 @@ class _Solver:
         everyone = len(active) == len(self.q)
         q, v, u = (x if everyone else x[active] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[active]
-        found = self._gains(q, v, u, self.damping[active], gaps)
-        fault = found.fault
+        gains = self._gains(q, v, u, self.damping[active], gaps)
+        fault = gains.fault
         self.count[active] += 1
-        self.K[active[~fault]] = found.K[~fault]
-        self.price[active] = np.maximum(self.price[active], 2.0 * found.costate)
+        self.K[active[~fault]] = gains.K[~fault]
+        self.price[active] = np.maximum(self.price[active], 2.0 * gains.costate)
         rows = np.flatnonzero(~fault)
         better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)
         tried = 0
         while tried < len(ALPHAS) and rows.size:  # a whole step is mostly right
-            several = tried > 0 and rows.size < MANY
+            several = tried > 0 and rows.size < LANES_FILLED
             alphas = ALPHAS[tried:] if several else ALPHAS[tried : tried + 1]
-            some = Gains(*(x if len(rows) == len(active) else x[rows] for x in found))
+            some = Gains(*(x if len(rows) == len(active) else x[rows] for x in gains))
             better[rows] = self._forward(active[rows], some, alphas)
             whole |= better & (tried == 0)
             rows = rows[~better[rows]]
             tried += len(alphas)
         size = np.maximum(np.abs(self.value[active]), 1e-12)
-        small = -(found.slope + 0.5 * found.bend) <= tolerance * size
+        small = -(gains.slope + 0.5 * gains.bend) <= tolerance * size
         self.done[active] = small & ~fault & (self.open[active] <= CLOSED)
         if self.gaps is not None and not self.open.any():
             self.gaps = None
@@ -296,10 +296,10 @@ class _Solver:
         """The gains of some problems."""
         room = self.problem.lower - u, self.problem.upper - u
         at = self.passes.expansion(q, v, u, self.start)
-        found = self.passes.backward(at, damping, *room, gaps)
-        if found.fault.any():  # somewhere the costs curve downwards
-            found = self.passes.backward(_convex(at), damping, *room, gaps)
-        return found
+        gains = self.passes.backward(at, damping, *room, gaps)
+        if gains.fault.any():  # somewhere the costs curve downwards
+            gains = self.passes.backward(_convex(at), damping, *room, gaps)
+        return gains
 
     def _forward(self, which: Array, gains: Gains, alphas: Array) -> Array:
         """Take the best of some step lengths, where one lowers the cost enough."""
@@ -312,7 +312,7 @@ class _Solver:
             slope = slope + gains.closing[:, None] - gap
             before, merit = before + gap, value + (1.0 - alphas) * gap
         predicted = -alphas * (slope + 0.5 * alphas * gains.bend[:, None])
-        enough = before - merit >= np.maximum(ENOUGH * predicted, 0.0)  # never of NaN
+        enough = before - merit >= np.maximum(SUFFICIENT_DECREASE * predicted, 0.0)  # never of NaN
         merit = np.where(enough, merit, np.inf)
         best = merit.argmin(axis=1)
         better = enough.any(axis=1) & (merit.min(axis=1) < before[:, 0])
@@ -348,68 +348,3 @@ def _clipped(H: Array) -> Array:
     """Symmetric matrices, their negative eigenvalues replaced by zero."""
     values, vectors = np.linalg.eigh(H)
     return (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-
-
-def backward(
-    at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None
-) -> Gains:
-    """The backward pass of many problems, by arrays: the definition of `Passes.backward`.
-
-    Arguments:
-        at: where the problems are.
-        damping: (problems,).
-        lower, upper: bounds of the change of controls, (problems, steps, nu).
-        gaps: between the end of each step and the next state, (problems, steps, nx); none if None.
-    """
-    problems, steps, nx, nz = at.W.shape
-    nu, s, S = nz - nx, at.s, at.S
-    k, K = np.zeros((problems, steps, nu)), np.zeros((problems, steps, nu, nx))
-    slope, bend, closing, costate = np.zeros((4, problems))
-    fault = np.zeros(problems, bool)
-    eye = damping[:, None, None] * np.eye(nu)
-    for t in range(steps - 1, -1, -1):
-        if gaps is not None:
-            s = s + (S @ gaps[:, t, :, None])[..., 0]
-            closing += (s * gaps[:, t]).sum(axis=1)
-            costate = np.maximum(costate, np.abs(s).max(axis=1))
-        Wt = at.W[:, t].swapaxes(-1, -2)
-        Q = at.H[:, t] + Wt @ S @ at.W[:, t]
-        g = at.g[:, t] + (Wt @ s[..., None])[..., 0]
-        Qxx, Qux, Quu = Q[:, :nx, :nx], Q[:, nx:, :nx], Q[:, nx:, nx:]
-        Qx, Qu = g[:, :nx], g[:, nx:]
-        regular = Quu + eye * np.maximum(np.abs(Quu).max(axis=(1, 2)), 1.0)[:, None, None]
-        good = np.linalg.eigvalsh(regular)[:, 0] > 0.0
-        fault |= ~good
-        regular[~good] = np.eye(nu)
-        k[:, t], K[:, t] = _bounded(regular, Qu, Qux, lower[:, t], upper[:, t])
-        kt, Kt = k[:, t, :, None], K[:, t].swapaxes(-1, -2)
-        slope += (k[:, t] * Qu).sum(axis=1)
-        bend += (kt.swapaxes(-1, -2) @ Quu @ kt)[:, 0, 0]
-        s = Qx + (Kt @ (Quu @ kt + Qu[..., None]) + Qux.swapaxes(-1, -2) @ kt)[..., 0]
-        cross = Kt @ Qux
-        S = Qxx + Kt @ Quu @ K[:, t] + cross + cross.swapaxes(-1, -2)
-        S = 0.5 * (S + S.swapaxes(-1, -2))
-    return Gains(k, K, slope, bend, fault, closing, costate)
-
-
-def _bounded(H: Array, g: Array, G: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """The minimum of g.k + k.H.k / 2 within bounds, and the gains of the controls that are free."""
-    k = -np.linalg.solve(H, g[..., None])[..., 0]
-    held = np.zeros(k.shape, bool)
-    if ((k < lower) | (k > upper)).any():
-        for _ in range(ROUNDS):
-            at = np.clip(k, lower, upper)
-            gradient = g + (H @ at[..., None])[..., 0]
-            held = ((at <= lower) & (gradient > 0.0)) | ((at >= upper) & (gradient < 0.0))
-            free = ~held
-            matrix = np.where(free[:, :, None] & free[:, None, :], H, 0.0)
-            matrix += np.eye(k.shape[-1]) * held[:, :, None]
-            fixed = np.where(held, at, 0.0)
-            right = np.where(held, at, -g - (H @ fixed[..., None])[..., 0])
-            k = np.linalg.solve(matrix, right[..., None])[..., 0]
-        k = np.clip(k, lower, upper)
-        free = (~held)[:, :, None]
-        matrix = np.where(free & free.swapaxes(1, 2), H, 0.0)
-        matrix += np.eye(k.shape[-1]) * held[:, :, None]
-        return k, -np.linalg.solve(matrix, np.where(free, G, 0.0))
-    return k, -np.linalg.solve(H, G)

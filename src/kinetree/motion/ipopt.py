@@ -15,12 +15,12 @@ import numpy as np
 
 from kinetree._optional import optional
 from kinetree.motion.arrays import Array
-from kinetree.motion.newton import Found
+from kinetree.motion.newton import Solutions
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_solver import cost_floor, judged
 
 
-def by_ipopt(problem: Problem, c: Array) -> tuple[Found, Array]:
+def by_ipopt(problem: Problem, c: Array) -> tuple[Solutions, Array]:
     """The best coefficients of every problem, one after the other.
 
     Arguments:
@@ -29,16 +29,16 @@ def by_ipopt(problem: Problem, c: Array) -> tuple[Found, Array]:
     """
     cs = optional("casadi", "method 'ipopt'")
     every, floor = np.arange(problem.count), cost_floor(problem, c)
-    found = Found.at(c.copy(), problem.objective.values(c, every))
-    found.history.append(found.value.copy())
+    solutions = Solutions.at(c.copy(), problem.objective.values(c, every))
+    solutions.history.append(solutions.value.copy())
     for k in range(problem.count):
         one = _OneProblem(problem, k, c[k].shape)
         steepest = np.abs(one.gradient(c[k].ravel())[1]).max()
         tolerance = max(problem.settings.tolerance * steepest, 1e-300)
         x, steps = one.minimum(cs, c[k].ravel(), tolerance, problem.settings.iterations)
-        found.c[k] = x.reshape(c.shape[1:])
-        found.iterations[k], found.evaluations[k] = steps, one.evaluations
-    return judged(problem, found, floor), np.zeros(problem.count)
+        solutions.c[k] = x.reshape(c.shape[1:])
+        solutions.iterations[k], solutions.evaluations[k] = steps, one.evaluations
+    return judged(problem, solutions, floor), np.zeros(problem.count)
 
 
 class _OneProblem:
@@ -112,8 +112,8 @@ class _OneProblem:
             },
         }
         solver = cs.nlpsol("transition", "ipopt", {"x": x, "f": value(x)}, options)
-        found = solver(x0=start)
-        return np.array(found["x"]).ravel(), int(solver.stats()["iter_count"])
+        solved = solver(x0=start)
+        return np.array(solved["x"]).ravel(), int(solver.stats()["iter_count"])
 
 
 def _callback(

@@ -67,7 +67,7 @@ class Objective(Protocol):
 
 
 @dataclass
-class Found:
+class Solutions:
     """What the minimisation of many problems gave.
 
     c: the best coefficients, (problems, blocks, n).
@@ -94,28 +94,28 @@ class Found:
     interrupted: bool = False
 
     @staticmethod
-    def at(c: Array, value: Array) -> Found:
+    def at(c: Array, value: Array) -> Solutions:
         """What is known before anything is done: coefficients and their values."""
         n = len(c)
         none, count = np.zeros(n, bool), np.zeros(n, int)
         state = (np.full(n, np.inf), none.copy(), count, count.copy(), np.full(n, FIRST), none)
-        return Found(c, value, *state)
+        return Solutions(c, value, *state)
 
 
 def minimize(
     objective: Objective,
-    start: Found,
+    start: Solutions,
     tolerance: float,
     iterations: int,
     floor: Array,
     exact: str = "late",
     progress: Callable[[Array], object] | None = None,
     which: Array | None = None,
-) -> Found:
+) -> Solutions:
     """Minimise many problems at once; each stops when its own decrement is small.
 
     Arguments:
-        start: where they start (`Found.at`), or what an earlier minimisation gave; not changed.
+        start: where they start (`Solutions.at`), or what an earlier minimisation gave; not changed.
         tolerance: of the Newton decrement, relative to the value.
         iterations: at most so many.
         floor: values that are smaller count as this large, (problems,).
@@ -151,7 +151,7 @@ class _Minimization:
     def __init__(
         self,
         objective: Objective,
-        start: Found,
+        start: Solutions,
         tolerance: float,
         floor: Array,
         exact: str,
@@ -167,7 +167,7 @@ class _Minimization:
         self.growth = np.full(count, 2.0)
         waiting = np.ones(count, bool)
         waiting[which] = False
-        self.found = found = Found(
+        self.solutions = solutions = Solutions(
             c=start.c.copy(),
             value=start.value.copy(),
             optimality=np.where(waiting, start.optimality, np.inf),
@@ -179,48 +179,48 @@ class _Minimization:
             history=list(start.history),
         )
         self.waiting, self.before = waiting, start
-        found.evaluations[which] += 1
+        solutions.evaluations[which] += 1
         self._expand(which)
-        found.history.append(found.value.copy())
-        self.began = len(found.history) - 1
-        self.scale = np.maximum(np.abs(found.value), floor)
+        solutions.history.append(solutions.value.copy())
+        self.began = len(solutions.history) - 1
+        self.scale = np.maximum(np.abs(solutions.value), floor)
 
-    def run(self, iterations: int, progress: Callable[[Array], object] | None) -> Found:
+    def run(self, iterations: int, progress: Callable[[Array], object] | None) -> Solutions:
         """Iterate until every problem has converged or cannot go on."""
-        found = self.found
+        solutions = self.solutions
         try:
             for _ in range(iterations):
-                active = self.everything[~found.converged & (found.damping < LARGEST)]
+                active = self.everything[~solutions.converged & (solutions.damping < LARGEST)]
                 if not active.size:
                     break
                 self._iterate(active)
-                found.history.append(found.value.copy())
+                solutions.history.append(solutions.value.copy())
                 if progress is not None:
-                    progress(found.value)
+                    progress(solutions.value)
         except KeyboardInterrupt:
-            found.interrupted = True
-        self._judge(self.everything[~found.converged])
-        found.converged[self.waiting] = self.before.converged[self.waiting]
-        return found
+            solutions.interrupted = True
+        self._judge(self.everything[~solutions.converged])
+        solutions.converged[self.waiting] = self.before.converged[self.waiting]
+        return solutions
 
     def _judge(self, which: Array) -> None:
         """The decrement of each problem, and whether it has converged."""
-        found = self.found
+        solutions = self.solutions
         for k in which:
-            size = max(abs(found.value[k]), self.floor[k])
+            size = max(abs(solutions.value[k]), self.floor[k])
             left = decrement(self.lapack, self.bands[k], self.gradient[k])
-            found.optimality[k] = left / size
-            found.converged[k] = left <= self.tolerance * size
+            solutions.optimality[k] = left / size
+            solutions.converged[k] = left <= self.tolerance * size
 
     def _iterate(self, active: Array) -> None:
         """One step of every active problem."""
-        found = self.found
+        solutions = self.solutions
         step, predicted = self._steps(active)
         # with damping, less is predicted than without: a cheap test comes first
-        size = np.maximum(np.abs(found.value[active]), self.floor[active])
+        size = np.maximum(np.abs(solutions.value[active]), self.floor[active])
         self._judge(active[predicted <= self.tolerance * size])
         share, value = np.ones(len(active)), self._tried(active, step)
-        floor = STALLED * np.abs(found.value[active])
+        floor = STALLED * np.abs(solutions.value[active])
         better = self._better(active, value, predicted, floor)
         for shorter in SHORTER:
             some = np.flatnonzero(~better & (predicted > floor))
@@ -230,24 +230,24 @@ class _Minimization:
             good = self._better(active[some], tried, predicted[some], floor[some])
             share[some[good]], value[some[good]] = shorter, tried[good]
             better[some[good]] = True
-        gain = (found.value[active] - value) / np.maximum(predicted, 1e-300)
+        gain = (solutions.value[active] - value) / np.maximum(predicted, 1e-300)
         gain = np.where(share < 1.0, 0.5, gain)  # a shortened step says nothing: as it was
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
-        found.c[moved] += (share[:, None, None] * step)[better]
-        found.value[moved] = value[better]
+        solutions.c[moved] += (share[:, None, None] * step)[better]
+        solutions.value[moved] = value[better]
         self._switch(active)
         stale = active[better | self.switched[active]]
-        self._expand(stale[~found.converged[stale]])
+        self._expand(stale[~solutions.converged[stale]])
 
     def _tried(self, which: Array, step: Array) -> Array:
         """The values after a step."""
-        self.found.evaluations[which] += 1
-        return self.objective.values(self.found.c[which] + step, which)
+        self.solutions.evaluations[which] += 1
+        return self.objective.values(self.solutions.c[which] + step, which)
 
     def _better(self, which: Array, value: Array, predicted: Array, floor: Array) -> Array:
         """Whether values are lower than before, or as good as rounding can tell."""
-        gained = self.found.value[which] - value
+        gained = self.solutions.value[which] - value
         better = np.isfinite(value) & ((gained > 0.0) | (predicted <= floor))
         return better & (gained >= -8.0 * floor)
 
@@ -257,26 +257,26 @@ class _Minimization:
         for exact in (False, True):
             some = which[self.exact[which] == exact]
             if some.size:
-                at = self.objective.expansion(self.found.c[some], some, exact)
-                self.found.value[some], self.gradient[some] = at.value, at.gradient
+                at = self.objective.expansion(self.solutions.c[some], some, exact)
+                self.solutions.value[some], self.gradient[some] = at.value, at.gradient
                 if not self.bands.size:
                     self.bands = np.zeros((len(self.everything), *at.bands.shape[1:]))
                 self.bands[some] = at.bands
-                self.found.iterations[some] += 1
+                self.solutions.iterations[some] += 1
 
     def _switch(self, active: Array) -> None:
         """Change to exact second derivatives where the last steps gained little."""
-        history = self.found.history
+        history = self.solutions.history
         if self.mode != "late" or len(history) - self.began < WINDOW:
             return
         before = history[-WINDOW][active]
-        little = before - self.found.value[active] < LITTLE * np.abs(before)
-        some = active[little & ~self.exact[active] & ~self.found.converged[active]]
+        little = before - self.solutions.value[active] < LITTLE * np.abs(before)
+        some = active[little & ~self.exact[active] & ~self.solutions.converged[active]]
         self.exact[some] = self.switched[some] = True
 
     def _damp(self, active: Array, gain: Array, better: Array) -> None:
         """The damping of each problem, after a step that gained so much of what was predicted."""
-        damping, growth = self.found.damping, self.growth
+        damping, growth = self.solutions.damping, self.growth
         up, down = active[~better], active[better]
         damping[up] *= growth[up]
         growth[up] *= 2.0
@@ -293,14 +293,14 @@ class _Minimization:
         for row, problem in enumerate(active):
             step[row] = self._solved(lower[row], -g[row], problem)
         # -(g.s + s.H.s / 2) with (H + damping) s = -g
-        damping = self.found.damping[active] * self.scale[active]
+        damping = self.solutions.damping[active] * self.scale[active]
         predicted = 0.5 * (damping * (step**2).sum(axis=1) - (g * step).sum(axis=1))
         return step.reshape(len(active), *self.gradient.shape[1:]), predicted
 
     def _solved(self, lower: Array, right: Array, problem: int) -> Array:
         """The damped step; the damping is raised until there is one."""
         lapack = self.lapack
-        damping, growth = self.found.damping, self.growth
+        damping, growth = self.solutions.damping, self.growth
         while damping[problem] < LARGEST:
             matrix = lower.copy()
             matrix[:, 0] += damping[problem] * self.scale[problem]
@@ -318,8 +318,8 @@ def _lapack_bands(band: Array) -> Array:
     """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
     problems, blocks, wide, n, _ = band.shape
     size = wide * n
-    found = np.zeros((problems, blocks, n, size))
+    columns = np.zeros((problems, blocks, n, size))
     whole = band.reshape(problems, blocks, size, n)
     for j in range(n):  # column j of each block starts at its own diagonal
-        found[:, :, j, : size - j] = whole[:, :, j:, j]
-    return found.reshape(problems, blocks * n, size)
+        columns[:, :, j, : size - j] = whole[:, :, j:, j]
+    return columns.reshape(problems, blocks * n, size)

@@ -7,8 +7,8 @@ A        A      derivative of tau at a sample by the coefficients that count the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from kinetree.motion.terms import Sampled, State, Term
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
+Key = TypeVar("Key", bound=Hashable)
 RATE = {"q": 0, "v": 1, "a": 2}
+"""Maps a coordinate or its rate to how many times it is differentiated."""
 
 
-class Part:
-    """Terms that are summed over one grid of times.
+class Integral:
+    """Terms that are integrated over time by the samples of one grid.
 
     Arguments:
         robot: its velocities are rates of its coordinates.
@@ -55,7 +57,7 @@ class Part:
         """The sum over samples and terms, (problems,)."""
         state = self.state(c)
         total = sum((term.value(state, which) for term in self.terms), start=np.zeros(()))
-        return (np.broadcast_to(total, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
+        return self._integrated(total, state)
 
     def expand(
         self, c: Array, which: Array, exact: bool, local: Array, half: Array
@@ -69,37 +71,20 @@ class Part:
             half: others, of which the transpose counts, too, (problems, intervals, wide wide, n n).
         """
         state = self.state(c)
-        found = _summed([term.derivatives(state, which) for term in self.terms])
-        q, v, a = state.q, state.v, state.a
-        first = dict(found.first)
-        pairs = {key: x for key, x in found.second.items() if "tau" not in key}
-        if "tau" in first:
-            D = self.robot.inverse_dynamics_derivatives(q, v, a)
+        terms = _summed([term.derivatives(state, which) for term in self.terms])
+        first = dict(terms.first)
+        pairs = {key: x for key, x in terms.second.items() if "tau" not in key}
+        if "tau" in terms.first:
+            D = self.robot.inverse_dynamics_derivatives(state.q, state.v, state.a)
             y = first.pop("tau")
-            for name, by in zip(RATE, D, strict=True):
-                slope = (y[..., None, :] @ by)[..., 0, :]
-                first[name] = first[name] + slope if name in first else slope
-            crossed = {key[0]: x for key, x in found.second.items() if "tau" in key}
-            if not crossed:
-                local += self._squares(self._projected(D), found.diagonal["tau"])
-            elif found.blocks is not None:
-                A = self._projected(D)
-                self._add_blocks(half, found, A)
-                local += self._block_squares(A, found)
-            else:
-                A = self._projected(D)
-                local += self._gauss_newton(A, found)
-                crossed.pop("tau", None)
-                self._add_crossed(local, crossed, A)
-        if "tau" in found.first and exact:
-            bent = self.robot.derivatives.inverse_dynamics_second(q, v, a, found.first["tau"])
-            names = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
-            for key, block in zip(names, bent, strict=True):
-                pairs[key] = pairs[key] + block if key in pairs else block
+            slopes = [(y[..., None, :] @ by)[..., 0, :] for by in D]
+            _add_to(first, dict(zip(RATE, slopes, strict=True)))
+            self._add_by_forces(local, half, terms, self._projected(D))
+            if exact:
+                _add_to(pairs, self._bent(state, y))
         self._add_pairs(half, pairs)
-        self._add_diagonals(local, found.diagonal)
-        value = (np.broadcast_to(found.value, q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
-        return value, self._gradient(first, q.shape)
+        self._add_diagonals(local, terms.diagonal)
+        return self._integrated(terms.value, state), self._gradient(first, state.q.shape)
 
     @property
     def wide(self) -> int:
@@ -109,44 +94,72 @@ class Part:
     def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
         """The sum and its gradient by all coefficients, by a reverse sweep."""
         state = self.state(c)
-        found = _summed([term.derivatives(state, which) for term in self.terms])
-        first = dict(found.first)
+        terms = _summed([term.derivatives(state, which) for term in self.terms])
+        first = dict(terms.first)
         if "tau" in first:
             kernel = self.robot.kernel("inverse_dynamics").vjp(tuple(RATE))
             swept = kernel(state.q, state.v, state.a, first.pop("tau"))
-            for name, slope in zip(RATE, swept, strict=True):
-                first[name] = first[name] + slope if name in first else slope
-        value = (np.broadcast_to(found.value, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
-        return value, self._gradient(first, state.q.shape)
+            _add_to(first, dict(zip(RATE, swept, strict=True)))
+        return self._integrated(terms.value, state), self._gradient(first, state.q.shape)
+
+    def _integrated(self, value: Array, state: State) -> Array:
+        """The sum over the samples, (problems,), of values at each."""
+        return (np.broadcast_to(value, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
 
     def _gradient(self, first: dict[str, Array], shape: tuple[int, ...]) -> Array:
         """The gradient by all coefficients, from those by q, v and a at the samples."""
         q, v, a = (self.weights[..., None] * first.get(x, np.zeros(shape)) for x in RATE)
         return self.grid.gradient((q, v, a), self.duration)
 
+    def _bent(self, state: State, y: Array) -> dict[tuple[str, str], Array]:
+        """The second derivatives of y^T tau by coordinates and their rates, y constant."""
+        pairs = (("q", "q"), ("q", "v"), ("v", "v"), ("q", "a"))
+        q, v, a = state.q, state.v, state.a
+        second = self.robot.derivatives.inverse_dynamics_second(q, v, a, y)
+        return dict(zip(pairs, second, strict=True))
+
+    def _add_by_forces(self, local: Array, half: Array, terms: Sampled, A: Array) -> None:
+        """Second derivatives by tau, and by tau and coordinates, as A makes them: A^T H A.
+
+        Arguments:
+            local, half: as in `expand`.
+            terms: what is summed, at the samples.
+            A: of `_projected`.
+        """
+        crossed = {key[0]: x for key, x in terms.second.items() if "tau" in key}
+        if not crossed:
+            local += self._squares(A, terms.diagonal["tau"])
+        elif terms.blocks is not None:
+            self._add_blocks(half, terms, A)
+            local += self._block_squares(A, terms)
+        else:
+            local += self._gauss_newton(A, terms)
+            crossed.pop("tau", None)
+            self._add_crossed(local, crossed, A)
+
     def _squares(self, A: Array, diagonal: Array) -> Array:
         """As `_gauss_newton`, where second derivatives by tau are diagonal and not negative."""
         return _products(A * np.sqrt(diagonal * self.weights[..., None])[..., None])
 
-    def _block_squares(self, A: Array, found: Sampled) -> Array:
+    def _block_squares(self, A: Array, terms: Sampled) -> Array:
         """As `_squares`, with blocks that are not negative besides the diagonal."""
         share = np.sqrt(self.weights)[..., None, None]
-        rows = A * (share * np.sqrt(found.diagonal["tau"])[..., None])
-        H = found.second["tau", "tau"]
-        for block in found.blocks or ():
+        rows = A * (share * np.sqrt(terms.diagonal["tau"])[..., None])
+        H = terms.second["tau", "tau"]
+        for block in terms.blocks or ():
             root = np.linalg.cholesky(H[..., block, block])
             rows[..., block, :] += share * (root.swapaxes(-1, -2) @ A[..., block, :])
         return _products(rows)
 
-    def _add_blocks(self, half: Array, found: Sampled, A: Array) -> None:
+    def _add_blocks(self, half: Array, terms: Sampled, A: Array) -> None:
         """Second derivatives by a coordinate and tau, where they are in blocks."""
         problems, intervals, samples, n, _ = A.shape
         sums = half.reshape(problems, intervals, self.wide, self.wide, n, n)
-        for (name, other), second in found.second.items():
+        for (name, other), second in terms.second.items():
             if other != "tau" or name == "tau":
                 continue
             N = (self._N[RATE[name]] * self.weights[..., None]).swapaxes(-1, -2)
-            for block in found.blocks or ():
+            for block in terms.blocks or ():
                 Z = second[..., block, block] @ A[..., block, :]  # (..., samples, 3, wide n)
                 flat = N @ Z.reshape(problems, intervals, samples, -1)
                 part = flat.reshape(problems, intervals, self.wide, -1, self.wide, n)
@@ -163,13 +176,13 @@ class Part:
             A += part
         return A.reshape(*shape[:-1], wide * shape[-1])
 
-    def _gauss_newton(self, A: Array, found: Sampled) -> Array:
+    def _gauss_newton(self, A: Array, terms: Sampled) -> Array:
         """The sum over samples of A^T H A, H the second derivatives by tau."""
         problems, intervals, samples, n, columns = A.shape
-        H = found.second.get(("tau", "tau"))
+        H = terms.second.get(("tau", "tau"))
         weighted = 0.0 if H is None else H @ A
-        if "tau" in found.diagonal:
-            weighted = weighted + found.diagonal["tau"][..., None] * A
+        if "tau" in terms.diagonal:
+            weighted = weighted + terms.diagonal["tau"][..., None] * A
         weighted = self.weights[..., None, None] * weighted
         rows = (problems, intervals, samples * n, columns)
         total = A.reshape(rows).swapaxes(-1, -2) @ weighted.reshape(rows)
@@ -217,15 +230,19 @@ def _products(A: Array) -> Array:
     return total.reshape(problems, intervals, columns // n, n, columns // n, n)
 
 
+def _add_to(sums: dict[Key, Array], added: Mapping[Key, Array]) -> None:
+    """Add arrays to sums, each to the one of its key."""
+    for key, x in added.items():
+        sums[key] = sums[key] + x if key in sums else x
+
+
 def _summed(parts: Sequence[Sampled]) -> Sampled:
     """The sum of terms."""
     total = Sampled(np.zeros(()))
     for part in parts:
         total.value = total.value + part.value
         for name in ("first", "diagonal", "second"):
-            sums, added = getattr(total, name), getattr(part, name)
-            for key, x in added.items():
-                sums[key] = sums[key] + x if key in sums else x
+            _add_to(getattr(total, name), getattr(part, name))
     coupled = [x for x in parts if any("tau" in key for key in x.second)]
     if len(coupled) == 1:
         total.blocks = coupled[0].blocks
@@ -240,7 +257,7 @@ class SplineObjective:
         ends: the first and the last coefficients, which stay, (problems, fixed, n) each.
     """
 
-    def __init__(self, parts: Sequence[Part], ends: tuple[Array, Array]) -> None:
+    def __init__(self, parts: Sequence[Integral], ends: tuple[Array, Array]) -> None:
         self.parts, self.ends = list(parts), ends
 
     def whole(self, c: Array, which: Array) -> Array:

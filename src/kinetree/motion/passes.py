@@ -18,7 +18,7 @@ from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
 from kinetree.scalar import Scalar
-from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
@@ -154,7 +154,7 @@ class Passes:
                 if None.
         """
         if not compiles():
-            from kinetree.motion.ilqr import backward
+            from kinetree.motion.backward import backward
 
             return backward(at, damping, lower, upper, gaps)
         from kinetree.compiler.runtime.cpu.riccati import riccati
@@ -230,7 +230,8 @@ class Passes:
         problem = self.problem
         robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
         size = nu + 2 * nu * nv + nq + nv
-        closed = ClosedLoop(robot, problem.feedback, size, method=problem.method)
+        settings = LoopSettings(controller=problem.feedback, inputs=size, method=problem.method)
+        closed = ClosedLoop(robot, settings)
 
         def step(
             model: Model, count: Scalar, q: Any, v: Any, cost: Scalar, alpha: Scalar, *given: Any
@@ -239,16 +240,16 @@ class Passes:
             t = start + count * problem.dt
             inputs = [*(a + alpha * b for a, b in zip(u, k, strict=True)), *K, *q0, *v0]
             tau = closed.observe(model, t, q, v, inputs)["tau"]
-            found = closed.advance(model, t, q, v, inputs, problem.dt)
+            after = closed.advance(model, t, q, v, inputs, problem.dt)
             if rest:
                 left = [(alpha - 1.0) * x for x in rest[0]]
-                found["q"] = integrate(model, found["q"], left[:nv])
-                found["v"] = [a + b for a, b in zip(found["v"], left[nv:], strict=True)]
+                after["q"] = integrate(model, after["q"], left[:nv])
+                after["v"] = [a + b for a, b in zip(after["v"], left[nv:], strict=True)]
             added = problem.running_cost.on_scalars([t], q, v, tau)[0]
             return {
                 "next_count": count + 1.0,
-                "next_q": found["q"],
-                "next_v": found["v"],
+                "next_q": after["q"],
+                "next_v": after["v"],
                 "next_cost": cost + problem.dt * added,
                 "u": [tau[motor] for motor in problem.motors],
             }

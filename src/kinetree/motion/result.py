@@ -10,7 +10,7 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState
-from kinetree.motion.newton import LARGEST, Found
+from kinetree.motion.newton import LARGEST, Solutions
 from kinetree.motion.splines import Grid
 from kinetree.motion.transition_constraints import ROOT_BETWEEN
 from kinetree.motion.transition_problem import VIOLATION, Violation
@@ -28,7 +28,7 @@ class Transition:
 
     Arguments:
         problem: what was solved.
-        found: the coefficients of every problem and start.
+        solutions: the coefficients of every problem and start.
         violation: of their constraints.
         start: their costs at the start.
         seconds: how long it took.
@@ -48,19 +48,19 @@ class Transition:
     """
 
     def __init__(
-        self, problem: Problem, found: Found, violation: Array, start: Array, seconds: float
+        self, problem: Problem, solutions: Solutions, violation: Array, start: Array, seconds: float
     ) -> None:
         self._problem = problem
         self.robot, self.chart = problem.flat.original, problem.robot
         self.duration, self.seconds = problem.duration, seconds
         starts, batch = problem.settings.starts, problem.batch
-        self._broken = problem.inspect(found.c) if problem.rules else []
+        self._broken = problem.inspect(solutions.c) if problem.rules else []
         between = np.zeros((2, problem.count))  # over what is tolerated, and over the scale
         for rule, over in zip(problem.rules, self._broken, strict=True):
             most = over.max(axis=(1, 2, 3))
             between = np.maximum(between, [most, most * rule.between])
-        costs = problem.cost(found.c)
-        done = found.converged & (found.optimality <= problem.settings.tolerance)
+        costs = problem.cost(solutions.c)
+        done = solutions.converged & (solutions.optimality <= problem.settings.tolerance)
         done &= (violation <= VIOLATION) & (between[0] <= 1.0)
         # the best of those that are done; if none is, the best of all
         rank = np.where(done, costs, costs + 1e3 * np.abs(costs).max() * (1.0 + between[1]))
@@ -68,21 +68,21 @@ class Transition:
             len(costs) // starts
         )
         self._best = best
-        self._found, self._violation = found, violation
+        self._solutions, self._violation = solutions, violation
 
         def pick(x: Array) -> Array:
             return x[best].reshape((*batch, *x.shape[1:]))
 
         self._pick = pick
-        whole = problem.objective.whole(found.c, np.arange(problem.count))
+        whole = problem.objective.whole(solutions.c, np.arange(problem.count))
         self.coefficients = pick(whole)
         self.value, self.start_value = pick(costs), pick(start)
-        self.converged, self.optimality = pick(done), pick(found.optimality)
+        self.converged, self.optimality = pick(done), pick(solutions.optimality)
         self.violation = pick(np.maximum(violation, between[1]))
-        self.iterations, self.evaluations = pick(found.iterations), pick(found.evaluations)
-        self.history = np.array([pick(values) for values in found.history])
+        self.iterations, self.evaluations = pick(solutions.iterations), pick(solutions.evaluations)
+        self.history = np.array([pick(values) for values in solutions.history])
         self.values_of_starts = costs.reshape(*batch, starts)
-        self.interrupted = found.interrupted
+        self.interrupted = solutions.interrupted
 
     def __repr__(self) -> str:
         if self.value.ndim:
@@ -102,29 +102,29 @@ class Transition:
         return which + self._why(problem)
 
     def _why(self, problem: int) -> str:
-        found = self._found
-        if found.interrupted:
+        solutions = self._solutions
+        if solutions.interrupted:
             return "interrupted: the best so far"
         broken = [x for x in self._problem.violations(self._broken, problem) if x.relative > 1.0]
         if broken:
             return f"not converged: {broken[0]}; {self._reason(problem, broken[0])}"
         if self._violation[problem] > VIOLATION:
             return "not converged: constraints are nearly met; more iterations are needed"
-        left = found.optimality[problem]
+        left = solutions.optimality[problem]
         if not np.isfinite(left):
             slope = "the second derivatives are not positive definite"
         else:
             slope = f"the next step would lower the cost by {left:.2g} of it"
-        if found.damping[problem] >= LARGEST:
+        if solutions.damping[problem] >= LARGEST:
             return f"not converged: no step lowers the cost any more; {slope}"
-        return f"not converged: {slope}, after {found.iterations[problem]} iterations"
+        return f"not converged: {slope}, after {solutions.iterations[problem]} iterations"
 
     def _reason(self, problem: int, broken: Violation) -> str:
         """Why a constraint is broken."""
-        given = self._problem
+        transition = self._problem
         if broken.constraint == "root force":
-            force, torque = given.needed_wrench(problem)
-            if max(force, torque) > 0.5 * ROOT_BETWEEN * given.weight:
+            force, torque = transition.needed_wrench(problem)
+            if max(force, torque) > 0.5 * ROOT_BETWEEN * transition.weight:
                 return (
                     f"to get from the first state to the second, a mean force of {force:.3g} N and "
                     f"a mean torque of {torque:.3g} N m must act on the root; root='passive' "
@@ -156,13 +156,13 @@ class Transition:
         How far it is from P of the same motion by two finer rules of quadrature, and what the
         minimisation has not gained yet. More coefficients may find a motion of less effort still.
         """
-        given, c = self._problem, self._found.c
-        points = given.grid.u.shape[1]
-        finer = [given.cost(c, Grid.gauss(given.basis, k * points + 1)) for k in (2, 3)]
-        value = given.cost(c)
+        problem, c = self._problem, self._solutions.c
+        points = problem.grid.u.shape[1]
+        finer = [problem.cost(c, Grid.gauss(problem.basis, k * points + 1)) for k in (2, 3)]
+        value = problem.cost(c)
         apart = np.max([np.abs(value - x) for x in finer], axis=0)
         size = np.maximum(np.abs(finer[-1]), 1e-300)
-        return self._pick(apart / size + self._found.optimality)
+        return self._pick(apart / size + self._solutions.optimality)
 
     @cached_property
     def root_force(self) -> Array:

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.algorithms import frame_pose
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.control.pose import pose_error
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
 from kinetree.scalar import Scalar
@@ -35,9 +33,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ARGUMENTS = ("q", "v", "a", "tau")
-LEAST = 1e-8
+LEAST_MULTIPLIER = 1e-8
 """Multipliers of inequalities at least, relative to the penalty."""
-SLOWLY = 0.25
+MULTIPLIER_CHANGE = 0.25
 """The least share of a multiplier of an inequality that an update leaves: while it is large, Newton
 steps do not run across the bound."""
 
@@ -138,24 +136,24 @@ class Traced(Term):
         return self._first.jacobian(self._by)
 
     def _arguments(self, state: State) -> list[Array]:
-        given = [getattr(state, name) for name in self._names]
-        return given if self.constants is None else [*given, self.constants]
+        values = [getattr(state, name) for name in self._names]
+        return values if self.constants is None else [*values, self.constants]
 
     def value(self, state: State, which: Array) -> Array:
         return self._kernel(*self._arguments(state))
 
     def derivatives(self, state: State, which: Array) -> Sampled:
-        given = self._arguments(state)
+        arguments = self._arguments(state)
         count = len(self._by)
-        first = _several(self._first(*given))
-        second = _several(self._second(*given))
+        first = _several(self._first(*arguments))
+        second = _several(self._second(*arguments))
         pairs = {
             (a, b): second[i * count + j]
             for i, a in enumerate(self._by)
             for j, b in enumerate(self._by)
             if i <= j
         }
-        return Sampled(self._kernel(*given), dict(zip(self._by, first, strict=True)), {}, pairs)
+        return Sampled(self._kernel(*arguments), dict(zip(self._by, first, strict=True)), {}, pairs)
 
 
 class TurnedSquares(Term):
@@ -180,11 +178,11 @@ class TurnedSquares(Term):
         return self._plain.value(state, which) + self._turned.value(state, which)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
-        plain, found = (x.derivatives(state, which) for x in (self._plain, self._turned))
-        found.value = found.value + plain.value
-        found.first["tau"] = found.first["tau"] + plain.first["tau"]
-        found.diagonal, found.blocks = plain.diagonal, self._blocks
-        return found
+        plain, turned = (x.derivatives(state, which) for x in (self._plain, self._turned))
+        turned.value = turned.value + plain.value
+        turned.first["tau"] = turned.first["tau"] + plain.first["tau"]
+        turned.diagonal, turned.blocks = plain.diagonal, self._blocks
+        return turned
 
 
 def _several(results: Any) -> tuple[Array, ...]:
@@ -274,7 +272,8 @@ class Constraint(Term):
         for side, distance in ((self.above, x - _finite(upper)), (self.below, _finite(lower) - x)):
             old = side[which]
             pushed = self._side(distance, old, rho)[1]
-            bounded = np.clip(pushed, np.maximum(SLOWLY * old, LEAST * rho), old / SLOWLY)
+            least = np.maximum(MULTIPLIER_CHANGE * old, LEAST_MULTIPLIER * rho)
+            bounded = np.clip(pushed, least, old / MULTIPLIER_CHANGE)
             side[which] = np.where(free, pushed, bounded)
 
     def _side(self, x: Array, multiplier: Array, rho: Array) -> tuple[Array, Array, Array]:
@@ -347,71 +346,3 @@ class Bounds(Constraint):
         value, slope, curvature = self._elements(self.measured(state, which), which)
         first, diagonal = slope / self.scale, curvature / self.scale**2
         return Sampled(value.sum(axis=-1), {self.of: first}, {self.of: diagonal})
-
-
-class Held(Constraint):
-    """A frame held at a pose, or led along a path of them.
-
-    Arguments:
-        robot: whose frame it is, with rates of coordinates as velocities.
-        frame: its name.
-        target: seven numbers at each sample, (*samples, 7), or the same for all.
-        rows: 3 for the position, 6 for the whole pose.
-        inside: at which samples it counts, of their shape.
-        weight: None if it is a constraint; else that of the squared error.
-        slack: how far a constraint lets it stray, m and rad.
-        scale: the error that counts as one, m and rad.
-    """
-
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str,
-        target: Array,
-        rows: int,
-        inside: Array,
-        weight: float | None = None,
-        slack: float = 0.0,
-        scale: float = 0.1,
-    ) -> None:
-        self.name, self.labels = f"frame {frame!r}", ("x", "y", "z", "rx", "ry", "rz")[:rows]
-        self.target, self.inside, self.weight = target, inside, weight
-        self.scale = np.full(rows, scale)
-        within = np.where(inside[..., None], slack / scale, np.inf) * np.ones(rows)
-        self._limits = -within, within
-
-        def error(model: Model, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-            return [-x / scale for x in pose_error(frame_pose(model, q, frame), p)[:rows]]
-
-        lengths: dict[str, int | None] = {"q": robot.nv, "p": 7}
-        self.kernels = robot.custom_kernel(error, lengths, f"error of {frame}")
-
-    def _targets(self, which: Array) -> Array:
-        """The targets of some problems."""
-        many = self.target.ndim == 4 and len(self.target) > 1
-        return self.target[which] if many else self.target
-
-    def limits(self) -> tuple[Array, Array]:
-        return self._limits
-
-    def measured(self, state: State, which: Array) -> Array:
-        return self.kernels(state.q, self._targets(which))
-
-    def _parts(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
-        if self.weight is None:
-            return self._elements(x, which)
-        share = np.where(self.inside[..., None], self.weight * self.scale**2, 0.0)
-        return share * x**2, 2.0 * share * x, 2.0 * share * np.ones_like(x)
-
-    def value(self, state: State, which: Array) -> Array:
-        return self._parts(self.measured(state, which), which)[0].sum(axis=-1)
-
-    def derivatives(self, state: State, which: Array) -> Sampled:
-        value, slope, curvature = self._parts(self.measured(state, which), which)
-        target = self._targets(which)
-        J = self.kernels.jacobian("q")(state.q, target)
-        second = self.kernels.vjp("q").jacobian("q")(state.q, target, slope)
-        second = 0.5 * (second + second.swapaxes(-1, -2))
-        second += J.swapaxes(-1, -2) @ (curvature[..., None] * J)
-        first = (slope[..., None, :] @ J)[..., 0, :]
-        return Sampled(value.sum(axis=-1), {"q": first}, {}, {("q", "q"): second})

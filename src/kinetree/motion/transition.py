@@ -24,31 +24,32 @@ from kinetree.motion.transition_solver import solve
 
 if TYPE_CHECKING:
     from kinetree.motion.result import Transition
-    from kinetree.robot import Robot
 
 
 def transition(
-    robot: Robot,
-    known: dict[Any, Any],
+    flat: Flat,
     first: Any,
     second: Any,
     duration: float | tuple[float, float],
     settings: Settings,
 ) -> Transition:
-    """The transition of least effort; see `Robot.transition`."""
+    """The transition of least effort; see `Robot.transition`.
+
+    Arguments:
+        flat: the robot.
+        first, second, duration: as in `Robot.transition`.
+        settings: everything else that it takes.
+    """
     from kinetree.motion.result import Transition
 
-    if "flat" not in known:
-        known["flat"] = Flat(robot)
-    flat = known["flat"]
-    ends = states_of(robot, first, "first"), states_of(robot, second, "second")
+    ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
     began = time.perf_counter()
     if isinstance(duration, tuple):
         duration = _best_duration(flat, ends, duration, settings)
     problem = Problem(flat, *ends, duration, settings)
     start = problem.cost(problem.start())
-    found, worst = solve(problem)
-    return Transition(problem, found, worst, start, time.perf_counter() - began)
+    solutions, worst = solve(problem)
+    return Transition(problem, solutions, worst, start, time.perf_counter() - began)
 
 
 def _best_duration(
@@ -67,12 +68,12 @@ def _best_duration(
 
     def cost(duration: float) -> float:
         problem = Problem(flat, *ends, float(duration), how)
-        found, violation = solve(problem)
+        solutions, violation = solve(problem)
         # a duration in which the constraints cannot be met is no good one
-        each = problem.cost(found.c) * (1.0 + 1e3 * violation)
+        each = problem.cost(solutions.c) * (1.0 + 1e3 * violation)
         return float(each.reshape(-1, how.starts).min(axis=1).sum())
 
     optimize = scipy_module("optimize")
     options = {"xatol": 1e-3 * (high - low)}
-    found = optimize.minimize_scalar(cost, bounds=(low, high), method="bounded", options=options)
-    return float(found.x)
+    best = optimize.minimize_scalar(cost, bounds=(low, high), method="bounded", options=options)
+    return float(best.x)

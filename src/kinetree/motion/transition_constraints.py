@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
+from kinetree.motion.held import Held, frame_error
 from kinetree.motion.splines import Grid
-from kinetree.motion.terms import Bounds, Constraint, Held
+from kinetree.motion.terms import Bounds, Constraint
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ LIMIT_BETWEEN = 1e-4
 ROOT_BETWEEN = 2e-2
 """The force on a passive root that may remain between samples, relative to the weight."""
 HELD_BETWEEN = 1e-2
-"""How far a held frame may stray between samples, of 0.1 m and 0.1 rad."""
+"""How far a held frame may stray between samples, relative to HOLD_SCALE."""
+HOLD_SCALE = 0.1
+"""The error of a held frame that counts as one, m and rad."""
 ROWS = {"pose": POSE, "position": POSITION}
 
 
@@ -160,12 +164,11 @@ def _hold_term(problem: Problem, hold: Hold, grid: Grid, slack: float) -> Held:
         if given is None:
             given = problem.robot.pose(problem.first[0], hold.frame)[:, None, None]
         target = seven_numbers(problem.robot, hold.frame, given)
-    scale = 0.1
-    rows = ROWS[hold.rows]
-    held = Held(problem.robot, hold.frame, target, rows, inside, hold.weight, slack * scale, scale)
-    key = ("held", hold.frame, hold.rows)
-    held.kernels = problem.flat.terms.setdefault(key, held.kernels)
-    return held
+    robot, frame, rows = problem.robot, hold.frame, ROWS[hold.rows]
+    make = partial(frame_error, robot, frame, rows, HOLD_SCALE)
+    error = problem.flat.memo.recall(Kernel, (frame, rows), make)
+    allowed = slack * HOLD_SCALE
+    return Held(error, frame, target, rows, inside, hold.weight, allowed, HOLD_SCALE)
 
 
 def _spread_limits(robot: Robot, nv: int) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from kinetree._lazy import cached_property
 from kinetree.errors import DtypeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
-from kinetree.motion.objective import Part, SplineObjective
+from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
@@ -93,10 +93,10 @@ class Problem:
             self.basis.end(np.stack(state, axis=1), self.duration, last)
             for state, last in ((self.first, False), (self.second, True))
         )
-        self.alone = Part(self.robot, self.grid, self.costs(self.grid), self.duration)
-        self.effort = Part(self.robot, self.grid, self.alone.terms, self.duration)
+        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
+        self.effort = Integral(self.robot, self.grid, self.alone.terms, self.duration)
         self.rules = rules(self)
-        self.constraints: list[tuple[Part, Constraint]] = []
+        self.constraints: list[tuple[Integral, Constraint]] = []
         self.parts = [self.effort]
         for rule in self.rules:
             self._add(rule.grid, rule.term(rule.grid, 0.0))
@@ -121,34 +121,34 @@ class Problem:
 
     def costs(self, grid: Grid) -> list[Term]:
         """What is integrated over time, on a grid."""
-        weights = self.settings.weights
+        given = self.settings.weights
         try:
-            given = np.ones(self.robot.nv) if weights is None else np.asarray(weights, float)
+            weights = np.ones(self.robot.nv) if given is None else np.asarray(given, float)
         except (TypeError, ValueError):
             raise DtypeError(
-                f"weights: an array of real numbers is expected, got {weights!r}"
+                f"weights: an array of real numbers is expected, got {given!r}"
             ) from None
-        if given.shape != (self.robot.nv,) or not (given >= 0.0).all():
+        if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():
             raise ShapeError(
-                f"weights has shape {given.shape}; ({self.robot.nv},) is expected, none negative"
+                f"weights has shape {weights.shape}; ({self.robot.nv},) is expected, none negative"
             )
-        given = given.copy()
+        weights = weights.copy()
         root = self.settings.root
         # where no force may act it is exactly zero at some times, and its square small in between
-        given[self.root] *= 1.0 if root == "passive" else float(root)
-        terms: list[Term] = [self.flat.effort(given)]
+        weights[self.root] *= 1.0 if root == "passive" else float(root)
+        terms: list[Term] = [self.flat.effort(weights)]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
         return [*terms, *soft_holds(self, grid)]
 
-    def _add(self, grid: Grid, term: Constraint) -> Part:
+    def _add(self, grid: Grid, term: Constraint) -> Integral:
         """Impose a constraint on a grid."""
         same = [part for part in self.parts if _same(part.grid, grid)]
         if same:  # shares what is computed at the samples
             part = same[0]
             part.terms.append(term)
         else:
-            part = Part(self.robot, grid, [term], self.duration)
+            part = Integral(self.robot, grid, [term], self.duration)
             self.parts.append(part)
         self.constraints.append((part, term))
         return part
@@ -216,7 +216,7 @@ class Problem:
         """
         every, part = np.arange(self.count), self.alone
         if grid is not None:
-            part = Part(self.robot, grid, self.costs(grid), self.duration)
+            part = Integral(self.robot, grid, self.costs(grid), self.duration)
         return part.values(self.objective.whole(c, every), every)
 
     def violation(self, c: Array) -> Array:
@@ -225,14 +225,14 @@ class Problem:
         every = np.arange(self.count)
         whole = self.objective.whole(c, every)
         for part, term in self.constraints:
-            found = term.violation(part.state(whole), every) * (part.weights > 0.0)[..., None]
-            worst = np.maximum(worst, found.max(axis=(1, 2, 3)))
+            broken = term.violation(part.state(whole), every) * (part.weights > 0.0)[..., None]
+            worst = np.maximum(worst, broken.max(axis=(1, 2, 3)))
         return worst
 
     @cached_property
-    def dense(self) -> Part:
+    def dense(self) -> Integral:
         """Many times, those of both ends included, with `checks`."""
-        return Part(self.robot, self._dense_grid, self.checks, self.duration)
+        return Integral(self.robot, self._dense_grid, self.checks, self.duration)
 
     @cached_property
     def _dense_grid(self) -> Grid:
@@ -269,8 +269,8 @@ class Problem:
         """
         u = self.dense.grid.u[self.dense.weights > 0.0]
         chosen, peaks = [], np.zeros(len(u), bool)
-        for rule, found in zip(self.rules, broken, strict=True):
-            over = found[which].max(axis=(0, -1))[self.dense.weights > 0.0]
+        for rule, relative in zip(self.rules, broken, strict=True):
+            over = relative[which].max(axis=(0, -1))[self.dense.weights > 0.0]
             padded = np.concatenate([[0.0], over, [0.0]])
             peak = (over > 1.0) & (over >= padded[:-2]) & (over > padded[2:])
             peak &= (u > 0.0) & (u < 1.0)  # the states at the ends are given
@@ -294,15 +294,15 @@ class Problem:
             broken: of `inspect`.
             problem: its number.
         """
-        found = []
+        violations = []
         for rule, term, over in zip(self.rules, self.checks, broken, strict=True):
             at = np.unravel_index(np.argmax(over[problem]), over.shape[1:])
             relative = float(over[problem][at])
             if relative > 0.0:
                 amount = relative * rule.between * float(term.scale[at[-1]])
                 t = float(self.dense.grid.u[at[:2]] * self.duration)
-                found.append(Violation(term.name, term.labels[at[-1]], amount, t, relative))
-        return sorted(found, key=lambda x: -x.relative)
+                violations.append(Violation(term.name, term.labels[at[-1]], amount, t, relative))
+        return sorted(violations, key=lambda x: -x.relative)
 
 
 def _same(one: Grid, other: Grid) -> bool:

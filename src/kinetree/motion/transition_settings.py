@@ -44,7 +44,7 @@ class Hold:
     weight: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a transition is computed; see `Robot.transition`."""
 

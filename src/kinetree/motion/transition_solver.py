@@ -11,10 +11,10 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
-from kinetree.motion.newton import Found, decrement, minimize
-from kinetree.motion.objective import Part, SplineObjective
+from kinetree.motion.newton import Solutions, decrement, minimize
+from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
-from kinetree.motion.terms import LEAST
+from kinetree.motion.terms import LEAST_MULTIPLIER
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
 
@@ -36,7 +36,7 @@ RESTORED = 40
 """Iterations at most to a start that meets the constraints."""
 
 
-def solve(problem: Problem) -> tuple[Found, Array]:
+def solve(problem: Problem) -> tuple[Solutions, Array]:
     """The best coefficients of every problem, and how far its constraints are violated."""
     method = problem.settings.method
     if method in MINIMISERS and problem.constraints:
@@ -68,12 +68,12 @@ class _Lagrangian:
         self.penalty = FIRST_PENALTY * np.maximum(problem.cost(c), self.floor) / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
         problem.prepare(self.penalty, self.multiplier)
-        self.found = Found.at(c, problem.objective.values(c, every))
+        self.solutions = Solutions.at(c, problem.objective.values(c, every))
 
     @property
     def left(self) -> int:
         """Iterations that may still be made with these samples."""
-        return self.most - len(self.found.history)
+        return self.most - len(self.solutions.history)
 
     def minimize(self, tolerance: float, which: Array) -> None:
         """Minimise with the multipliers as they are."""
@@ -83,9 +83,9 @@ class _Lagrangian:
             if progress is not None:
                 progress(float(values.min()))
 
-        self.found = minimize(
+        self.solutions = minimize(
             self.problem.objective,
-            self.found,
+            self.solutions,
             tolerance,
             max(self.left, 1),
             self.floor,
@@ -93,26 +93,26 @@ class _Lagrangian:
             tell,
             which,
         )
-        self.last, self.worst = self.worst, self.problem.violation(self.found.c)
+        self.last, self.worst = self.worst, self.problem.violation(self.solutions.c)
 
     def gap(self) -> Array:
         """Multipliers times violations, relative to the cost, (problems,)."""
-        cost = self.problem.cost(self.found.c)
-        return np.abs(self.found.value - cost) / np.maximum(np.abs(cost), self.floor)
+        cost = self.problem.cost(self.solutions.c)
+        return np.abs(self.solutions.value - cost) / np.maximum(np.abs(cost), self.floor)
 
     def solve(self, which: Array, tolerance: float) -> None:
         """Minimise and move multipliers in turn; a minimum need not be exact until they are."""
         least, self.most = (
             self.settings.tolerance,
-            len(self.found.history) + self.settings.iterations,
+            len(self.solutions.history) + self.settings.iterations,
         )
         tolerance = max(tolerance, least) if self.problem.constraints else least
         for _ in range(ROUNDS):
             self.minimize(tolerance, which)
-            if not self.problem.constraints or self.found.interrupted or self.left < 1:
+            if not self.problem.constraints or self.solutions.interrupted or self.left < 1:
                 break
-            gap, found = self.gap(), self.found
-            done = found.converged & (found.optimality <= least)
+            gap, solutions = self.gap(), self.solutions
+            done = solutions.converged & (solutions.optimality <= least)
             which = np.flatnonzero(~done | (self.worst > VIOLATION) | (gap > GAP))
             if not which.size:
                 break
@@ -120,9 +120,9 @@ class _Lagrangian:
             self._move_multipliers(which)
 
     def _move_multipliers(self, which: Array) -> None:
-        """Multipliers first, with the penalties they were found with; then slow ones grow."""
+        """Multipliers first, with the penalties they belong to; then slow ones grow."""
         problem = self.problem
-        whole = problem.objective.whole(self.found.c[which], which)
+        whole = problem.objective.whole(self.solutions.c[which], which)
         slow = which[self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)]
         for part, term in problem.constraints:
             term.update(part.state(whole), which)
@@ -130,22 +130,22 @@ class _Lagrangian:
         self.penalty[slow] *= GROWTH
 
 
-def _newton(problem: Problem, c: Array) -> tuple[Found, Array]:
+def _newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
     """By Newton's method, constraints by an augmented Lagrangian."""
     state = _Lagrangian(problem, c)
     which = np.arange(problem.count)
     state.solve(which, LOOSE)
     for _ in range(REFINEMENTS):
-        if not problem.rules or state.found.interrupted:
+        if not problem.rules or state.solutions.interrupted:
             break
-        broken = problem.inspect(state.found.c)
+        broken = problem.inspect(state.solutions.c)
         worst = np.max([x.max(axis=(1, 2, 3)) for x in broken], axis=0)
         which = np.flatnonzero((worst > 1.0) & (state.worst <= VIOLATION))
         first = 1e-2 * state.multiplier
         if not which.size or not problem.tighten(broken, which, state.penalty, first):
             break
         state.solve(which, CLOSER)
-    return state.found, state.worst
+    return state.solutions, state.worst
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:
@@ -156,37 +156,37 @@ def cost_floor(problem: Problem, c: Array) -> Array:
 def _restored(problem: Problem, c: Array) -> Array:
     """A start near another that meets the constraints at the samples, as far as possible."""
     ones = np.ones(problem.count)
-    problem.prepare(ones, LEAST * ones)
+    problem.prepare(ones, LEAST_MULTIPLIER * ones)
     parts = [
-        Part(problem.robot, part.grid, [term], problem.duration)
+        Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
     ]
     alone = SplineObjective(parts, problem.ends)
-    start = Found.at(c, alone.values(c, np.arange(problem.count)))
+    start = Solutions.at(c, alone.values(c, np.arange(problem.count)))
     floor = np.full(problem.count, VIOLATION**2)
     return minimize(alone, start, 1e-2, RESTORED, floor, "never").c
 
 
-def judged(problem: Problem, found: Found, floor: Array) -> Found:
-    """What another minimiser found, with the decrement of Newton's method."""
+def judged(problem: Problem, solutions: Solutions, floor: Array) -> Solutions:
+    """What another minimiser gave, with the decrement of Newton's method."""
     every = np.arange(problem.count)
-    at = problem.objective.expansion(found.c, every, True)
+    at = problem.objective.expansion(solutions.c, every, True)
     lapack = scipy_module("linalg.lapack")
     left = np.array([decrement(lapack, *x) for x in zip(at.bands, at.gradient, strict=True)])
-    found.value = at.value
-    found.optimality = left / np.maximum(np.abs(at.value), floor)
-    found.converged = found.optimality <= problem.settings.tolerance
-    found.history.append(found.value.copy())
-    return found
+    solutions.value = at.value
+    solutions.optimality = left / np.maximum(np.abs(at.value), floor)
+    solutions.converged = solutions.optimality <= problem.settings.tolerance
+    solutions.history.append(solutions.value.copy())
+    return solutions
 
 
-def _quasi_newton(problem: Problem, c: Array) -> tuple[Found, Array]:
+def _quasi_newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
     """Limited-memory BFGS, as the report has it but for the memory; for comparison."""
     optimize = scipy_module("optimize")
     every = np.arange(problem.count)
     floor = cost_floor(problem, c)
-    found = Found.at(c.copy(), problem.objective.values(c, every))
-    found.history.append(found.value.copy())
+    solutions = Solutions.at(c.copy(), problem.objective.values(c, every))
+    solutions.history.append(solutions.value.copy())
     for k in range(problem.count):
         which = every[k : k + 1]
 
@@ -200,6 +200,6 @@ def _quasi_newton(problem: Problem, c: Array) -> tuple[Found, Array]:
         options = {"maxiter": problem.settings.iterations, "maxfun": 10**6, "ftol": 0.0}
         options |= {"gtol": problem.settings.tolerance * steepest, "maxcor": 20}
         got = optimize.minimize(cost, c[k].ravel(), jac=True, method="L-BFGS-B", options=options)
-        found.c[k] = got.x.reshape(c.shape[1:])
-        found.iterations[k], found.evaluations[k] = got.nit, got.nfev
-    return judged(problem, found, floor), np.zeros(problem.count)
+        solutions.c[k] = got.x.reshape(c.shape[1:])
+        solutions.iterations[k], solutions.evaluations[k] = got.nit, got.nfev
+    return judged(problem, solutions, floor), np.zeros(problem.count)

@@ -179,6 +179,17 @@ SOURCES = {
   year    = {1978},
   doi     = {10.1109/TAC.1978.1101743}
 }""",
+    "khatib1987": """@article{khatib1987unified,
+  author  = {Khatib, Oussama},
+  title   = {A Unified Approach for Motion and Force Control of Robot Manipulators: The Operational
+             Space Formulation},
+  journal = {IEEE Journal on Robotics and Automation},
+  volume  = {3},
+  number  = {1},
+  pages   = {43--53},
+  year    = {1987},
+  doi     = {10.1109/JRA.1987.1087068}
+}""",
     "atkeson1986": """@article{atkeson1986estimation,
   author  = {Atkeson, Christopher G. and An, Chae H. and Hollerbach, John M.},
   title   = {Estimation of Inertial Parameters of Manipulator Loads and Links},
@@ -219,6 +230,7 @@ REPORT = ("guenter2000",)
 GEOMETRIC = ("hairer2006",)
 CLASSICAL = ("hairer1993",)
 HOLD = ("vanloan1978",)
+OPERATIONAL_SPACE = ("khatib1987", "featherstone2008")
 MUJOCO = ("todorov2012",)
 REGRESSORS = ("atkeson1986",)
 ENERGY_MODEL = ("gautier1988",)

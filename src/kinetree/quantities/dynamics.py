@@ -15,11 +15,12 @@ from kinetree.quantities.citations import (
     CORIOLIS,
     LECTURE,
     NEWTON_EULER,
+    OPERATIONAL_SPACE,
     REPORT,
     TENSORS,
     TUTORIAL,
 )
-from kinetree.quantities.kinematics import rate_of
+from kinetree.quantities.kinematics import FRAME, rate_of
 from kinetree.quantities.posedness import INVERTIBLE, POSITIVE
 from kinetree.quantities.row import (
     SIX_ROWS,
@@ -159,6 +160,16 @@ DYNAMICS: dict[str, Quantity] = {
         {"L": f"lower triangular; {SQUARE}"},
         regular=True,
         mass_matrix=POSITIVE,
+    ),
+    "operational_space_inertia": Quantity(
+        "The inertia that a frame feels, (J M^-1 J^T)^-1",
+        one(algorithms.operational_space_inertia, OPERATIONAL_SPACE, INERTIAS),
+        (Q,),
+        {"inertia": "symmetric; rows and columns linear x y z, then angular x y z, SI units"},
+        settings=FRAME | {"rows": ("pose", "position")},
+        regular=True,
+        mass_matrix=INVERTIBLE,
+        full_rank=True,
     ),
     # forward dynamics
     "forward_dynamics": Quantity(

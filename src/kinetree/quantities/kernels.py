@@ -141,6 +141,9 @@ class Kernels(dict[str, Kernel]):
             raise ShapeError(
                 f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
             )
+        if row.full_rank and not self.parameters:
+            frame, axes, rows = values
+            posedness.refuse_dependent_rows(model, quantity, str(frame), str(axes), str(rows))
         if quantity == "chart_volumes" and not algorithms.charts(model):
             raise KinetreeError(
                 f"no joint of robot {model.name!r} has coordinates with a singularity"

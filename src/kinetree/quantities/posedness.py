@@ -25,7 +25,9 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.jacobian import jacobian
 from kinetree.algorithms.ltl import elimination_order
+from kinetree.algorithms.operational_space import ROWS
 from kinetree.algorithms.pivots import SINGULAR, Pivot, joint_pivots, pivots
 from kinetree.errors import SingularModelError
 from kinetree.model import Model, lint
@@ -45,6 +47,8 @@ NAMED = 4
 """How many of the joints that move against another are named."""
 NOTICEABLE = 1e-4
 SEED = 1
+DEPENDENT = 1e-10
+"""Singular values of a Jacobian with rows of length one: below, its rows are dependent."""
 CONSEQUENCE = (
     "so the mass matrix is singular and forces do not determine accelerations: give the links "
     "inertia, or lock the joint"
@@ -91,6 +95,36 @@ def refuse(model: Model, quantity: str, needs: str, accelerated: Collection[int]
                 f"{quantity} of robot {model.name!r} has no answer: joint {finding.joint!r}: "
                 f"{finding.message}"
             )
+
+
+def refuse_dependent_rows(model: Model, quantity: str, frame: str, axes: str, rows: str) -> None:
+    """Raise SingularModelError if rows of a frame's Jacobian are dependent in every configuration.
+
+    Arguments:
+        frame, axes, rows: the settings of the quantity.
+    """
+    q = generic_configuration(model, random.Random(SEED))
+    J = np.array(jacobian(model, q, frame, axes), dtype=float)
+    rank = _rank(J[: ROWS[rows]])
+    if rank == ROWS[rows]:
+        return
+    position = rows == "pose" and _rank(J[: ROWS["position"]]) == ROWS["position"]
+    hint = (
+        "rows='position' takes only those of its position"
+        if position
+        else ("robot.jacobian and robot.mass_matrix_inverse give J M^-1 J^T itself")
+    )
+    raise SingularModelError(
+        f"{quantity} of robot {model.name!r} has no answer: the {ROWS[rows]} rows of the Jacobian "
+        f"of frame {frame!r} have rank {rank} in every configuration, so J M^-1 J^T has no "
+        f"inverse; {hint}"
+    )
+
+
+def _rank(J: np.ndarray) -> int:
+    """The rank of a matrix whose rows have different units."""
+    sizes = np.linalg.norm(J, axis=1, keepdims=True)
+    return int(np.linalg.matrix_rank(J / np.where(sizes > 0.0, sizes, 1.0), DEPENDENT))
 
 
 def _judged(model: Model, accelerated: Collection[int]) -> Iterator[Finding]:

@@ -134,6 +134,8 @@ class Quantity:
     regular: whether it has no answer where the coordinates of a joint are singular.
     mass_matrix: what it requires of the mass matrix, INVERTIBLE or POSITIVE (definite); it is
         refused for other robots.
+    full_rank: whether it has no answer where the rows of its frame's Jacobian are dependent; it is
+        refused for frames of which they always are.
     rigid: whether it has an answer for a robot without moving joints.
     closed_form: whether it can be written down with symbols.
     public: whether users can call it on a robot, or only others use it.
@@ -149,6 +151,7 @@ class Quantity:
     cheapest: bool = False
     regular: bool = False
     mass_matrix: str = ""
+    full_rank: bool = False
     rigid: bool = False
     closed_form: bool = True
     public: bool = True

@@ -32,7 +32,7 @@ class LinkStates(NamedTuple):
     w: Array
 
 
-class Found(NamedTuple):
+class LinkFit(NamedTuple):
     """A result and what is left over: (..., bodies, 2), of each joint what slides and what turns.
 
     Of configurations in m and rad (2 sin(angle / 2), to be exact), of velocities in m/s and rad/s.
@@ -79,8 +79,8 @@ class Cartesian(CartesianForces, CartesianQuantities):
             in m, m/s and rad/s and in the world's axes.
         """
         still = np.zeros(self._robot.nv) if v is None else v
-        given = (q, still, self.points(at))
-        return LinkStates(*self._compute("link_states", given, out, settings=(orientation,)))
+        arguments = (q, still, self.points(at))
+        return LinkStates(*self._compute("link_states", arguments, out, settings=(orientation,)))
 
     def configuration(
         self,
@@ -93,7 +93,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         start: ArrayLike | None = None,
         weights: ArrayLike | None = None,
         tolerance: float | None = None,
-    ) -> Found:
+    ) -> LinkFit:
         """The configuration from the poses of links.
 
         Arguments:
@@ -130,12 +130,12 @@ class Cartesian(CartesianForces, CartesianQuantities):
         suffix = "_of_quaternions" if _is_quaternion(np.asarray(R), len(some)) else ""
         full_R = self._spread("R", R, some)
         if method == "joints":
-            found = Found(*self._compute(f"link_configuration{suffix}", (full_x, full_R, points)))
+            fit = LinkFit(*self._compute(f"link_configuration{suffix}", (full_x, full_R, points)))
         else:
             self._check_determined(some, "both")
-            found = self._fitted(full_x, full_R, points, suffix, some, start, weights)
-        self._check_residual("configuration", found.residual, tolerance, ("m", "rad"))
-        return found
+            fit = self._fitted(full_x, full_R, points, suffix, some, start, weights)
+        self._check_residual("configuration", fit.residual, tolerance, ("m", "rad"))
+        return fit
 
     def _fitted(
         self,
@@ -146,7 +146,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         some: list[int],
         start: Any,
         given: Any,
-    ) -> Found:
+    ) -> LinkFit:
         """Gauss and Newton's method on the manifold; a step that does not help is halved."""
         weights = np.zeros((self._count, 2))
         weights[some] = 1.0 if given is None else given
@@ -170,7 +170,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
             small = np.abs(dq * scale[..., None]).max(axis=-1, initial=0.0) < CONVERGED
             if small.all():
                 break
-        return Found(q, self._pose_residual(q, x, R, points, suffix, some))
+        return LinkFit(q, self._pose_residual(q, x, R, points, suffix, some))
 
     def _pose_residual(
         self, q: Array, x: Array, R: Array, points: Array, suffix: str, some: list[int]
@@ -193,7 +193,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         links: Sequence[str] = (),
         weights: ArrayLike | None = None,
         tolerance: float | None = None,
-    ) -> Found:
+    ) -> LinkFit:
         """The generalised velocity from the velocities of links.
 
         Arguments:
@@ -238,10 +238,10 @@ class Cartesian(CartesianForces, CartesianQuantities):
             full = np.zeros((self._count, 2))
             full[some] = 1.0 if weights is None else weights
             more = (*more, full)
-        given = (q, *arrays, *more)
-        found = Found(*self._compute(f"{method}_velocity", given, settings=(names, parts)))
-        self._check_residual("velocity", found.residual, tolerance, ("m/s", "rad/s"))
-        return found
+        arguments = (q, *arrays, *more)
+        fit = LinkFit(*self._compute(f"{method}_velocity", arguments, settings=(names, parts)))
+        self._check_residual("velocity", fit.residual, tolerance, ("m/s", "rad/s"))
+        return fit
 
     def generalized(
         self,

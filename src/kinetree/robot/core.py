@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.algorithms.tree import ancestors
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kinds import instance, members, optional_function
@@ -19,6 +20,7 @@ from kinetree.model.problem import Problem
 from kinetree.quantities import QUANTITIES
 from kinetree.quantities.citations import bibtex
 from kinetree.quantities.kernels import Kernels, state_name
+from kinetree.robot.memo import Memo
 from kinetree.robot.problems import problems_of_model
 from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
@@ -61,10 +63,14 @@ class Core:
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
-        self._custom_kernels: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
+
+    @cached_property
+    def _memo(self) -> Memo:
+        """What is kept for further calls, beside the kernels of the table."""
+        return Memo()
 
     # the model
 
@@ -72,6 +78,18 @@ class Core:
     def bodies(self) -> tuple[str, ...]:
         """The names of the bodies, in the order of `poses`."""
         return tuple(b.name for b in self.model.bodies)
+
+    def ancestors(self, body: str) -> tuple[str, ...]:
+        """A body and all that carry it.
+
+        Arguments:
+            body: its name; a frame's name stands for the body that the frame is fixed in.
+
+        Returns:
+            Names from the body to the root of its tree; none for what is fixed in the world.
+        """
+        chain = ancestors(self.model, self.model.frame(body).body)
+        return tuple(self.model.bodies[i].name for i in chain)
 
     @cached_property
     def joints(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kinetree import algorithms
 from kinetree._lazy import cached_property
 from kinetree.algorithms.coriolis import Factor
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, among
 from kinetree.quantities import christoffel_pattern
 from kinetree.robot.core import Core
@@ -49,13 +50,13 @@ class Coriolis(Core):
             raise KinetreeError(
                 f"factorization={factorization!r}: a name or a function of a body is expected"
             )
-        kernel = self._custom_kernels.get(factorization)
-        if kernel is None:
+
+        def make() -> Kernel:
             algorithm = algorithms.coriolis_matrix(factorization)
             lengths = {"q": self.nq, "v": self.nv}
-            kernel = self._kernels.custom("coriolis_matrix", algorithm, lengths)
-            self._custom_kernels[factorization] = kernel
-        return kernel(q, v, out=out)
+            return self._kernels.custom("coriolis_matrix", algorithm, lengths)
+
+        return self._memo.recall(Kernel, factorization, make)(q, v, out=out)
 
     def mass_and_coriolis(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None

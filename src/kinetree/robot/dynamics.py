@@ -10,6 +10,7 @@ from kinetree.typing import (
     About,
     Array,
     ArrayLike,
+    Axes,
     CoriolisForcesMethod,
     External,
     ForwardDynamicsMethod,
@@ -19,6 +20,7 @@ from kinetree.typing import (
     MassMatrixMethod,
     Out,
     Outs,
+    Rows,
 )
 
 
@@ -185,6 +187,37 @@ class Dynamics(Core):
             (..., nv, nv).
         """
         return self._compute("mass_matrix_factor", (q,), out)
+
+    def operational_space_inertia(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        axes: Axes = "origin",
+        rows: Rows = "pose",
+        out: Out = None,
+    ) -> Array:
+        """The inertia that a frame feels, (J M^-1 J^T)^-1, after Khatib (1987).
+
+        A wrench F on the frame changes its acceleration by the inverse of this matrix times F.
+
+        Arguments:
+            q: configuration, (..., nq).
+            frame: the name of the frame.
+            axes: as in `velocity`.
+            rows: "pose", or "position" for the three linear rows of J alone.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, 6), linear first, or (..., 3, 3). It grows without bound towards singular
+            configurations, where rows of J become dependent.
+
+        Raises:
+            SingularModelError: where they are dependent in every configuration, as for fewer than
+                six velocities.
+        """
+        settings = (frame, axes, rows)
+        return self._compute("operational_space_inertia", (q,), out, settings=settings)
 
     # forward dynamics
 

@@ -71,16 +71,16 @@ class LinkArrays(Door):
 
     def _links(self, names: Sequence[str]) -> list[int]:
         """The numbers of links by name; all of them if none is named."""
-        own = self._robot.bodies
+        bodies = self._robot.bodies
         for name in names:
-            if not among(name, own):
-                raise unknown("body", name, own, f"robot {self._robot.name!r}")
-        found = [own.index(name) for name in names] if len(names) else list(range(self._count))
-        if found != sorted(set(found)):
+            if not among(name, bodies):
+                raise unknown("body", name, bodies, f"robot {self._robot.name!r}")
+        numbers = [bodies.index(name) for name in names] if len(names) else list(range(self._count))
+        if numbers != sorted(set(numbers)):
             raise KinetreeError(
                 "links: name each link once, in the order of robot.bodies, as the rows are"
             )
-        return found
+        return numbers
 
     def _spread(self, name: str, given: Any, some: list[int]) -> Array:
         """An array with a row for each given link, as one with a row for each body."""

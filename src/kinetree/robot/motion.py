@@ -74,31 +74,25 @@ class Moving(Core):
             says why not, and `violations()`, where constraints are broken most at any time.
         """
         settings = uses.Settings(
-            weights,
-            root,
-            tuple(limits),
-            tuple(hold),
-            cost,
-            degree,
-            coefficients,
-            points,
-            samples,
-            starts,
-            seed,
-            spread,
-            method,
-            tolerance,
-            iterations,
-            progress,
+            weights=weights,
+            root=root,
+            limits=tuple(limits),
+            hold=tuple(hold),
+            cost=cost,
+            degree=degree,
+            coefficients=coefficients,
+            points=points,
+            samples=samples,
+            starts=starts,
+            seed=seed,
+            spread=spread,
+            method=method,
+            tolerance=tolerance,
+            iterations=iterations,
+            progress=progress,
         )
-        return uses.transition(
-            self,  # type: ignore[arg-type]
-            self._custom_kernels,
-            first,
-            second,
-            duration,
-            settings,
-        )
+        flat = self._memo.recall(uses.Flat, None, lambda: uses.Flat(self))  # type: ignore[arg-type]
+        return uses.transition(flat, first, second, duration, settings)
 
     def optimal_control(
         self,

@@ -116,22 +116,17 @@ class Simulated(Core):
             times (T,), q, v, tau (..., T, n) and what was recorded. An environment that diverges is
             NaN from there on, a SimulationWarning says which and when, and others are not affected.
         """
+        settings = uses.FixedSteps(dt=dt, method=method, limits=limits, record=record, every=every)
+        numbers = mapping("parameters", parameters, "arrays by parameters of the model")
+        values = uses.InitialValues(q0=q0, v0=v0, p=p, inputs=inputs, parameters=numbers)
         return uses.fixed(
             self,  # type: ignore[arg-type]
-            self._custom_kernels,
-            q0,
-            v0,
+            self._memo,
             controller,
-            time,
-            dt,
-            method,
-            limits,
-            record,
-            every,
-            p,
-            inputs,
-            mapping("parameters", parameters, "arrays by parameters of the model"),
-            progress,
+            values,
+            settings,
+            time=time,
+            progress=progress,
         )
 
     def rollout(
@@ -163,19 +158,16 @@ class Simulated(Core):
         Returns:
             A function (q0, v0, p, parameters) that simulates, with `gradient` and `sensitivity`.
         """
+        settings = uses.FixedSteps(dt=dt, method=method, limits=limits, record=record, every=every)
         return uses.compiled(
             self,  # type: ignore[arg-type]
-            self._custom_kernels,
+            self._memo,
             controller,
-            steps,
-            dt,
-            method,
-            limits,
-            record,
-            every,
-            inputs,
-            series,
-            parameters,
+            settings,
+            steps=steps,
+            inputs=inputs,
+            series=series,
+            parameters=parameters,
         )
 
     def simulate_adaptive(
@@ -208,18 +200,20 @@ class Simulated(Core):
         Returns:
             As `simulate`, with `solution(t)` between the steps and the times of `events`.
         """
+        settings = uses.AdaptiveSteps(
+            times=times,
+            limits=limits,
+            record=record,
+            events=events,
+            method=method,
+            tolerance=tolerance,
+        )
+        values = uses.InitialValues(q0=q0, v0=v0, p=p)
         return uses.adaptive(
             self,  # type: ignore[arg-type]
-            self._custom_kernels,
-            q0,
-            v0,
+            self._memo,
             controller,
-            time,
-            times,
-            limits,
-            record,
-            p,
-            events,
-            method,
-            tolerance,
+            values,
+            settings,
+            time=time,
         )

@@ -15,27 +15,35 @@ if TYPE_CHECKING:
     from kinetree.identify.base import base_parameters as base_parameters
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.effort import Effort as Effort
+    from kinetree.motion.flat import Flat as Flat
     from kinetree.motion.mpc import ModelPredictiveControl as ModelPredictiveControl
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.transition import transition as transition
     from kinetree.motion.transition_settings import Hold as Hold
     from kinetree.motion.transition_settings import Settings as Settings
     from kinetree.show.view import Viewer as Viewer
+    from kinetree.simulate.adaptive import AdaptiveSteps as AdaptiveSteps
     from kinetree.simulate.adaptive import Event as Event
     from kinetree.simulate.adaptive import adaptive as adaptive
     from kinetree.simulate.closed_loop import Controlled as Controlled
+    from kinetree.simulate.fixed import FixedSteps as FixedSteps
     from kinetree.simulate.fixed import compiled as compiled
     from kinetree.simulate.fixed import fixed as fixed
     from kinetree.simulate.result import Simulation as Simulation
     from kinetree.simulate.rollout import Rollout as Rollout
+    from kinetree.simulate.start import InitialValues as InitialValues
 
 HOMES = {
+    "AdaptiveSteps": "kinetree.simulate.adaptive",
     "BaseParameters": "kinetree.identify.base",
     "ControlProblem": "kinetree.motion.control_problem",
     "Controlled": "kinetree.simulate.closed_loop",
     "Effort": "kinetree.motion.effort",
     "Event": "kinetree.simulate.adaptive",
+    "FixedSteps": "kinetree.simulate.fixed",
+    "Flat": "kinetree.motion.flat",
     "Hold": "kinetree.motion.transition_settings",
+    "InitialValues": "kinetree.simulate.start",
     "ModelPredictiveControl": "kinetree.motion.mpc",
     "Rollout": "kinetree.simulate.rollout",
     "Settings": "kinetree.motion.transition_settings",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms.steps import Enforcement
+from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import instance, members
 from kinetree.robot.checks import finite_array, number
-from kinetree.simulate.closed_loop import Controlled, closed_loop
+from kinetree.robot.memo import Memo
+from kinetree.simulate.closed_loop import ClosedLoop, Controlled, LoopSettings, closed_loop
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
-from kinetree.simulate.start import Start
+from kinetree.simulate.start import InitialValues, Start
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -28,80 +31,74 @@ Event = Callable[[float, Array, Array], float]
 """A function of (t, q, v) whose zeros are found; its `terminal` and `direction` are SciPy's."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveSteps:
+    """How long steps may be, and what is kept of them; see `Robot.simulate_adaptive`."""
+
+    times: ArrayLike | None = None
+    limits: Enforcement = FREE
+    record: Sequence[Any] = ()
+    events: Sequence[Event] = ()
+    method: str = "DOP853"
+    tolerance: float = 1e-10
+
+
 def adaptive(
     robot: Robot,
-    known: dict[Any, Any],
-    q0: ArrayLike,
-    v0: ArrayLike,
+    memo: Memo,
     controller: Controlled | None,
+    values: InitialValues,
+    settings: AdaptiveSteps,
+    *,
     time: float,
-    times: ArrayLike | None,
-    limits: Enforcement,
-    record: Sequence[Any],
-    p: ArrayLike | None,
-    events: Sequence[Event],
-    method: str,
-    tolerance: float,
 ) -> Simulation:
-    """A simulation; see `Robot.simulate_adaptive`."""
-    state = Start(robot, q0, v0, controller, p, None, {}, 0)
-    if state.batch:
+    """A simulation; see `Robot.simulate_adaptive`.
+
+    Arguments:
+        memo, values: as in `fixed.fixed`.
+    """
+    start = Start(robot, controller, values)
+    if start.batch:
         raise ShapeError(
-            f"simulate_adaptive takes one state; q0 and v0 (and p) make a batch of {state.batch}"
+            f"simulate_adaptive takes one state; q0 and v0 (and p) make a batch of {start.batch}"
         )
+    duration = _duration(time)
+    settings = _checked(settings, duration)
+    loop = closed_loop(
+        robot,
+        memo,
+        LoopSettings(
+            controller=controller,
+            inputs=start.count,
+            memory=len(start.memory),
+            limits=settings.limits,
+            records=records(robot, settings.record, controller),
+        ),
+    )
+    return _Integration(loop, start).run(settings, duration)
+
+
+def _checked(settings: AdaptiveSteps, duration: float) -> AdaptiveSteps:
+    """The settings, if they have a meaning for a simulation that lasts so long, s."""
+    if not among(settings.method, METHODS):
+        raise unknown("method", settings.method, METHODS, "simulate_adaptive")
+    stops = instance("limits", settings.limits, Enforcement, "a kinetree.Enforcement").stops
+    if stops == "clamp":
+        raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
+    return replace(
+        settings,
+        tolerance=number("tolerance", settings.tolerance, above=0.0),
+        times=None if settings.times is None else _times(settings.times, duration),
+        events=members("events", settings.events, Callable, "a list of functions (t, q, v)"),
+    )
+
+
+def _duration(time: Any) -> float:
+    """How long a simulation lasts, s."""
     duration = number("time", time, above=0.0)
     if duration > LONGEST:
         raise KinetreeError(f"time must be at most {LONGEST:g} s, got {time!r:.200}")
-    tolerance = number("tolerance", tolerance, above=0.0)
-    if not among(method, METHODS):
-        raise unknown("method", method, METHODS, "simulate_adaptive")
-    seen = None if times is None else _times(times, duration)
-    events = members("events", events, Callable, "a list of functions (t, q, v)")
-    if instance("limits", limits, Enforcement, "a kinetree.Enforcement").stops == "clamp":
-        raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
-    wanted, nq, nv = records(robot, record, controller), robot.nq, robot.nv
-    loop = closed_loop(
-        robot, known, controller, state.count, len(state.memory), "auto", limits, wanted
-    )
-    inputs = [state.p[0]] if state.count else []
-
-    def split(y: Array) -> tuple[Array, Array, list[Array]]:
-        return y[:nq], y[nq : nq + nv], [y[nq + nv :]] if len(state.memory) else []
-
-    def rates(t: float, y: Array) -> Array:
-        q, v, memory = split(y)
-        return np.concatenate(loop.rates_kernel(t, q, v, *inputs, *memory))
-
-    from scipy.integrate import solve_ivp  # takes time to import
-
-    found = solve_ivp(
-        rates,
-        (0.0, duration),
-        np.concatenate([state.q[0], state.v[0], state.memory]),
-        method=method,
-        t_eval=seen,
-        rtol=tolerance,
-        atol=tolerance,
-        dense_output=True,
-        events=[_event(event, split) for event in events] or None,
-    )
-    if not found.success:
-        raise KinetreeError(f"the integration stopped at t = {found.t[-1]:.6g} s: {found.message}")
-
-    def solution(t: ArrayLike) -> tuple[Array, Array]:
-        """q and v at any times within the simulation, (..., nq) and (..., nv)."""
-        y = np.moveaxis(np.asarray(found.sol(t)), 0, -1)
-        return robot.normalize(y[..., :nq]), y[..., nq : nq + nv]
-
-    y = found.y.T
-    q, v = robot.normalize(y[:, :nq]), y[:, nq : nq + nv]
-    memory = [y[:, nq + nv :]] if len(state.memory) else []
-    observed = loop.observe_kernel(found.t, q, v, *inputs, *memory)
-    names = [name for name, _ in loop.observe_kernel.interface.outputs]
-    arrays = dict(zip(names, observed if isinstance(observed, tuple) else (observed,), strict=True))
-    return Simulation(
-        found.t, {"q": q, "v": v} | arrays, None, solution, found.t_events if events else ()
-    )
+    return duration
 
 
 def _times(given: ArrayLike, duration: float) -> Array:
@@ -116,12 +113,75 @@ def _times(given: ArrayLike, duration: float) -> Array:
     return times
 
 
-def _event(event: Event, split: Callable[[Array], Any]) -> Callable[[float, Array], float]:
-    def of_state(t: float, y: Array) -> float:
-        q, v, _ = split(y)
-        return event(t, q, v)
+class _Integration:
+    """The differential equation of a closed loop, for SciPy: y is q, v and memory, one vector.
 
-    for name in ("terminal", "direction"):
-        if hasattr(event, name):
-            setattr(of_state, name, getattr(event, name))
-    return of_state
+    Arguments:
+        loop: the robot and its controller.
+        start: where it starts.
+    """
+
+    def __init__(self, loop: ClosedLoop, start: Start) -> None:
+        self.loop, self.start, self.robot = loop, start, loop.robot
+        self.inputs = [start.p[0]] if start.count else []
+
+    def split(self, y: Array) -> tuple[Array, Array, list[Array]]:
+        """q, v and perhaps memory, from y (..., n)."""
+        nq, n = self.robot.nq, self.robot.nq + self.robot.nv
+        memory = [y[..., n:]] if len(self.start.memory) else []
+        return y[..., :nq], y[..., nq:n], memory
+
+    def rates(self, t: float, y: Array) -> Array:
+        """The rate of y."""
+        q, v, memory = self.split(y)
+        return np.concatenate(self.loop.rates_kernel(t, q, v, *self.inputs, *memory))
+
+    def event(self, event: Event) -> Callable[[float, Array], float]:
+        """An event as a function of t and y, with the attributes that SciPy reads."""
+
+        def of_state(t: float, y: Array) -> float:
+            q, v, _ = self.split(y)
+            return event(t, q, v)
+
+        for name in ("terminal", "direction"):
+            if hasattr(event, name):
+                setattr(of_state, name, getattr(event, name))
+        return of_state
+
+    def run(self, settings: AdaptiveSteps, duration: float) -> Simulation:
+        """Integrate, and record."""
+        from scipy.integrate import solve_ivp  # takes time to import
+
+        start = self.start
+        solved = solve_ivp(
+            self.rates,
+            (0.0, duration),
+            np.concatenate([start.q[0], start.v[0], start.memory]),
+            method=settings.method,
+            t_eval=settings.times,
+            rtol=settings.tolerance,
+            atol=settings.tolerance,
+            dense_output=True,
+            events=[self.event(event) for event in settings.events] or None,
+        )
+        if not solved.success:
+            t = solved.t[-1]
+            raise KinetreeError(f"the integration stopped at t = {t:.6g} s: {solved.message}")
+        q, v, memory = self.split(solved.y.T)
+        q = self.robot.normalize(q)
+        recorded = self._observed(solved.t, q, v, memory)
+        events = solved.t_events if settings.events else ()
+        between = partial(self._state, solved.sol)
+        return Simulation(solved.t, {"q": q, "v": v} | recorded, None, between, events)
+
+    def _observed(self, t: Array, q: Array, v: Array, memory: list[Array]) -> dict[str, Array]:
+        """The joint forces and what else is recorded, by name."""
+        kernel = self.loop.observe_kernel
+        seen = kernel(t, q, v, *self.inputs, *memory)
+        names = [name for name, _ in kernel.interface.outputs]
+        return dict(zip(names, seen if isinstance(seen, tuple) else (seen,), strict=True))
+
+    def _state(self, solution: Callable[[ArrayLike], Array], t: ArrayLike) -> tuple[Array, Array]:
+        """q and v at any times within the simulation, (..., nq) and (..., nv)."""
+        q, v, _ = self.split(np.moveaxis(np.asarray(solution(t)), 0, -1))
+        return self.robot.normalize(q), v

@@ -7,7 +7,8 @@ equation. A loop over time needs nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from kinetree.model import Model
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.quantities import QUANTITIES, Method
+from kinetree.robot.memo import Memo
 from kinetree.scalar import Scalar
 from kinetree.simulate.records import Record
 from kinetree.typing import StepMethod
@@ -33,8 +35,27 @@ Controlled = Callable[..., Any]
 """A controller: (t, q, v, p) to joint forces; with memory, (t, q, v, p, memory) to those and to
 the rate of its memory."""
 
-KEPT = 16
-"""How many closed loops of a robot are kept for further simulations."""
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """What a closed loop is made of, apart from the robot.
+
+    controller: gives the joint forces, over scalars; None for none.
+    inputs: how many numbers p has.
+    memory: how many numbers the controller's own state has.
+    method, limits: of the step.
+    records: what else is recorded.
+    parameters: of the model, whose numbers are one more argument, "numbers". The controller
+        still uses the nominal model.
+    """
+
+    controller: Controlled | None
+    inputs: int = 0
+    memory: int = 0
+    method: StepMethod = "auto"
+    limits: Enforcement = FREE
+    records: tuple[Record, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
 
 
 class ClosedLoop:
@@ -42,47 +63,33 @@ class ClosedLoop:
 
     Arguments:
         robot: what moves.
-        controller: gives the joint forces, over scalars; None for none.
-        inputs: how many numbers p has.
-        memory: how many numbers the controller's own state has.
-        method, limits: of the step.
-        records: what else is recorded.
-        parameters: of the model, whose numbers are one more argument, "numbers". The controller
-            keeps the robot as it is.
+        settings: the controller, the step, and what is recorded.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        controller: Controlled | None,
-        inputs: int = 0,
-        memory: int = 0,
-        method: StepMethod = "auto",
-        limits: Enforcement = FREE,
-        records: Sequence[Record] = (),
-        parameters: Sequence[Parameter] = (),
-    ) -> None:
-        self.robot, self.controller, self.limits = robot, controller, limits
-        self.parameters = tuple(parameters)
-        self.records, self._memory = tuple(records), memory
-        self.loops: dict[Any, Any] = {}  # loops over time that are compiled
-        kernel = robot.kernel("step", method, limits=limits)  # refuses what cannot be simulated
+    def __init__(self, robot: Robot, settings: LoopSettings) -> None:
+        self.robot, self.controller, self.limits = robot, settings.controller, settings.limits
+        self.records, self.parameters = settings.records, settings.parameters
+        self._memory = settings.memory
+        self.memo = Memo()  # of loops over time
+        # refuses what cannot be simulated
+        kernel = robot.kernel("step", settings.method, limits=settings.limits)
         step = QUANTITIES["step"].methods[kernel.method]
         assert isinstance(step, Method)
         self._step = step.algorithm
         self.lengths: dict[str, int | None] = {"t": None, "q": robot.nq, "v": robot.nv}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
-        self.lengths |= {"p": inputs, "memory": memory, "numbers": numbers}
+        self.lengths |= {"p": settings.inputs, "memory": settings.memory, "numbers": numbers}
         self.lengths = {name: n for name, n in self.lengths.items() if n != 0}
 
     def control(self, model: Model, **state: Any) -> tuple[list[Scalar], list[Scalar]]:
         """Joint forces and the rate of the controller's memory."""
         if self.controller is None:
             return [0.0] * model.nv, []
-        given = [state["t"], list(state["q"]), list(state["v"]), list(state.get("p", []))]
-        given += [list(state["memory"])] if self._memory else []
-        self._check_arguments(given)
-        tau, rate = self.controller(*given) if self._memory else (self.controller(*given), [])
+        arguments = [state["t"], list(state["q"]), list(state["v"]), list(state.get("p", []))]
+        arguments += [list(state["memory"])] if self._memory else []
+        self._check_arguments(arguments)
+        answer = self.controller(*arguments)
+        tau, rate = answer if self._memory else (answer, [])
         tau = [tau] if not isinstance(tau, (list, tuple)) else list(tau)
         if len(tau) != model.nv:
             raise KinetreeError(
@@ -91,10 +98,10 @@ class ClosedLoop:
             )
         return tau, list(rate)
 
-    def _check_arguments(self, given: Sequence[Any]) -> None:
+    def _check_arguments(self, arguments: Sequence[Any]) -> None:
         assert self.controller is not None
         try:
-            signature(self.controller).bind(*given)
+            signature(self.controller).bind(*arguments)
         except TypeError as e:
             names = "t, q, v, p, memory" if self._memory else "t, q, v, p"
             raise KinetreeError(f"the controller is called with ({names}): {e}") from None
@@ -119,21 +126,21 @@ class ClosedLoop:
         tau, rate = self.control(model, **state)
         plant = self.plant(model, **state)
         q, v = self._step(plant, state["q"], state["v"], tau, dt, (), self.limits)
-        found = {"q": q, "v": v}
+        after = {"q": q, "v": v}
         if self._memory:
-            found["memory"] = [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
-        return found
+            after["memory"] = [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
+        return after
 
     def observe(self, model: Model, *values: Any) -> dict[str, Any]:
         """The joint forces at a state, and what is recorded of it."""
         state = dict(zip(self.lengths, values, strict=True))
         tau, _ = self.control(model, **state)
-        found: dict[str, Any] = {"tau": tau}
+        seen: dict[str, Any] = {"tau": tau}
         for record in self.records:
             plant = self.plant(model, **state)
-            given = state | {"tau": tau}
-            found[record.name] = record.function(plant, *(given[x] for x in record.arguments))
-        return found
+            available = state | {"tau": tau}
+            seen[record.name] = record.function(plant, *(available[x] for x in record.arguments))
+        return seen
 
     def rates(self, model: Model, *values: Any) -> dict[str, Any]:
         """The rates of q, v and the controller's memory."""
@@ -141,12 +148,12 @@ class ClosedLoop:
         q, v = state["q"], state["v"]
         tau, rate = self.control(model, **state)
         plant = self.plant(model, **state)
-        given = saturated(plant, tau, self.limits)
-        found = {
+        applied = saturated(plant, tau, self.limits)
+        rates = {
             "q": coordinate_rates(plant, q, v),
-            "v": acceleration(plant, q, v, given, (), self.limits),
+            "v": acceleration(plant, q, v, applied, (), self.limits),
         }
-        return found | ({"memory": rate} if self._memory else {})
+        return rates | ({"memory": rate} if self._memory else {})
 
     @cached_property
     def step_kernel(self) -> Kernel:
@@ -164,13 +171,10 @@ class ClosedLoop:
         return self.robot.custom_kernel(self.rates, self.lengths, "rates")
 
 
-def closed_loop(robot: Robot, known: dict[Any, Any], *key: Any) -> ClosedLoop:
-    """The closed loop of these arguments: that made before, if it is among the last ones."""
-    if not all(isinstance(part, Hashable) for part in key):
-        return ClosedLoop(robot, *key)
-    loops = known.setdefault("simulations", {})
-    if key not in loops:
-        loops[key] = ClosedLoop(robot, *key)
-        if len(loops) > KEPT:  # controllers made anew for each call would fill the memory
-            del loops[next(iter(loops))]
-    return loops[key]
+def closed_loop(robot: Robot, memo: Memo, settings: LoopSettings) -> ClosedLoop:
+    """The closed loop of these settings: the one made before, if it is still kept.
+
+    Arguments:
+        memo: keeps the loops of the robot.
+    """
+    return memo.recall(ClosedLoop, settings, lambda: ClosedLoop(robot, settings))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms.steps import Enforcement
+from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
 from kinetree.kinds import flag, members
 from kinetree.model.parameters import Parameter
 from kinetree.robot.checks import count, number
-from kinetree.simulate.closed_loop import Controlled, closed_loop
+from kinetree.robot.memo import Memo
+from kinetree.simulate.closed_loop import Controlled, LoopSettings, closed_loop
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.rollout import Progress, Rollout
-from kinetree.simulate.start import Start
-from kinetree.typing import ArrayLike, StepMethod
+from kinetree.simulate.start import InitialValues, Start
+from kinetree.typing import StepMethod
 
 LONGEST = 1e300
 """Seconds: larger numbers are taken for infinite."""
@@ -26,57 +28,91 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@dataclass(frozen=True, kw_only=True)
+class FixedSteps:
+    """Steps of equal length, and what is kept of them; see `Robot.simulate`."""
+
+    dt: float
+    method: StepMethod = "auto"
+    limits: Enforcement = FREE
+    record: Sequence[Any] = ()
+    every: int = 1
+
+
 def fixed(
     robot: Robot,
-    known: dict[Any, Any],
-    q0: ArrayLike,
-    v0: ArrayLike,
+    memo: Memo,
     controller: Controlled | None,
+    values: InitialValues,
+    settings: FixedSteps,
+    *,
     time: float,
-    dt: float,
-    method: StepMethod,
-    limits: Enforcement,
-    record: Sequence[Any],
-    every: int,
-    p: ArrayLike | None,
-    inputs: ArrayLike | None,
-    parameters: Mapping[Parameter, ArrayLike],
-    progress: Progress | None,
+    progress: Progress | None = None,
 ) -> Simulation:
-    """A simulation; see `Robot.simulate`."""
-    steps = steps_of(time, dt)
-    check_every(every, steps)
-    start = Start(robot, q0, v0, controller, p, inputs, parameters, steps)
-    key = (controller, start.count, len(start.memory), method, limits)
-    loop = closed_loop(robot, known, *key, records(robot, record, controller), tuple(parameters))
-    return Rollout(robot, loop, steps, float(dt), every, start.changes).run(start, progress)
+    """A simulation; see `Robot.simulate`.
+
+    Arguments:
+        memo: keeps the closed loop for further simulations.
+        values: where it starts.
+    """
+    steps = steps_of(time, settings.dt)
+    check_every(settings.every, steps)
+    start = Start(robot, controller, values, steps)
+    loop = closed_loop(
+        robot,
+        memo,
+        LoopSettings(
+            controller=controller,
+            inputs=start.count,
+            memory=len(start.memory),
+            method=settings.method,
+            limits=settings.limits,
+            records=records(robot, settings.record, controller),
+            parameters=tuple(values.parameters),
+        ),
+    )
+    rollout = Rollout(robot, loop, steps, float(settings.dt), settings.every, start.changes)
+    return rollout.run(start, progress)
 
 
 def compiled(
     robot: Robot,
-    known: dict[Any, Any],
+    memo: Memo,
     controller: Controlled | None,
+    settings: FixedSteps,
+    *,
     steps: int,
-    dt: float,
-    method: StepMethod,
-    limits: Enforcement,
-    record: Sequence[Any],
-    every: int,
     inputs: int | None,
     series: bool,
     parameters: Sequence[Parameter],
 ) -> Rollout:
-    """A rollout; see `Robot.rollout`."""
-    steps = count("steps", steps, 0)
-    if not steps * number("dt", dt, above=0.0) < LONGEST:
-        raise KinetreeError(f"steps={steps} of dt={dt!r}: a finite number of seconds is expected")
-    check_every(every, steps)
-    numbers = len(getattr(controller, "p", ())) if inputs is None else count("inputs", inputs, 0)
-    parameters = members("parameters", parameters, Parameter, "a list of a model's parameters")
-    memory = len(getattr(controller, "memory", ()))
-    key = (controller, numbers, memory, method, limits)
-    loop = closed_loop(robot, known, *key, records(robot, record, controller), parameters)
-    return Rollout(robot, loop, steps, float(dt), every, flag("series", series))
+    """A rollout; see `Robot.rollout`.
+
+    Arguments:
+        memo: as in `fixed`.
+    """
+    steps, dt = count("steps", steps, 0), number("dt", settings.dt, above=0.0)
+    if not steps * dt < LONGEST:
+        raise KinetreeError(
+            f"steps={steps} of dt={settings.dt!r}: a finite number of seconds is expected"
+        )
+    check_every(settings.every, steps)
+    own = len(getattr(controller, "p", ()))
+    wanted = members("parameters", parameters, Parameter, "a list of a model's parameters")
+    loop = closed_loop(
+        robot,
+        memo,
+        LoopSettings(
+            controller=controller,
+            inputs=own if inputs is None else count("inputs", inputs, 0),
+            memory=len(getattr(controller, "memory", ())),
+            method=settings.method,
+            limits=settings.limits,
+            records=records(robot, settings.record, controller),
+            parameters=wanted,
+        ),
+    )
+    return Rollout(robot, loop, steps, dt, settings.every, flag("series", series))
 
 
 def check_every(every: Any, steps: int) -> None:

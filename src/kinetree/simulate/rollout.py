@@ -12,10 +12,10 @@ from kinetree.compiler.runtime.arrays import plain_array
 from kinetree.compiler.runtime.foreign import array_module, on_host
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, among, unknown
-from kinetree.kinds import optional_function
+from kinetree.kinds import mapping, optional_function
 from kinetree.simulate.closed_loop import ClosedLoop
 from kinetree.simulate.result import Simulation
-from kinetree.simulate.start import Start
+from kinetree.simulate.start import InitialValues, Start
 from kinetree.simulate.time_loop import NEVER, along_loop, forward_loop, reverse_loop
 from kinetree.typing import Array, ArrayLike
 
@@ -70,20 +70,21 @@ class Rollout:
 
     def _start(self, q0: ArrayLike, v0: ArrayLike, p: ArrayLike | None, parameters: Any) -> Start:
         one, many = (None, p) if self.series else (p, None)
-        controller = self.loop.controller
-        start = Start(self.robot, q0, v0, controller, one, many, parameters, self.steps)
-        self._check_counts(start, parameters)
+        numbers = mapping("parameters", parameters, "arrays by parameters of the model")
+        values = InitialValues(q0=q0, v0=v0, p=one, inputs=many, parameters=numbers)
+        start = Start(self.robot, self.loop.controller, values, self.steps)
+        self._check_counts(start, tuple(numbers))
         return start
 
-    def _check_counts(self, start: Start, parameters: Any) -> None:
+    def _check_counts(self, start: Start, parameters: tuple[Any, ...]) -> None:
         """Refuse inputs and parameters that the rollout was not compiled for."""
         expected = self.loop.lengths.get("p", 0)
         if start.count != expected:
             raise ShapeError(f"p has {start.count} numbers; this rollout takes {expected}")
-        if tuple(parameters or ()) != self.loop.parameters:
+        if parameters != self.loop.parameters:
             wanted = ", ".join(map(repr, self.loop.parameters)) or "none"
             raise KinetreeError(
-                f"parameters are {', '.join(map(repr, parameters or ())) or 'none'}; this rollout "
+                f"parameters are {', '.join(map(repr, parameters)) or 'none'}; this rollout "
                 f"takes {wanted}"
             )
 
@@ -97,9 +98,7 @@ class Rollout:
     def _time_loop(self, make: Callable[..., TimeLoop], *settings: bool) -> TimeLoop:
         """A loop over time, which other rollouts of the closed loop share."""
         key = (make.__name__, *settings)
-        if key not in self.loop.loops:
-            self.loop.loops[key] = make(self.loop, *settings)
-        return self.loop.loops[key]
+        return self.loop.memo.recall(TimeLoop, key, lambda: make(self.loop, *settings))
 
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
         """The motion from where a simulation starts."""
@@ -182,8 +181,8 @@ class Rollout:
         start = self._start(q0, v0, p, parameters)
         n = start.count_of_systems
         _check_names("weights", weights, ("q", "v"))
-        given = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
-        carried = [given["q"][:, -1], given["v"][:, -1]]
+        at_steps = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
+        carried = [at_steps["q"][:, -1], at_steps["v"][:, -1]]
         carried += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
         lengths = self.loop.lengths
         summed = [
@@ -196,7 +195,7 @@ class Rollout:
         for first, stored in self._stored(start):
             count = len(stored[0])
             span = slice(first, first + count)
-            series = [*stored, given["q"][:, span], given["v"][:, span]]
+            series = [*stored, at_steps["q"][:, span], at_steps["v"][:, span]]
             records = {} if by_p is None else {"p_gradient": by_p[:, span]}
             reverse = self._time_loop(reverse_loop, self.series)
             rolled = reverse(
@@ -252,13 +251,13 @@ class Rollout:
         count = min(length, self.steps - first)
         seen = self._advance(start, states, first, count, tuple(names)).records
         t = np.arange(first, first + count) * self.dt
-        found = {"t": t, **seen, "dt": np.full(count, self.dt)}
+        arguments = {"t": t, **seen, "dt": np.full(count, self.dt)}
         if start.count:
-            found["p"] = start.inputs(first, count)
+            arguments["p"] = start.inputs(first, count)
         if start.numbers is not None:
             n = start.numbers.shape
-            found["numbers"] = np.broadcast_to(start.numbers[:, None], (n[0], count, n[1]))
-        return [found[name] for name, _ in self.loop.step_kernel.interface.inputs]
+            arguments["numbers"] = np.broadcast_to(start.numbers[:, None], (n[0], count, n[1]))
+        return [arguments[name] for name, _ in self.loop.step_kernel.interface.inputs]
 
     def _shaped(self, start: Start, states: list[Array], by_p: Array | None) -> dict[str, Array]:
         """Gradients with the shape of the batch, that by q0 along its directions."""
@@ -268,14 +267,14 @@ class Rollout:
         if len(start.memory):
             next(rest)
         directions = self.robot.coordinate_rates(start.q[:, None], np.eye(self.robot.nv))
-        found = {"q0": np.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
+        gradients = {"q0": np.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
         if by_p is not None:
-            found["p"] = by_p
+            gradients["p"] = by_p
         elif start.count:
-            found["p"] = next(rest)
+            gradients["p"] = next(rest)
         if start.numbers is not None:
-            found["parameters"] = next(rest)
-        return {name: x.reshape(*batch, *x.shape[1:]) for name, x in found.items()}
+            gradients["parameters"] = next(rest)
+        return {name: x.reshape(*batch, *x.shape[1:]) for name, x in gradients.items()}
 
     def sensitivity(
         self,
@@ -312,10 +311,10 @@ class Rollout:
         def rate(name: str) -> Array:
             length = lengths[name]
             whole = (*start.batch, length)
-            given = plain_array(f"along {name!r}", along.get(name, np.zeros(length)))
-            if given.shape[-1:] != (length,) or not _spreads(given.shape, whole):
-                raise ShapeError(f"along {name!r} has shape {given.shape}; {whole} is expected")
-            spread = np.broadcast_to(given, whole).reshape(n, length)
+            direction = plain_array(f"along {name!r}", along.get(name, np.zeros(length)))
+            if direction.shape[-1:] != (length,) or not _spreads(direction.shape, whole):
+                raise ShapeError(f"along {name!r} has shape {direction.shape}; {whole} is expected")
+            spread = np.broadcast_to(direction, whole).reshape(n, length)
             return np.ascontiguousarray(spread, dtype=float)
 
         by_q = self.robot.coordinate_rates(start.q, rate("q0"))
@@ -324,14 +323,14 @@ class Rollout:
         constants = [rate("p")] if start.count else []
         if start.numbers is not None:
             constants.append(rate("parameters"))
-        found = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
+        rates = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
         names = ["q", "v", *(["memory"] if len(start.memory) else [])]
         stored = self._arguments_of_steps(start, start.states(0.0, NEVER), 0, self.steps, names)
-        out = {"dq": found[0][:, :-1], "dv": found[1][:, :-1]}
+        out = {"dq": rates[0][:, :-1], "dv": rates[1][:, :-1]}
         forward = self._time_loop(along_loop)
         rolled = forward([*states, *constants, *stored], n, self.steps, 1, ("dq", "dv"), out)
-        found[0][:, -1], found[1][:, -1] = rolled.final["dq"], rolled.final["dv"]
-        dq, dv = (x.reshape(*start.batch, *x.shape[1:]) for x in found)
+        rates[0][:, -1], rates[1][:, -1] = rolled.final["dq"], rolled.final["dv"]
+        dq, dv = (x.reshape(*start.batch, *x.shape[1:]) for x in rates)
         return dq, dv
 
 

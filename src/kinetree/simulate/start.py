@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from kinetree.compiler.runtime.arrays import plain_array
 from kinetree.compiler.runtime.foreign import array_module
 from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, ShapeError, StateError
-from kinetree.kinds import mapping
 from kinetree.model.parameters import Parameter
 from kinetree.typing import Array, ArrayLike
 
@@ -19,8 +19,25 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@dataclass(frozen=True, kw_only=True)
+class InitialValues:
+    """Where a simulation starts, as users give it; see `Robot.simulate`."""
+
+    q0: ArrayLike
+    v0: ArrayLike
+    p: ArrayLike | None = None
+    inputs: ArrayLike | None = None
+    parameters: Mapping[Parameter, ArrayLike] = field(default_factory=dict)
+
+
 class Start:
     """Where a simulation starts, checked; batches as one axis of systems.
+
+    Arguments:
+        robot: what moves.
+        controller: gives the joint forces; None for none.
+        values: as users give them.
+        steps: how many there are, for inputs that differ from step to step.
 
     batch: the shape of the batch.
     q, v: (systems, nq) and (systems, nv).
@@ -31,61 +48,51 @@ class Start:
     """
 
     def __init__(
-        self,
-        robot: Robot,
-        q0: ArrayLike,
-        v0: ArrayLike,
-        controller: Any,
-        p: ArrayLike | None,
-        inputs: ArrayLike | None,
-        parameters: Mapping[Parameter, ArrayLike] | None,
-        steps: int,
+        self, robot: Robot, controller: Any, values: InitialValues, steps: int = 0
     ) -> None:
-        self.xp = array_module(q0)
-        q, v = (
-            _array(name, x, n, self.xp)
-            for name, x, n in (("q0", q0, robot.nq), ("v0", v0, robot.nv))
-        )
-        self.dtype = q.dtype
-        self.changes = inputs is not None
-        if p is not None and self.changes:
+        if values.p is not None and values.inputs is not None:
             raise KinetreeError("p and inputs are both given: inputs are p of every step")
-        default = getattr(controller, "p", np.zeros(0))
-        own = mapping("parameters", parameters, "arrays by parameters of the model")
-        numbers = [_numbers(robot, part, given, self.xp) for part, given in own.items()]
-        chosen = inputs if self.changes else default if p is None else p
+        self.xp = array_module(values.q0)
+        q = _array("q0", values.q0, robot.nq, self.xp)
+        v = _array("v0", values.v0, robot.nv, self.xp)
+        self.dtype = q.dtype
+        numbers = [_numbers(robot, part, x, self.xp) for part, x in values.parameters.items()]
+        self.changes = values.inputs is not None
+        p = self._controller_inputs(controller, values, steps)
+        self.count = p.shape[-1]
+        p_axes = 2 if self.changes else 1
         name = "inputs" if self.changes else "p"
-        known = plain_array(name, chosen) if self.xp is np else chosen
-        given = self.xp.asarray(known, self.dtype)
-        if not given.ndim:
-            raise ShapeError(f"{name} is one number, {chosen!r}; an array (..., np) is expected")
-        if self.changes and (given.ndim < 2 or given.shape[-2] != steps):
-            raise ShapeError(
-                f"inputs has shape {given.shape}; (..., {steps}, np) is expected, p of each step"
-            )
-        self.count = given.shape[-1]
-        if hasattr(controller, "p") and self.count != len(default):
-            raise ShapeError(
-                f"p has {self.count} numbers; {controller!r} takes {len(default)}: its "
-                "pack(...) makes them from names"
-            )
-        of_p = given.shape[:-2] if self.changes else given.shape[:-1]
-        try:
-            batches = [q.shape[:-1], v.shape[:-1], of_p, *(x.shape[:-1] for x in numbers)]
-            batch = np.broadcast_shapes(*batches)
-        except ValueError:
-            raise ShapeError(
-                f"simulate: the batch shapes do not broadcast: q0 {q.shape[:-1]}, v0 "
-                f"{v.shape[:-1]}, {name} {of_p}"
-                + "".join(f", {x.shape[:-1]} of a parameter" for x in numbers)
-            ) from None
-        self.batch = batch
-        self.count_of_systems = int(np.prod(batch, dtype=int))
+        shapes = {"q0": q.shape[:-1], "v0": v.shape[:-1], name: p.shape[:-p_axes]}
+        self.batch = _common_batch(shapes, [x.shape[:-1] for x in numbers])
+        self.count_of_systems = int(np.prod(self.batch, dtype=int))
         self.q, self.v = (self._spread(x, 1) for x in (q, v))
-        self.p = self._spread(given, 2 if self.changes else 1)
+        self.p = self._spread(p, p_axes)
         self.memory = self.xp.asarray(getattr(controller, "memory", np.zeros(0)), self.dtype)
         spread = [self._spread(x, 1) for x in numbers]
         self.numbers = self.xp.concatenate(spread, axis=-1) if spread else None
+
+    def _controller_inputs(self, controller: Any, values: InitialValues, steps: int) -> Array:
+        """p as given, or the controller's own: (..., np), or (..., steps, np) if it changes."""
+        default = getattr(controller, "p", np.zeros(0))
+        chosen = default if values.p is None else values.p
+        if self.changes:
+            chosen = values.inputs
+        name = "inputs" if self.changes else "p"
+        p: Array = self.xp.asarray(
+            plain_array(name, chosen) if self.xp is np else chosen, self.dtype
+        )
+        if not p.ndim:
+            raise ShapeError(f"{name} is one number, {chosen!r}; an array (..., np) is expected")
+        if self.changes and (p.ndim < 2 or p.shape[-2] != steps):
+            raise ShapeError(
+                f"inputs has shape {p.shape}; (..., {steps}, np) is expected, p of each step"
+            )
+        if hasattr(controller, "p") and p.shape[-1] != len(default):
+            raise ShapeError(
+                f"p has {p.shape[-1]} numbers; {controller!r} takes {len(default)}: its "
+                "pack(...) makes them from names"
+            )
+        return p
 
     def _spread(self, array: Array, axes: int) -> Array:
         """For every system: (systems, ...)."""
@@ -131,6 +138,25 @@ class Start:
         return [t, q, v, *([p] if self.count else []), *memory, *numbers]
 
 
+def _common_batch(
+    shapes: Mapping[str, tuple[int, ...]], of_parameters: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    """The batch that all that is given has together.
+
+    Arguments:
+        shapes: the batch of each argument, by its name.
+        of_parameters: the batches of the model's parameters.
+    """
+    try:
+        return np.broadcast_shapes(*shapes.values(), *of_parameters)
+    except ValueError:
+        named = [f"{name} {shape}" for name, shape in shapes.items()]
+        named += [f"{shape} of a parameter" for shape in of_parameters]
+        raise ShapeError(
+            f"simulate: the batch shapes do not broadcast: {', '.join(named)}"
+        ) from None
+
+
 def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
@@ -144,8 +170,9 @@ def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
 def _array(name: str, given: Any, length: int, xp: Any) -> Array:
     """An argument, checked; single precision stays what it is on a GPU."""
     single = xp is not np and getattr(given, "dtype", None) == np.float32
-    known = plain_array(name, given) if xp is np else given
-    array: Array = xp.asarray(known, np.float32 if single else float)
+    array: Array = xp.asarray(
+        plain_array(name, given) if xp is np else given, np.float32 if single else float
+    )
     if array.shape[-1:] != (length,):
         raise ShapeError(f"{name} has shape {array.shape}; the last axis must be {length}")
     wrong = ~xp.isfinite(array).all(axis=-1)

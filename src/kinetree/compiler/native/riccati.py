@@ -11,7 +11,7 @@ size; `plan` is laid out by `RiccatiPlan`. Returns 0, or 1 if there was no memor
     V        S, s      those of the value by the state
     k, K     k, K      feedforward and feedback
 
-The equations are those of `kinetree.motion.ilqr.backward`, which defines the results. Rows have
+The equations are those of `kinetree.motion.backward`, which defines the results. Rows have
 room for whole vectors, so no product has a remainder. What is in that room reaches no result.
 """
 

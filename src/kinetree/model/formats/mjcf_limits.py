@@ -20,7 +20,7 @@ MOST_WRITTEN = 50_000  # elements of a document, with those it includes and atta
 MOST_REPEATED = 10_000  # elements that come from repeating others
 MOST_PIXELS = 8192  # along a side of a picture
 LARGEST_COUNT = 10_000  # of samples, values, contacts
-ENOUGH = 10**9  # no larger size needs to be known
+SIZE_CAP = 10**9  # sizes are counted up to here
 COUNTS = {
     **dict.fromkeys(("nrow", "ncol", "width", "height", "resolution"), MOST_PIXELS),
     **dict.fromkeys(("nsample", "actdim", "dim", "num"), LARGEST_COUNT),
@@ -143,7 +143,7 @@ class _Sizes:
                 pending.pop()
                 inside = sum(self.known[id(part)] for part in parts)
                 size = 1 + _count(element) * inside + self._made(element)
-                self.known[id(element)] = min(size, ENOUGH)
+                self.known[id(element)] = min(size, SIZE_CAP)
             elif id(element) in begun:
                 raise element.error("it attaches itself, and that without end")
             else:
@@ -183,7 +183,7 @@ class _Sizes:
             repeated = {id(x): x for word in words for x in around.get(word, ())}
             times = math.prod(_count(x) for x in repeated.values())
             total += (times - 1) * self.of(referrer)
-        return min(total, ENOUGH)
+        return min(total, SIZE_CAP)
 
     def largest(self) -> Element:
         """The element that repeats the most."""
@@ -210,4 +210,4 @@ def _count(element: Element) -> int:
 
 def _product(element: Element, key: str, of: Callable[[float], float] = lambda count: count) -> int:
     counts = list(_numbers(element.attributes.get(key, "")))
-    return int(min(math.prod(max(of(count), 1.0) for count in counts), ENOUGH)) if counts else 0
+    return int(min(math.prod(max(of(count), 1.0) for count in counts), SIZE_CAP)) if counts else 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinetree.quantities.kernels import Kernels
 
 
-class Motion(NamedTuple):
+class ConvertedMotion(NamedTuple):
     """A motion in another robot's charts; velocities and accelerations if they were given."""
 
     q: Array
@@ -131,7 +131,7 @@ class Conversion:
 
     def trajectory(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
-    ) -> Motion:
+    ) -> ConvertedMotion:
         """A motion in the other robot's charts, its coordinates there without jumps.
 
         Joints whose chart is the same in both robots keep their coordinates.
@@ -144,7 +144,7 @@ class Conversion:
         y = continuous(self._other, self.configuration(q), changed)
         w = None if v is None else self.velocity(q, v, y)
         b = None if v is None or a is None else self.acceleration(q, v, a, y)
-        return Motion(y, w, b)
+        return ConvertedMotion(y, w, b)
 
 
 def continuous(model: Model, q: ArrayLike, bodies: Iterable[int] | None = None) -> Array:
