@@ -12,6 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.compiler.native.description import DIRECT, operand_at
 from kinetree.compiler.native.ir import (
     I1,
     I8,
@@ -27,7 +28,6 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import MAX_AXES, Field
-from kinetree.compiler.native.loop import DIRECT, operand_at
 
 # where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
 _HEADER = object.__basicsize__
@@ -58,7 +58,7 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
     batch_axes.set(0)
     with loop(b, 0, inputs) as k:
         array = arguments.of(PTR)[k]
-        operand = operand_at(b, description, k)
+        operand = operand_at(description, k)
         unless(_is_plain(b, array, description))
         axes = b.sext((array + ARRAY_AXES).get(I32), I64)
         unless(_is_one_state(b, array, axes, operand))
@@ -67,7 +67,7 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
         pointers[k] = (array + ARRAY_DATA).get(PTR)
         modes[k] = I8(DIRECT)
     with loop(b, inputs, operands) as k:  # results with more axes than are described are rare
-        axes = operand_at(b, description, k)[1] + batch_axes.get()
+        axes = operand_at(description, k)[1] + batch_axes.get()
         unless(axes <= MAX_AXES)
     # one result is given as it is, several in a tuple
     count = operands - inputs
@@ -79,7 +79,7 @@ def define_call(w: Writer, run_one: ir.Function) -> None:
     release = external(w.module, "Py_DecRef", VOID, [PTR])
     leading = batch_axes.get()
     with loop(b, inputs, operands) as k:
-        array = _new_array(w, b, description, operand_at(b, description, k), leading)
+        array = _new_array(w, b, description, operand_at(description, k), leading)
         with b.if_then(several & _is_null(b, array), likely=False):
             b.call(release, [answer.get()])
         _return_if_null(b, array)

@@ -32,8 +32,8 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
-from kinetree.compiler.native.loop import memory
 from kinetree.compiler.native.matrices import ROWS, Matrices
+from kinetree.compiler.native.memory import memory
 from kinetree.compiler.native.thread_pool import share
 
 

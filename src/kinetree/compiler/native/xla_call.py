@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.compiler.native.description import operand_at
 from kinetree.compiler.native.ir import (
     I8,
     I32,
@@ -25,7 +26,6 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import MAX_AXES, Field
-from kinetree.compiler.native.loop import operand_at
 
 # of XLA_FFI_CallFrame, in bytes
 EXTENSION, API, STAGE, ARGUMENT_COUNT, ARGUMENTS, RESULTS = 8, 16, 32, 56, 72, 112
@@ -67,7 +67,7 @@ def define_xla(w: Writer, run_batch: ir.Function) -> None:
         table = b.select(taken, (frame + ARGUMENTS).get(PTR), results)
         buffer = table.of(PTR)[b.select(taken, k, k - inputs)]
         pointers[k] = (buffer + DATA).get(PTR)
-        operand = operand_at(b, description, k)
+        operand = operand_at(description, k)
         alone = (buffer + LENGTHS).get(PTR)[0] == 1
         steps[k] = b.select(alone & (n != 1), I64(0), operand[0] * w.item)
         _lay_out(w, b, operand, cursor)
