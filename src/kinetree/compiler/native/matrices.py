@@ -107,16 +107,16 @@ class Matrices:
     def _define_add_rows(self) -> ir.Function:
         """add_rows(sum, weights, M, stride, rows, count): sum += weights . M."""
         b = self.w.internal("add_rows", [PTR, PTR, PTR, I64, I64, I64])
-        total, weights, M, stride, rows, count = b.arguments
+        sums, weights, M, stride, rows, count = b.arguments
         with loop(b, 0, count, self.w.lanes) as j:
-            place = total.of(self.scalar).at(j)
-            found = entry_alloca(b, self.vector)
-            found.set(self.load(b, place))
+            place = sums.of(self.scalar).at(j)
+            total = entry_alloca(b, self.vector)
+            total.set(self.load(b, place))
             with loop(b, 0, rows) as i:
                 row = self.load(b, M.of(self.scalar).at(i * stride + j))
                 weight = self.spread(b, weights.of(self.scalar)[i])
-                found.set(self.fma(b, weight, row, found.get()))
-            self.store(b, found.get(), place)
+                total.set(self.fma(b, weight, row, total.get()))
+            self.store(b, total.get(), place)
         b.ret_void()
         return b.function
 
