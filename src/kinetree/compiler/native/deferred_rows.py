@@ -170,38 +170,36 @@ class DeferredRows(RecordMemory):
         record, start, stop = b.arguments
         lanes, half = self.w.lanes, self.w.lanes // 2
         rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        before = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]  # pairs, shifted rows
+        # pairs of columns of the shifted rows, from the second half of the block before
+        kept = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]
         odd = shifts == Shifts.ODD
-
-        def keep(pairs: list[Any]) -> None:
-            for values, place in zip(pairs, before, strict=True):
-                place.set(values)
-
-        def write(place: Any, first: int, pairs: list[Any]) -> None:
-            for row, values in enumerate(self.transposes.rows(b, pairs)):
-                self._stream(b, values, place + step * (first + 2 * row))
-
         if shifts != Shifts.NONE:  # before the first block there is nothing
             block = b.select(start > 0, start, integer(1))
             columns = self._columns(b, record, block, -half)
-            keep(self.transposes.pairs(b, *columns, half, odd))
+            _set_all(kept, self.transposes.pairs(b, *columns, half, odd))
         with loop(b, start, stop) as block:
             at, columns = rows.of(self.w.vector).at(block), self._columns(b, record, block)
             even_pairs, odd_pairs = (
                 self.transposes.pairs(b, *columns, lanes, parity) for parity in (False, True)
             )
             if shifts != Shifts.EVEN:
-                write(at, 0, even_pairs)
+                self._stream_rows(b, at, step, 0, even_pairs)
             if shifts != Shifts.ODD:
-                write(at, 1, odd_pairs)
+                self._stream_rows(b, at, step, 1, odd_pairs)
             if shifts != Shifts.NONE:
                 current = odd_pairs if odd else even_pairs
-                pairs = [place.get(self.w.vector) for place in before] + current[: half // 2]
-                keep(current[half // 2 :])
+                pairs = [place.get(self.w.vector) for place in kept] + current[: half // 2]
+                _set_all(kept, current[half // 2 :])
                 with b.if_then(block > 0):
-                    write(at.of(self.w.scalar).at(-half), int(odd), pairs)
+                    before = at.of(self.w.scalar).at(-half)
+                    self._stream_rows(b, before, step, int(odd), pairs)
         b.ret_void()
         return b.function
+
+    def _stream_rows(self, b: Builder, at: Any, step: Any, first: int, pairs: list[Any]) -> None:
+        """Write a vector of every other row, from row `first` on."""
+        for row, values in enumerate(self.transposes.rows(b, pairs)):
+            self._stream(b, values, at + step * (first + 2 * row))
 
     def _define_blocks_of_any(self) -> ir.Function:
         """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
@@ -343,3 +341,8 @@ class DeferredRows(RecordMemory):
     def _tail(self, tails: Any, lane: Any) -> Any:
         """Where the three vectors of a row's tail begin."""
         return tails.of(self.w.vector).at(lane * 3)
+
+
+def _set_all(places: list[Any], values: list[Any]) -> None:
+    for place, value in zip(places, values, strict=True):
+        place.set(value)

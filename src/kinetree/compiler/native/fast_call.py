@@ -3,7 +3,8 @@
     PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
 
 takes plain arrays of one state's shapes, or of a batch of one, and gives new arrays. Anything else
-gives NotImplemented, and the caller falls back to NumPy's loop. The capsule holds the kernel's description.
+gives NotImplemented, and the caller falls back to NumPy's loop. The capsule holds the kernel's
+description.
 """
 
 from __future__ import annotations

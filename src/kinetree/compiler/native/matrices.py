@@ -15,6 +15,7 @@ from kinetree.compiler.native.ir import (
     PTR,
     VOID,
     Builder,
+    Elements,
     Writer,
     entry_alloca,
     external,
@@ -162,22 +163,14 @@ class Matrices:
         b = self.w.internal("solve_rows", [PTR, I64, I64, I64], I32)
         M, n, head, width = b.arguments
         entries = M.of(self.scalar)
-
-        def subtract(i: Any, j: Any, factor: Any, start: Any) -> None:
-            """Row i less factor times row j."""
-            share_of_j = self.spread(b, b.fneg(factor))
-            with loop(b, start, width, self.w.lanes) as c:
-                place = entries.at(i * width + c)
-                row = self.load(b, entries.at(j * width + c))
-                self.store(b, self.fma(b, share_of_j, row, self.load(b, place)), place)
-
         with loop(b, 0, n) as j:
             pivot = entries[j * width + j]
             with b.if_then(b.fcmp_unordered("<=", pivot, self.number(0.0))):
                 b.ret(I32(1))
             inverse = b.fdiv(self.number(1.0), pivot)
             with loop(b, j + 1, n) as i:
-                subtract(i, j, b.fmul(entries[i * width + j], inverse), j - j % self.w.lanes)
+                factor = b.fmul(entries[i * width + j], inverse)
+                self._subtract_row(b, entries, i, j, factor, j - j % self.w.lanes, width)
         with loop(b, 0, n) as back:
             j = n - back - 1
             inverse = self.spread(b, b.fdiv(self.number(1.0), entries[j * width + j]))
@@ -185,6 +178,16 @@ class Matrices:
                 place = entries.at(j * width + c)
                 self.store(b, b.fmul(inverse, self.load(b, place)), place)
             with loop(b, 0, j) as i:
-                subtract(i, j, entries[i * width + j], head)
+                self._subtract_row(b, entries, i, j, entries[i * width + j], head, width)
         b.ret(I32(0))
         return b.function
+
+    def _subtract_row(
+        self, b: Builder, entries: Elements, i: Any, j: Any, factor: Any, start: Any, width: Any
+    ) -> None:
+        """Subtract factor times row j from row i, from column start on."""
+        minus = self.spread(b, b.fneg(factor))
+        with loop(b, start, width, self.w.lanes) as c:
+            place = entries.at(i * width + c)
+            row = self.load(b, entries.at(j * width + c))
+            self.store(b, self.fma(b, minus, row, self.load(b, place)), place)

@@ -145,11 +145,10 @@ class _Problem:
 
     def write(self) -> None:
         b, r = self.b, self.room
-        self.copy_rows(self.of_problem(RiccatiPlan.SECOND, r.nx * r.nx), r.nx, self.matrix["S"], r.x,
-                       r.nx, r.nx)  # fmt: skip
-        b.call(
-            self.matrices.copy, [self.of_problem(RiccatiPlan.LAST, r.nx), self.matrix["s"], r.nx]
-        )
+        hessian = self.of_problem(RiccatiPlan.SECOND, r.nx * r.nx)
+        self.copy_rows(hessian, r.nx, self.matrix["S"], r.x, r.nx, r.nx)
+        gradient = self.of_problem(RiccatiPlan.LAST, r.nx)
+        b.call(self.matrices.copy, [gradient, self.matrix["s"], r.nx])
         self.sums = self.of_problem(RiccatiPlan.SUMS, integer(RiccatiSums.FIELDS)).of(self.scalar)
         for i in range(RiccatiSums.FIELDS):
             self.sums[integer(i)] = self.matrices.number(0.0)
@@ -204,12 +203,10 @@ class _Problem:
         b.call(self.matrices.copy, [self.of_step(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
         with loop(b, 0, r.x * r.z, self.matrices.w.lanes) as i:
             self.matrices.store(b, ir.Constant(self.matrices.vector, None), self.at("SW", i))
-        b.call(
-            self.matrices.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)]
-        )
-        b.call(
-            self.matrices.multiply, [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)]
-        )
+        sizes = [r.z, r.x, r.x, r.z, r.nx, integer(0)]
+        b.call(self.matrices.multiply, [m["SW"], m["S"], m["W"], *sizes])
+        sizes = [r.z, r.z, r.z, r.z, r.nx, integer(1)]
+        b.call(self.matrices.multiply, [m["H"], m["W"], m["SW"], *sizes])
         self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
         b.call(self.matrices.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
 
