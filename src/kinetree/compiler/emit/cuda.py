@@ -36,7 +36,7 @@ from kinetree.compiler.emit.cuda_layout import (
     SharedRows,
     Staging,
 )
-from kinetree.compiler.graph.lower import Lowered, Style
+from kinetree.compiler.graph.lowered import Lowered, Style
 from kinetree.compiler.graph.program import size
 
 INDEXED_COLUMNS = 1024

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.compiler.emit.c import TEMPLATES, TRUTHS
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
-from kinetree.compiler.graph.lower import RESULT, Compute, Instruction, Load, Lowered, Operand
+from kinetree.compiler.graph.lowered import RESULT, Compute, Instruction, Load, Lowered, Operand
 
 HEAD = """typedef {kind} T;
 #ifdef KINETREE_HOST

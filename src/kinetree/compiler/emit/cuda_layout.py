@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from kinetree.compiler.graph.lower import Lowered
+from kinetree.compiler.graph.lowered import Lowered
 from kinetree.compiler.graph.program import size
 
 ITEM_BYTES = {"float": 4, "double": 8}

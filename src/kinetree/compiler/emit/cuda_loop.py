@@ -33,7 +33,7 @@ from kinetree.compiler.emit.cuda_layout import (
     row_pitch,
     threads_of_block,
 )
-from kinetree.compiler.graph.lower import Lowered
+from kinetree.compiler.graph.lowered import Lowered
 from kinetree.compiler.graph.program import size
 from kinetree.errors import KinetreeError
 
