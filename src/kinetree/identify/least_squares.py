@@ -104,12 +104,6 @@ class Estimate:
         dead = np.linalg.norm(self.R, axis=0) == 0.0
         return np.flatnonzero(dead | (np.abs(weak) > 0.1).any(axis=0))
 
-    @property
-    def relative_deviations(self) -> Array:
-        """Standard deviations over the parameters' sizes, (nb,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.deviations / np.abs(self.values)
-
 
 def accumulate(
     base: BaseParameters, logs: Log | Iterable[Log], weigh: Weigh | None = None

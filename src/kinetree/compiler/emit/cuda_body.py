@@ -165,7 +165,7 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 
 
 def head(kind: str) -> str:
-    """What stands in front of every kernel."""
+    """The definitions that every kernel begins with."""
     return HEAD.format(kind=kind) + SINCOS[kind]
 
 

@@ -14,7 +14,7 @@ class Parameter(NamedTuple):
 
     @property
     def declaration(self) -> str:
-        """As it stands in the head of a function."""
+        """Its declaration in the head of a function."""
         return f"{self.type}{self.name}" if self.type[-1] == "*" else f"{self.type} {self.name}"
 
 

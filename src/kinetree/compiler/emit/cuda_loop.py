@@ -2,8 +2,8 @@
 
 The first results of the program are the next values of its first arguments, the *states*. They lie
 in shared memory, twice: a step reads the one copy and writes the other. Other arguments are
-constant, or a *series* with a value for each step. Every so many steps, before they change, states
-or results are *recorded*.
+constant, or a *series* with a value for each step. Every N steps, states before the step or results
+of it are *recorded*.
 
 A thread needs nothing of the others, so that the loop over time has no barrier in it.
 """

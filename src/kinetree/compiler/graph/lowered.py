@@ -80,7 +80,7 @@ class Repeat(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Straight-line code, and what is to be called behind it, if anything.
+    """Straight-line code, and a routine or a function that is called after it, if any.
 
     Registers belong to their step; steps hand values on through memory.
     """
@@ -109,9 +109,9 @@ class Style:
     fused: whether products and sums become one operation.
     routines: whether functions are computed by routines, for many arguments at once.
     chunk: the most operations of a step: a compiler's time grows faster than the length of a block.
-    keep: after so many operations without use, a value that also lies in memory is loaded again
-        instead of being kept; otherwise a compiler that runs out of registers spills a second copy.
-    whole: routines take whole multiples of so many arguments.
+    keep: after this many operations without use, reload a value from memory instead of holding its
+        register; otherwise a compiler that runs out of registers spills a second copy.
+    whole: the number of arguments that routines take multiples of.
     defer: whether a tile's results are written while the next one is computed, see `late`.
     functions: whether functions of a program are kept, or all their calls inlined.
     gathered: whether distinct results lie side by side in memory, so that they can be a record.

@@ -32,7 +32,7 @@ class Record:
     """Slots side by side; two records are never the same.
 
     size: how many.
-    born, dies: the steps before and behind which nobody needs them.
+    born, dies: the first and the last step that need them.
     start: the first slot, once it is found.
     """
 

@@ -181,7 +181,7 @@ def _is_one_state(b: Builder, array: Any, axes: Any, operand: Any) -> Any:
 
 
 def _new_array(w: Writer, b: Builder, description: Any, operand: Any, leading: Any) -> Any:
-    """A new array for one state of an operand, so many axes of length one before its own."""
+    """A new array for one state of an operand, with `leading` axes of length one in front."""
     dtype = description.of(PTR)[Field.DTYPE]
     b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
     kind = description.of(PTR)[Field.ARRAY_TYPE]

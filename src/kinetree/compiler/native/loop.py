@@ -54,8 +54,8 @@ from kinetree.compiler.native.thread_pool import share
 from kinetree.compiler.native.tiles import TileLoop
 from kinetree.compiler.native.transpose import Transposes
 
-STREAM_BYTES = 1 << 23  # results larger than this are written by deferred stores,
-STREAM_COLUMNS = 128  # if a state has at least so many elements
+STREAM_BYTES = 1 << 23  # results of at least this size are written by deferred stores,
+STREAM_COLUMNS = 128  # if a state has at least this many elements
 FLOAT_EXCEPTIONS = 0x1F  # invalid, zero divide, overflow and underflow of every platform's fenv.h
 
 

@@ -62,7 +62,7 @@ class Matrices:
         b.store(value, place, align=self.w.item)
 
     def _first_lanes(self, b: Builder, count: Any) -> Any:
-        """The mask of so many lanes."""
+        """A mask of the first `count` lanes."""
         lanes = ir.VectorType(I64, self.w.lanes)
         numbers = ir.Constant(lanes, list(range(self.w.lanes)))
         empty = ir.Constant(lanes, ir.Undefined)

@@ -19,7 +19,7 @@ from kinetree.compiler.native.ir import (
 )
 
 STACK_BYTES = 32768
-"""What is taken from the stack; more is allocated."""
+"""Up to this size, memory is taken from the stack; beyond, it is allocated."""
 
 
 @contextmanager

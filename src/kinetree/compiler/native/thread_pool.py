@@ -48,7 +48,7 @@ class Pool(IntEnum):
     BUSY = 8  # whether a job holds the pool
     GENERATION = 16  # counts the jobs
     PARTICIPANTS = 24
-    NEXT = 32  # the first state that nobody has taken
+    NEXT = 32  # the first state that no thread has taken
     RUN = 40  # what to run on a block, and its arguments
     ARGUMENTS = 41
     STATES = 46
@@ -103,7 +103,8 @@ def _define_take_blocks(module: ir.Module) -> None:
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
     b.cbranch(begin < n, take, done)
-    # a share of what is left, in whole blocks: long stretches first, short ones to end together
+    # a share of the states that are left, in whole blocks: stretches get shorter, so that all
+    # threads end together
     b.position_at_end(take)
     part = (n - begin) // (threads * SHARES)
     part = part - part % block

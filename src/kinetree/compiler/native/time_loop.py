@@ -5,8 +5,8 @@
 runs the wide body again and again on each tile of systems; kinetree_rollout_one_T takes the same
 arguments and runs the one-lane body on one system after the other, which is faster for few of them.
 The first results of the body are the next values of its first arguments, the *states*. Other
-arguments are constant, or a *series* with a value for each step. Every so many steps, before they
-change, states or results are *recorded*.
+arguments are constant, or a *series* with a value for each step. Every N steps, states before the
+step or results of it are *recorded*.
 
 `args` are the addresses of the states and the other arguments, of the final states, and of the
 records. `strides` has two numbers for each of them: bytes from one system to the next, and from
