@@ -106,12 +106,6 @@ class Estimate:
         dead = np.linalg.norm(self.R, axis=0) == 0.0
         return np.flatnonzero(dead | (np.abs(weak) > 0.1).any(axis=0))
 
-    @property
-    def relative_deviations(self) -> Array:
-        """Standard deviations over the parameters' sizes, (nb,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.deviations / np.abs(self.values)
-
 
 def each_log(logs: Log | Iterable[Log]) -> Iterator[Log]:
     """A log, or several one by one."""

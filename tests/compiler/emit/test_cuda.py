@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.emit import cuda
+from kinetree.compiler.emit import cuda_layout
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda import Layout, Rows, emit_cuda, launch_shape, style
+from kinetree.compiler.emit.cuda import emit_cuda, style
+from kinetree.compiler.emit.cuda_layout import Layout, Rows, launch_shape
 from kinetree.compiler.emit.cuda_loop import emit_cuda_loop
 from kinetree.compiler.graph import interpret, trace
 from kinetree.compiler.graph.lower import lower
@@ -42,8 +43,8 @@ def compiled(texts, folder):
 @pytest.mark.parametrize("limit", [None, 1000])
 def test_columns_are_read_and_written_where_they_are(limit, tmp_path, monkeypatch):
     if limit:
-        monkeypatch.setattr(cuda, "GOOD_BYTES", limit)
-        monkeypatch.setattr(cuda, "MOST_BYTES", limit)
+        monkeypatch.setattr(cuda_layout, "SHARED_BYTES_OF_TWO", limit)
+        monkeypatch.setattr(cuda_layout, "MAX_SHARED_BYTES", limit)
     program = trace("wide", wide, {"x": (40,)})
     columns = Layout((Rows(columns=True),), (Rows(columns=True), Rows()))
     text = emit_cuda(lower(program, style("double")), "wide", (), columns)
@@ -79,8 +80,8 @@ def wide(x):
 @pytest.mark.parametrize("limit", [None, 1000])
 def test_blocks_that_are_not_full_and_results_through_scratch(states, limit, tmp_path, monkeypatch):
     if limit:
-        monkeypatch.setattr(cuda, "GOOD_BYTES", limit)
-        monkeypatch.setattr(cuda, "MOST_BYTES", limit)
+        monkeypatch.setattr(cuda_layout, "SHARED_BYTES_OF_TWO", limit)
+        monkeypatch.setattr(cuda_layout, "MAX_SHARED_BYTES", limit)
     program = trace("wide", wide, {"x": (40,)})
     lowered = lower(program, style("double"))
     assert bool(launch_shape(lowered).scratch) == bool(limit)

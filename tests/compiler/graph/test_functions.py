@@ -7,7 +7,8 @@ from kinetree import robots, scalar
 from kinetree.compiler.graph import Program, interpret, program, trace, verify
 from kinetree.compiler.graph.differentiate import jacobian, jvp, vjp
 from kinetree.compiler.graph.inline import inline
-from kinetree.compiler.graph.lower import RESULT, SCRATCH, Style, lower
+from kinetree.compiler.graph.lower import lower
+from kinetree.compiler.graph.lowered import RESULT, SCRATCH, Style
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import VerificationError
 from kinetree.scalar.dual import Dual

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
-from kinetree.compiler.graph.lower import (
+from kinetree.compiler.graph.lowered import (
     RESULT,
     SCRATCH,
     Compute,

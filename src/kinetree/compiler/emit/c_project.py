@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.compiler.graph.lower import Lowered
+from kinetree.compiler.graph.lowered import Lowered
 
 Values = Sequence[Sequence[float]]
 """For each operand, the numbers of one state."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.compiler.emit.c import TEMPLATES, TRUTHS
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
-from kinetree.compiler.graph.lower import RESULT, Compute, Instruction, Load, Lowered, Operand
+from kinetree.compiler.graph.lowered import RESULT, Compute, Instruction, Load, Lowered, Operand
 
 HEAD = """typedef {kind} T;
 #ifdef KINETREE_HOST
@@ -165,7 +165,7 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 
 
 def head(kind: str) -> str:
-    """What stands in front of every kernel."""
+    """The definitions that every kernel begins with."""
     return HEAD.format(kind=kind) + SINCOS[kind]
 
 
@@ -192,12 +192,12 @@ class _Body:
     ) -> None:
         self.lowered, self.argument, self.places = lowered, argument, places
         self.f = "f" if lowered.kind == "float" else ""
-        self.known: dict[str, str] = {}
+        self.angles: dict[str, str] = {}
 
     def lines(self) -> list[str]:
         body: list[str] = []
         for step in self.lowered.steps:
-            self.known = {}
+            self.angles = {}
             code = [f"    {line};" for x in step.code for line in self._lines(x)]
             body += ["    {", *code, "    }"]
         numbers = [
@@ -225,11 +225,11 @@ class _Body:
     def _sine(self, instruction: Compute, x: str) -> list[str]:
         """The sine or the cosine of an angle; the other is computed with the first one."""
         lines = []
-        if x not in self.known:
-            name = self.known[x] = f"{len(self.known)}"
+        if x not in self.angles:
+            name = self.angles[x] = f"{len(self.angles)}"
             lines = [f"T s_{name}, c_{name}", f"both({x}, &s_{name}, &c_{name})"]
         which = "s" if instruction.op == "sin" else "c"
-        return [*lines, f"const T r{instruction.register} = {which}_{self.known[x]}"]
+        return [*lines, f"const T r{instruction.register} = {which}_{self.angles[x]}"]
 
     def _operand(self, operand: Operand) -> str:
         return f"r{operand}" if isinstance(operand, int) else self._number(operand)

@@ -2,8 +2,8 @@
 
 The first results of the program are the next values of its first arguments, the *states*. They lie
 in shared memory, twice: a step reads the one copy and writes the other. Other arguments are
-constant, or a *series* with a value for each step. At every so many steps, before they change,
-states or results are *recorded*.
+constant, or a *series* with a value for each step. Every N steps, states before the step or results
+of it are *recorded*.
 
 A thread needs nothing of the others, so that the loop over time has no barrier in it.
 """
@@ -11,14 +11,36 @@ A thread needs nothing of the others, so that the loop over time has no barrier 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import accumulate
+from typing import NamedTuple
 
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda import Shape, row_pitch, threads_of_block
 from kinetree.compiler.emit.cuda_body import body_lines, head
-from kinetree.compiler.graph.lower import Lowered
+from kinetree.compiler.emit.cuda_functions import (
+    ALIVE,
+    FIRST,
+    SHARED,
+    TID,
+    DeviceFunction,
+    Parameter,
+    declared,
+    pointers,
+    restricted,
+)
+from kinetree.compiler.emit.cuda_layout import (
+    ITEM_BYTES,
+    Shape,
+    place_rows,
+    row_pitch,
+    threads_of_block,
+)
+from kinetree.compiler.graph.lowered import Lowered
 from kinetree.compiler.graph.program import size
 from kinetree.errors import KinetreeError
+
+SYSTEMS = Parameter("long long", "systems")
+STEPS = Parameter("long long", "steps")
+EVERY = Parameter("long long", "every")
+"""The numbers of systems, of steps, and of steps from one record to the next."""
 
 
 def emit_cuda_loop(
@@ -46,22 +68,29 @@ def emit_cuda_loop(
 
 def loop_shape(lowered: Lowered, series: int) -> Shape:
     """How the kernel is launched."""
-    rows = _rows(lowered, series)
-    item = 4 if lowered.kind == "float" else 8
-    threads = threads_of_block(sum(rows) * item)
+    row = sum(_pitches(lowered, series))
+    item = ITEM_BYTES[lowered.kind]
+    threads = threads_of_block(row * item)
     if not threads:
         raise KinetreeError(
-            f"{lowered.name}: the state of a system and what is recorded, {sum(rows)} numbers, are "
+            f"{lowered.name}: the state of a system and what is recorded, {row} numbers, are "
             "too many for a GPU's shared memory"
         )
-    return Shape(threads, threads * sum(rows) * item, 0)
+    return Shape(threads, threads * row * item, 0)
 
 
-def _rows(lowered: Lowered, series: int) -> list[int]:
-    """Rows of a system in shared memory: arguments that are no series, then results."""
+def _pitches(lowered: Lowered, series: int) -> list[int]:
+    """Of a system's rows in shared memory: arguments that are no series, then results."""
     inputs = lowered.inputs[: len(lowered.inputs) - series]
     shapes = [*(x.shape for x in inputs), *(x.shape for x in lowered.outputs)]
     return [row_pitch(size(shape)) for shape in shapes]
+
+
+class Record(NamedTuple):
+    """What is recorded: a state, before a step, or a result, after it; and its position."""
+
+    state: bool
+    position: int
 
 
 class _Loop:
@@ -79,78 +108,93 @@ class _Loop:
         self.shape = loop_shape(lowered, series)
         self.inputs = [size(x.shape) for x in lowered.inputs]
         self.outputs = [size(x.shape) for x in lowered.outputs]
-        self.rows = _rows(lowered, series)
-        self.starts = [0, *accumulate(self.shape.threads * row for row in self.rows)]
+        rows = place_rows(_pitches(lowered, series), self.shape.threads)
+        self.input_rows, self.output_rows = rows[: self.first_series], rows[self.first_series :]
         names = [x.name for x in lowered.inputs[:states]]
         results = [x.name for x in lowered.outputs]
         self.records = [
-            (True, names.index(x)) if x in names else (False, results.index(x)) for x in record
+            Record(True, names.index(x)) if x in names else Record(False, results.index(x))
+            for x in record
         ]
+        self.arrays = [
+            *pointers("const T *", "in", len(self.inputs)),
+            *pointers("T *", "final", states),
+            *pointers("T *", "record", len(self.records)),
+        ]
+        self.load = DeviceFunction(f"{name}_load", [TID, FIRST, ALIVE, SHARED, *self.arrays])
+        self.run = DeviceFunction(f"{name}_run", [TID, FIRST, STEPS, EVERY, SHARED, *self.arrays])
 
     def text(self) -> str:
-        return "\n".join([head(self.lowered.kind), self._step(), self._run(), self._kernel()])
-
-    def _at(self, row: int) -> str:
-        """Where a thread's row starts in shared memory."""
-        return f"shared + {self.starts[row]} + tid * {self.rows[row]}"
+        run = self.run.text(self._run_lines())
+        load = self.load.text(self._load_lines())
+        return "\n".join([head(self.lowered.kind), self._step(), run, load, self._kernel()])
 
     def _step(self) -> str:
         """A function from one row of states to another."""
-        pointers = [f"const T *a{k}" for k in range(len(self.inputs))]
-        pointers += [f"T *o{k}" for k in range(len(self.outputs))]
+        arguments = pointers("const T *", "a", len(self.inputs))
+        results = pointers("T *", "o", len(self.outputs))
         body = body_lines(self.lowered, lambda k, e: f"a{k}[{e}]", self._places)
-        declared = f"DEVICE void {self.name}_step({', '.join(pointers)})"
-        return "\n".join([declared, "{", *body, "}\n"])
+        return DeviceFunction(f"{self.name}_step", [*arguments, *results]).text(body)
 
     def _places(self, result: int) -> list[str]:
         return [f"o{k}[{element}]" for k, element in self.lowered.places[result]]
 
     # the loop of one thread
 
-    def _run(self) -> str:
-        own = "int tid, long long first, long long steps, long long every, T *shared"
-        lines = [f"DEVICE void {self.name}_run({own}{self._parameters_of_arrays()})", "{"]
-        for k in range(self.states):
-            lines += [
-                f"    T *now{k} = {self._at(k)};",
-                f"    T *next{k} = {self._at(self._of(k))};",
-            ]
-        lines += [
-            f"    T *seen{k} = {self._at(self._of(k))};"
-            for k in range(self.states, len(self.outputs))
-        ]
-        lines += [
+    def _run_lines(self) -> list[str]:
+        return [
+            *self._row_pointers(),
             "    const long long times = (steps + every - 1) / every;",
             "    for (long long step = 0; step < steps; ++step) {",
             *self._recorded(before=True),
             f"        {self.name}_step({', '.join(self._arguments())});",
             *self._recorded(before=False),
+            *(
+                f"        {{ T *old = now{k}; now{k} = next{k}; next{k} = old; }}"
+                for k in range(self.states)
+            ),
+            "    }",
+            *self._final(),
         ]
+
+    def _row_pointers(self) -> list[str]:
+        """Where states are now, where their next values go, and where other results go."""
+        lines = []
         for k in range(self.states):
-            lines.append(f"        {{ T *old = now{k}; now{k} = next{k}; next{k} = old; }}")
-        lines.append("    }")
+            lines += [
+                f"    T *now{k} = {self.input_rows[k].own_row};",
+                f"    T *next{k} = {self.output_rows[k].own_row};",
+            ]
+        return lines + [
+            f"    T *seen{k} = {self.output_rows[k].own_row};"
+            for k in range(self.states, len(self.outputs))
+        ]
+
+    def _final(self) -> list[str]:
+        """Write the final states."""
+        lines = []
         for k, count in enumerate(self.inputs[: self.states]):
             lines += [
                 f"    for (int e = 0; e < {count}; ++e)",
                 f"        final{k}[(first + tid) * {count} + e] = now{k}[e];",
             ]
-        return "\n".join([*lines, "}\n"])
-
-    def _of(self, output: int) -> int:
-        """The row of a result."""
-        return self.first_series + output
+        return lines
 
     def _arguments(self) -> list[str]:
-        found = [f"now{k}" for k in range(self.states)]
-        found += [f"({self._at(k)})" for k in range(self.states, self.first_series)]
-        found += [
-            f"in{k} + ((first + tid) * steps + step) * {self.inputs[k]}"
-            for k in range(self.first_series, len(self.inputs))
+        """What a step is called with."""
+        return [
+            *(f"now{k}" for k in range(self.states)),
+            *(f"({rows.own_row})" for rows in self.input_rows[self.states :]),
+            *(
+                f"in{k} + ((first + tid) * steps + step) * {self.inputs[k]}"
+                for k in range(self.first_series, len(self.inputs))
+            ),
+            *(f"next{k}" for k in range(self.states)),
+            *(f"seen{k}" for k in range(self.states, len(self.outputs))),
         ]
-        found += [f"next{k}" for k in range(self.states)]
-        return found + [f"seen{k}" for k in range(self.states, len(self.outputs))]
 
     def _recorded(self, before: bool) -> list[str]:
+        """Write the records of states, before a step, or of results, after it."""
         lines = []
         for j, (state, k) in enumerate(self.records):
             if state == before:
@@ -165,17 +209,11 @@ class _Loop:
 
     # the kernel
 
-    def _parameters_of_arrays(self) -> str:
-        names = [f"const T *in{k}" for k in range(len(self.inputs))]
-        names += [f"T *final{k}" for k in range(self.states)]
-        names += [f"T *record{j}" for j in range(len(self.records))]
-        return "".join(f", {name}" for name in names)
-
-    def _load(self) -> list[str]:
+    def _load_lines(self) -> list[str]:
         lines = []
-        for k, count in enumerate(self.inputs[: self.first_series]):
-            if count:
-                to = f"shared[{self.starts[k]} + row * {self.rows[k]} + column]"
+        for k, (start, pitch) in enumerate(self.input_rows):
+            if count := self.inputs[k]:
+                to = f"shared[{start} + row * {pitch} + column]"
                 at = "column" if k in self.shared else f"(first + row) * {count} + column"
                 lines += [
                     f"    for (int i = tid; i < alive * {count}; i += {self.shape.threads}) {{",
@@ -186,41 +224,29 @@ class _Loop:
         return [*lines, "    ARRIVED"]
 
     def _kernel(self) -> str:
-        arrays = self._parameters_of_arrays()
-        names = "".join(f", {word.split()[-1].lstrip('*')}" for word in arrays.split(",")[1:])
-        restricted = arrays.removeprefix(", ").replace("*", "*RESTRICT ")
         threads = self.shape.threads
-        size_ = self.shape.shared // (4 if self.lowered.kind == "float" else 8)
-        numbers = "long long systems, long long steps, long long every"
-        run = f"{self.name}_run(tid, first, steps, every, shared{names})"
-        load = "\n".join(self._load())
-        own = "int tid, long long first, int alive, T *shared"
-        loaded = f"{self.name}_load(tid, first, alive, shared{names})"
-        return f"""DEVICE void {self.name}_load({own}{arrays})
-{{
-{load}
-}}
-
-#ifndef KINETREE_HOST
-extern "C" __global__ void __launch_bounds__({threads}) {self.name}({restricted}, {numbers})
+        elements = self.shape.shared // ITEM_BYTES[self.lowered.kind]
+        parameters = f"{restricted(self.arrays)}, {declared([SYSTEMS, STEPS, EVERY])}"
+        return f"""#ifndef KINETREE_HOST
+extern "C" __global__ void __launch_bounds__({threads}) {self.name}({parameters})
 {{
     extern __shared__ __align__(16) unsigned char memory[];
     T *shared = reinterpret_cast<T *>(memory);
     const int tid = threadIdx.x;
     const long long first = (long long)blockIdx.x * {threads};
     const int alive = systems - first < {threads} ? (int)(systems - first) : {threads};
-    {loaded};
+    {self.load.call};
     __syncthreads();
-    if (tid < alive) {run};
+    if (tid < alive) {self.run.call};
 }}
 #else
-extern "C" void {self.name}({restricted}, {numbers})
+extern "C" void {self.name}({parameters})
 {{
-    T *shared = new T[{size_}];
+    T *shared = new T[{elements}];
     for (long long first = 0; first < systems; first += {threads}) {{
         const int alive = systems - first < {threads} ? (int)(systems - first) : {threads};
-        for (int tid = 0; tid < {threads}; ++tid) {loaded};
-        for (int tid = 0; tid < alive; ++tid) {run};
+        for (int tid = 0; tid < {threads}; ++tid) {self.load.call};
+        for (int tid = 0; tid < alive; ++tid) {self.run.call};
     }}
     delete[] shared;
 }}

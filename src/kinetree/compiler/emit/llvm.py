@@ -19,7 +19,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass
 
-from kinetree.compiler.graph.lower import (
+from kinetree.compiler.graph.lowered import (
     RECORD,
     RESULT,
     SCRATCH,

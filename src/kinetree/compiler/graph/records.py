@@ -8,7 +8,7 @@ results are a record, too: among the distinct results if all of them are, otherw
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,12 +27,12 @@ class Group(NamedTuple):
     nodes: tuple[int, ...]
 
 
-@dataclass
+@dataclass(eq=False)
 class Record:
-    """Slots side by side.
+    """Slots side by side; two records are never the same.
 
     size: how many.
-    born, dies: the steps before and behind which nobody needs them.
+    born, dies: the first and the last step that need them.
     start: the first slot, once it is found.
     """
 
@@ -61,7 +61,7 @@ class Records:
     copies: for each step, the values that must be copied first, with their slots.
     """
 
-    def __init__(self, program: Program, steps: list[Part], results: Container[int]) -> None:
+    def __init__(self, program: Program, steps: Sequence[Part], results: Container[int]) -> None:
         self.program = program
         self.items = _items(program)
         calls = [n for step in steps if isinstance(step, Calls) for n in step.nodes]
@@ -94,12 +94,12 @@ class Records:
     def groups(self, call: int) -> list[Group]:
         """All groups of a call's arguments."""
         node = self.program.nodes[call]
-        found, start = [], 0
+        groups, start = [], 0
         for position, declared in enumerate(self.program.functions[node.value].inputs):
             stop = start + size(declared.shape)
-            found.append(Group(position, node.args[start:stop]))
+            groups.append(Group(position, node.args[start:stop]))
             start = stop
-        return found
+        return groups
 
     def own_groups(self, call: int) -> list[Group]:
         """Those that not all calls of the same function share."""
@@ -111,19 +111,34 @@ class Records:
         slots = (self.arguments[group.nodes] for group in self.own_groups(call))
         return [record.start + offset for record, offset in slots]
 
+    def extend(self, born: Mapping[int, int], dies: Mapping[int, int]) -> None:
+        """Let records live as long as the values in them.
+
+        Arguments:
+            born, dies: the steps that compute values, and the last ones that use them.
+        """
+        for n, (record, _) in self.of.items():
+            record.born = min(record.born, born.get(n, record.born))
+            record.dies = max(record.dies, dies.get(n, -1))
+
+    def all(self) -> list[Record]:
+        """The records of arguments that are copied, and those of results."""
+        copied = [slot.record for copies in self.copies.values() for _, slot in copies]
+        return [*copied, *self.results.values()]
+
     def _count(self, call: int) -> int:
         function = self.program.functions[self.program.nodes[call].value]
         return len(function.outputs[0].nodes)
 
     def _shared(self, calls: list[int]) -> dict[int, dict[int, tuple[int, ...]]]:
-        found: dict[int, dict[int, tuple[int, ...]]] = {}
+        shared: dict[int, dict[int, tuple[int, ...]]] = {}
         for n in calls:
-            own = {group.position: group.nodes for group in self.groups(n)}
-            known = found.setdefault(self.program.nodes[n].value, own)
-            for position, nodes in own.items():
-                if known.get(position, nodes) != nodes:
-                    del known[position]
-        return found
+            groups = {group.position: group.nodes for group in self.groups(n)}
+            of_function = shared.setdefault(self.program.nodes[n].value, groups)
+            for position, nodes in groups.items():
+                if of_function.get(position, nodes) != nodes:
+                    del of_function[position]
+        return shared
 
     def _add_arguments(self, step: int, nodes: tuple[int, ...]) -> None:
         known = self.arguments.get(nodes) or self._among_results(nodes)
@@ -155,10 +170,11 @@ class Records:
 
 
 def _items(program: Program) -> dict[int, dict[int, int]]:
-    found: dict[int, dict[int, int]] = {
+    """Of each call, the nodes of its results, by their positions."""
+    items: dict[int, dict[int, int]] = {
         n: {} for n, node in enumerate(program.nodes) if node.op == "call"
     }
     for n, node in enumerate(program.nodes):
         if node.op == "item":
-            found[node.args[0]][node.value] = n
-    return found
+            items[node.args[0]][node.value] = n
+    return items

@@ -7,23 +7,23 @@ the steps, they may overwrite the previous tile's buffer; the few early ones wai
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinetree.compiler.graph.program import Program
 from kinetree.compiler.graph.records import Record, Records, Slot
 from kinetree.compiler.graph.schedule import RESULTS, Batch, Calls, Chunk, Part, number_arguments
 
-MANY = 512
+RESULTS_WORTH_ONE_BUFFER = 512
 """Results from which on a second buffer is worth avoiding: fewer hardly fill the caches."""
-FEW = 0.05
+EARLY_PART = 0.05
 """The part of the results that may wait in scratch."""
-LATE = 0.4
+LATE_AFTER = 0.4
 """The part of the steps that must pass before the others appear."""
 
 
 def waiting(
-    steps: list[Part], results: Container[int], items: Mapping[int, Mapping[int, int]]
+    steps: Sequence[Part], results: Container[int], items: Mapping[int, Mapping[int, int]]
 ) -> tuple[int, set[int]] | None:
     """How many steps pass before results are stored, and which results wait until the end.
 
@@ -34,13 +34,13 @@ def waiting(
     """
     of_step = [{n for n in _computed(step, items) if n in results} for step in steps]
     count = sum(map(len, of_step))
-    if count < MANY:
+    if count < RESULTS_WORTH_ONE_BUFFER:
         return None
-    few, late = FEW * count, set[int]()
-    for until, own in enumerate(of_step):
-        if len(late) + len(own) > few:
-            return (until, late) if until > LATE * len(steps) else None
-        late |= own
+    early = set[int]()
+    for step, stored in enumerate(of_step):
+        if len(early) + len(stored) > EARLY_PART * count:
+            return (step, early) if step > LATE_AFTER * len(steps) else None
+        early |= stored
     return None
 
 
@@ -54,8 +54,8 @@ def _computed(step: Part, items: Mapping[int, Mapping[int, int]]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Area:
-    """Where a batch's arguments and results lie in scratch: one row of `padded` slots each."""
+class BatchRows:
+    """Where a batch has its arguments and results in scratch: one row of `padded` slots each."""
 
     start: int
     padded: int
@@ -71,70 +71,61 @@ class Area:
 class Slots:
     """The places in scratch: of routines' arguments and results, of values that cross steps.
 
-    whole: how many slots fill a vector, of which routines take whole ones.
-    elsewhere: what has a place already when it is computed.
-    late: what is kept until the end.
-    start: the first slot.
-    records: those of calls, which get their places here.
+    of: the slot of each value that has one.
+    batches: the rows of each batch, by its step.
+    count: the slots that are used, those before the first one included.
+
+    Arguments:
+        whole: how many slots fill a vector, of which routines take whole ones.
+        elsewhere: what has a place already when it is computed.
+        late: what is kept until the end.
+        start: the first slot.
+        records: those of calls, which get their places here.
     """
 
     def __init__(
         self,
         program: Program,
-        steps: list[Part],
+        steps: Sequence[Part],
         whole: int,
         elsewhere: Container[int],
         late: Iterable[int] = (),
         start: int = 0,
-        records: Records | None = None,
+        *,
+        records: Records,
     ) -> None:
         self.of: dict[int, int] = {}
-        self.areas: dict[int, Area] = {}
+        self.batches: dict[int, BatchRows] = {}
         self.count = start
-        for step in steps:
-            if isinstance(step, Batch):
-                self._add_area(step, whole)
-        born: dict[int, int] = {}
-        dies: dict[int, int] = {}
         for k, step in enumerate(steps):
-            if isinstance(step, Chunk):
-                born.update(dict.fromkeys(step.nodes, k))
-                used = (a for n in step.nodes for a in number_arguments(program, n))
-            elif isinstance(step, Calls):
-                used = (a for n in step.nodes for a in program.nodes[n].args)
-            else:
-                used = (a for arguments in step.arguments for a in arguments)
-            dies.update(dict.fromkeys(used, k))
+            if isinstance(step, Batch):
+                self._add_batch(k, step, whole)
+        born, dies = _lifetimes(program, steps)
         dies.update(dict.fromkeys(late, len(steps)))
-        placed: dict[int, Slot] = records.of if records else {}
-        for n, (record, _) in placed.items():
-            record.born = min(record.born, born.get(n, record.born))
-            record.dies = max(record.dies, dies.get(n, -1))
+        records.extend(born, dies)
         crossing = {
             n: Slot(Record(1, k, dies[n]), 0)
             for n, k in born.items()
-            if dies.get(n, k) > k and n not in elsewhere and n not in placed
+            if dies.get(n, k) > k and n not in elsewhere and n not in records.of
         }
-        everything = [*crossing.values(), *placed.values()]
-        if records:
-            everything += (slot for copies in records.copies.values() for _, slot in copies)
-            everything += (Slot(record, 0) for record in records.results.values())
-        self._place({id(slot.record): slot.record for slot in everything}.values(), len(steps))
-        for n, (record, offset) in {**crossing, **placed}.items():
+        slots = crossing | records.of
+        of_values = (slot.record for slot in slots.values())
+        self._place(dict.fromkeys([*of_values, *records.all()]), len(steps))
+        for n, (record, offset) in slots.items():
             self.of[n] = record.start + offset
 
-    def _add_area(self, step: Batch, whole: int) -> None:
-        padded = -(-len(step.arguments) // whole) * whole
-        area = Area(self.count, padded, len(step.arguments[0]))
-        self.areas[id(step)] = area
-        self.count = area.result(RESULTS[step.routine])
-        for i, results in enumerate(step.results):
+    def _add_batch(self, k: int, batch: Batch, whole: int) -> None:
+        padded = -(-len(batch.arguments) // whole) * whole
+        rows = BatchRows(self.count, padded, len(batch.arguments[0]))
+        self.batches[k] = rows
+        self.count = rows.result(RESULTS[batch.routine])
+        for i, results in enumerate(batch.results):
             for j, n in enumerate(results):
                 if n is not None:
-                    self.of[n] = area.result(j) + i
+                    self.of[n] = rows.result(j) + i
 
     def _place(self, records: Iterable[Record], steps: int) -> None:
-        """Give each record its slots, where there are some free those of dead ones."""
+        """Give each record its slots, those of dead ones where some of that size are free."""
         free: dict[int, list[int]] = {}
         born: list[list[Record]] = [[] for _ in range(steps)]
         dead: list[list[Record]] = [[] for _ in range(steps + 1)]
@@ -143,10 +134,26 @@ class Slots:
             dead[record.dies].append(record)
         for k in range(steps):
             for record in born[k]:
-                known = free.get(record.size)
-                if known:
-                    record.start = known.pop()
+                reusable = free.get(record.size)
+                if reusable:
+                    record.start = reusable.pop()
                 else:
                     record.start, self.count = self.count, self.count + record.size
             for record in dead[k]:
                 free.setdefault(record.size, []).append(record.start)
+
+
+def _lifetimes(program: Program, steps: Sequence[Part]) -> tuple[dict[int, int], dict[int, int]]:
+    """The step of the chunk that computes each value, and the last step that uses it."""
+    born: dict[int, int] = {}
+    dies: dict[int, int] = {}
+    for k, step in enumerate(steps):
+        if isinstance(step, Chunk):
+            born.update(dict.fromkeys(step.nodes, k))
+            used = (a for n in step.nodes for a in number_arguments(program, n))
+        elif isinstance(step, Calls):
+            used = (a for n in step.nodes for a in program.nodes[n].args)
+        else:
+            used = (a for arguments in step.arguments for a in arguments)
+        dies.update(dict.fromkeys(used, k))
+    return born, dies

@@ -1,6 +1,9 @@
 """What surrounds a body of machine code on the CPU, written as LLVM IR: loops, memory, threads.
 
-loop.py             the loop over tiles of states, which NumPy calls
+loop.py             the loop that NumPy calls, and the driver of every kernel
+tiles.py            the loop over the tiles of a batch
+description.py      a kernel's description as generated code reads it
+memory.py           memory for the intermediate results of a call
 transpose.py        rows of states to lanes side by side, and back
 packing.py          states whose elements do not lie in C order
 deferred.py         non-temporal stores of large results, while the next tile is computed

@@ -17,6 +17,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.compiler.native.description import DIRECT
 from kinetree.compiler.native.ir import (
     I8,
     I32,
@@ -31,7 +32,6 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import Block, Field
-from kinetree.compiler.native.loop import DIRECT
 
 
 def define_run(w: Writer, run_one: ir.Function) -> None:

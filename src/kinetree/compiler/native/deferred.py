@@ -1,8 +1,8 @@
 """Deferred non-temporal stores of large results, as LLVM IR.
 
-Large results would only flush the caches, so they are written by non-temporal stores. Memory takes
-longer to accept a tile of them than the processor to issue the stores. A tile's results are
-therefore left *pending*: between the steps of the next tile, the driver calls
+Large results would only flush the caches, so they are written by non-temporal stores. The processor
+issues the stores of a tile faster than memory accepts them. A tile's results are therefore left
+*pending*: between the steps of the next tile, the driver calls
 
     void kinetree_advance_T(ptr pending, i64 share)
 
@@ -60,7 +60,7 @@ class DeferredStores:
         self.advance = self._define_advance()
 
     def room(self, b: Builder, operands: Any) -> Any:
-        """How many elements the pending results of so many operands need."""
+        """The elements that the pending results of a number of operands need."""
         item = self.w.item
         return self.head // item + operands * (self.rows.size // item)
 
@@ -79,7 +79,7 @@ class DeferredStores:
         return b.function
 
     def _define_for_all(self, what: str, each: Callable[[ir.IRBuilder, Any], None]) -> ir.Function:
-        """Do something with the record of each operand; then nothing is pending."""
+        """A function that runs `each` on every operand's record; then nothing is pending."""
         b = self.w.internal(what, [PTR, I64])
         pending, operands = b.arguments
         with loop(b, 0, operands) as k:
@@ -102,7 +102,7 @@ class DeferredStores:
         return b.function
 
     def _define_advance(self) -> ir.Function:
-        """Write pending results up to a share of all, in parts of ALL."""
+        """Write pending results up to a share of them, a fixed-point number: ALL is 1.0."""
         b = self.w.internal("advance", [PTR, I64])
         pending, share = b.arguments
         total = pending[Pending.TOTAL]

@@ -1,4 +1,4 @@
-"""What is kept of an operand while its stores are deferred, as LLVM IR.
+"""The record of an operand whose stores are deferred, as LLVM IR.
 
 A record has 64-bit fields, then vectors of each row, then the vector that the previous tile began.
 """

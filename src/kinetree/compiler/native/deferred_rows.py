@@ -14,7 +14,7 @@ vector are written by ordinary stores.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 
@@ -30,6 +30,17 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.transpose import Transposes
+
+
+class Tail(NamedTuple):
+    """The end of a row, gathered: its last whole block, what is left, the start of the next row.
+
+    memory: where it is gathered.
+    place: where it belongs in the results.
+    """
+
+    memory: Any
+    place: Any
 
 
 class DeferredRows(RecordMemory):
@@ -66,33 +77,16 @@ class DeferredRows(RecordMemory):
         b = self.w.internal("begin", [PTR, PTR, I64, PTR, PTR, I64])
         b.function.attributes.add("noinline")
         record, rows, step, tile, index, columns = b.arguments
-        size, lanes, item = self.w.vector_size, self.w.lanes, self.w.item
-        apart = step & size - 1
-        aligned = self._beyond(b, rows) // item
-        in_half = aligned & lanes // 2 - 1
-        none = apart == 0
-        halves = apart == (size // 2 if self.halving else size)
-        odd = aligned == in_half
-        shifts, origin = (
-            b.select(none, if_none, b.select(halves, if_halves, if_any))
-            for if_none, if_halves, if_any in (
-                (
-                    integer(Shifts.NONE),
-                    b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN)),
-                    integer(Shifts.ANY),
-                ),
-                (aligned, in_half, integer(0)),
-            )
-        )
-        left = columns - origin
-        blocks = (left - 1) // lanes
-        dense = step == columns * item
+        shifts, origin = self._find_shifts(b, rows, step)
+        columns_left = columns - origin
+        blocks = (columns_left - 1) // self.w.lanes
+        dense = step == columns * self.w.item
         for field, value in (
             (Record.ROWS, rows.of(self.w.scalar).at(origin)),
             (Record.STEP, step),
             (Record.TILE, tile),
             (Record.INDEX, index.of(I32).at(origin)),
-            (Record.COLUMNS, left),
+            (Record.COLUMNS, columns_left),
             (Record.ORIGIN, origin),
             (Record.SHIFTS, shifts),
             (Record.DENSE, b.zext(dense, I64)),
@@ -103,6 +97,23 @@ class DeferredRows(RecordMemory):
         b.call(self.start, [record])
         b.ret_void()
         return b.function
+
+    def _find_shifts(self, b: Builder, rows: Any, step: Any) -> tuple[Any, Any]:
+        """Which rows are shifted, and the column that is the origin."""
+        size, lanes = self.w.vector_size, self.w.lanes
+        apart = step & size - 1
+        aligned = self._beyond(b, rows) // self.w.item  # the first aligned column of the first row
+        in_half = aligned & lanes // 2 - 1
+        whole_vectors = apart == 0
+        half_vectors = apart == (size // 2 if self.halving else size)  # `size` never holds
+        odd = aligned == in_half
+        odd_or_even = b.select(odd, integer(Shifts.ODD), integer(Shifts.EVEN))
+
+        def choose(if_whole: Any, if_half: Any, otherwise: Any) -> Any:
+            return b.select(whole_vectors, if_whole, b.select(half_vectors, if_half, otherwise))
+
+        shifts = choose(integer(Shifts.NONE), odd_or_even, integer(Shifts.ANY))
+        return shifts, choose(aligned, in_half, integer(0))
 
     def _define_start(self) -> ir.Function:
         """Find the shift of each row; write the columns before it that no other row completes."""
@@ -123,13 +134,7 @@ class DeferredRows(RecordMemory):
         place = rows.address + self._beyond(b, rows) - size
         with b.if_else(left == place) as (complete, alone):
             with complete:
-                record[Record.LEFT] = 0
-                vector = self._left(b, record)
-                kept = self._kept(b, record, Group.FIRST, 0)
-                at = vector.of(self.w.scalar).at(record[Record.COUNT])
-                b.store(kept, at, align=self.w.item)
-                values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
-                self._stream(b, values, b.inttoptr(place, PTR))
+                self._complete_left(b, record, place)
             with alone, loop(b, 0, b.select(dense, integer(1), lanes)) as k:
                 row = rows + step * k
                 shift = self._beyond(b, row) // self.w.item
@@ -138,6 +143,16 @@ class DeferredRows(RecordMemory):
                     row[column] = values.of(self.w.scalar)[k]
         b.ret_void()
         return b.function
+
+    def _complete_left(self, b: Builder, record: Any, place: Any) -> None:
+        """Append the start of the first row to the vector that the previous tile began."""
+        record[Record.LEFT] = 0
+        vector = self._left(b, record)
+        first_columns = self._kept(b, record, Group.FIRST, 0)
+        at = vector.of(self.w.scalar).at(record[Record.COUNT])
+        b.store(first_columns, at, align=self.w.item)
+        values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
+        self._stream(b, values, b.inttoptr(place, PTR))
 
     def _find_places(self, b: Builder, record: Any) -> None:
         """The first aligned place of each row, and its shift as indices."""
@@ -155,38 +170,36 @@ class DeferredRows(RecordMemory):
         record, start, stop = b.arguments
         lanes, half = self.w.lanes, self.w.lanes // 2
         rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        before = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]  # pairs, shifted rows
+        # pairs of columns of the shifted rows, from the second half of the block before
+        kept = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]
         odd = shifts == Shifts.ODD
-
-        def keep(pairs: list[Any]) -> None:
-            for values, place in zip(pairs, before, strict=True):
-                place.set(values)
-
-        def write(place: Any, first: int, pairs: list[Any]) -> None:
-            for row, values in enumerate(self.transposes.rows(b, pairs)):
-                self._stream(b, values, place + step * (first + 2 * row))
-
         if shifts != Shifts.NONE:  # before the first block there is nothing
             block = b.select(start > 0, start, integer(1))
             columns = self._columns(b, record, block, -half)
-            keep(self.transposes.pairs(b, *columns, half, odd))
+            _set_all(kept, self.transposes.pairs(b, *columns, half, odd))
         with loop(b, start, stop) as block:
             at, columns = rows.of(self.w.vector).at(block), self._columns(b, record, block)
             even_pairs, odd_pairs = (
                 self.transposes.pairs(b, *columns, lanes, parity) for parity in (False, True)
             )
             if shifts != Shifts.EVEN:
-                write(at, 0, even_pairs)
+                self._stream_rows(b, at, step, 0, even_pairs)
             if shifts != Shifts.ODD:
-                write(at, 1, odd_pairs)
+                self._stream_rows(b, at, step, 1, odd_pairs)
             if shifts != Shifts.NONE:
                 current = odd_pairs if odd else even_pairs
-                pairs = [place.get(self.w.vector) for place in before] + current[: half // 2]
-                keep(current[half // 2 :])
+                pairs = [place.get(self.w.vector) for place in kept] + current[: half // 2]
+                _set_all(kept, current[half // 2 :])
                 with b.if_then(block > 0):
-                    write(at.of(self.w.scalar).at(-half), int(odd), pairs)
+                    before = at.of(self.w.scalar).at(-half)
+                    self._stream_rows(b, before, step, int(odd), pairs)
         b.ret_void()
         return b.function
+
+    def _stream_rows(self, b: Builder, at: Any, step: Any, first: int, pairs: list[Any]) -> None:
+        """Write a vector of every other row, from row `first` on."""
+        for row, values in enumerate(self.transposes.rows(b, pairs)):
+            self._stream(b, values, at + step * (first + 2 * row))
 
     def _define_blocks_of_any(self) -> ir.Function:
         """Read blocks start..stop of rows with any shifts; write the vectors they complete."""
@@ -216,62 +229,79 @@ class DeferredRows(RecordMemory):
         b = self.w.internal("end", [PTR])
         b.function.attributes.add("noinline")
         (record,) = b.arguments
-        lanes, item = self.w.lanes, self.w.item
         shifts = record[Record.SHIFTS]
         regular = shifts != Shifts.ANY
         dense = record[Record.DENSE] != 0
         with b.if_then(regular & dense):
             self._end_dense(b, record, shifts)
             b.ret_void()
-        blocks = record[Record.BLOCKS]
-        done = blocks * lanes
-        # in a row's room: its last whole block, what is left of it, the start of the next row
-        rooms = entry_alloca(b, self.w.vector, 3 * lanes)
-        for k, block in enumerate((blocks - 1, blocks)):
-            for lane, values in enumerate(self._block(b, record, block)):
-                rooms[3 * lane + k] = values
-        end = record[Record.COLUMNS] + lanes - done
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        before = record[Record.ORIGIN]
-        # all rooms are filled before any is read: what is just being written is slow to read
-        for lane in range(lanes - 1):
-            start = self._kept(b, record, Group.FIRST, lane + 1)
-            b.store(start, self._room(rooms, lane).of(self.w.scalar).at(end), align=item)
-        after = entry_alloca(b, I64)
-        with loop(b, 0, lanes) as number:
-            room = self._room(rooms, number)
-            row = rows + step * number
-            following = number + 1
-            after.set(0)
-            with b.if_then(dense & (following < lanes)):
-                shift = self._beyond(b, row + step) // item
-                after.set(before + shift)
-            shift = self._beyond(b, row) // item
-            none = regular & (shift == 0)
-            begin = b.select(none, integer(lanes), shift)
-            complete = end + after.get() - begin
-            stop = begin + (complete & -lanes)
-            origin = row.of(self.w.scalar).at(done - lanes)  # of the room
-            with loop(b, begin, stop, lanes) as at:
-                place = room.of(self.w.scalar).at(at)
-                values = b.load(place, typ=self.w.vector, align=item)
-                self._stream(b, values, origin.of(self.w.scalar).at(at))
-            # of the last row, the next tile may complete it
-            last = following == lanes
-            with b.if_else(dense & last) as (leave, write):
-                with leave:
-                    place = room.of(self.w.scalar).at(stop)
-                    values = b.load(place, typ=self.w.vector, align=item)
-                    b.store(values, self._left(b, record), align=self.w.vector_size)
-                    count = end - stop
-                    begun = count > 0
-                    place = origin.of(self.w.scalar).at(stop).address
-                    record[Record.LEFT] = b.select(begun, place, integer(0))
-                    record[Record.COUNT] = count
-                with write, loop(b, stop, end) as at:
-                    origin[at] = room.of(self.w.scalar)[at]
+        self._write_tails(b, record, regular, dense)
         b.ret_void()
         return b.function
+
+    def _write_tails(self, b: Builder, record: Any, regular: Any, dense: Any) -> None:
+        """Write the tail of each row: as many whole vectors as there are, then elements."""
+        lanes, item = self.w.lanes, self.w.item
+        blocks = record[Record.BLOCKS]
+        done = blocks * lanes
+        tails = self._read_tails(b, record, blocks)
+        end = record[Record.COLUMNS] + lanes - done  # of a row, in its tail
+        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        before = record[Record.ORIGIN]
+        self._append_next_rows(b, record, tails, end)
+        after = entry_alloca(b, I64)  # columns of the next row that complete this row's last vector
+        with loop(b, 0, lanes) as lane:
+            memory = self._tail(tails, lane)
+            row = rows + step * lane
+            following = lane + 1
+            after.set(0)
+            with b.if_then(dense & (following < lanes)):
+                after.set(before + self._beyond(b, row + step) // item)
+            shift = self._beyond(b, row) // item
+            aligned = regular & (shift == 0)
+            begin = b.select(aligned, integer(lanes), shift)
+            complete = end + after.get() - begin
+            stop = begin + (complete & -lanes)
+            tail = Tail(memory, row.of(self.w.scalar).at(done - lanes))
+            with loop(b, begin, stop, lanes) as at:
+                values = b.load(memory.of(self.w.scalar).at(at), typ=self.w.vector, align=item)
+                self._stream(b, values, tail.place.of(self.w.scalar).at(at))
+            last = following == lanes
+            with b.if_else(dense & last) as (leave, write):
+                with leave:  # the next tile may complete the vector
+                    self._leave(b, record, tail, stop, end)
+                with write, loop(b, stop, end) as at:
+                    tail.place[at] = memory.of(self.w.scalar)[at]
+
+    def _read_tails(self, b: Builder, record: Any, blocks: Any) -> Any:
+        """Read the last whole block of each row, and what is left of the row, into its tail."""
+        tails = entry_alloca(b, self.w.vector, 3 * self.w.lanes)
+        for k, block in enumerate((blocks - 1, blocks)):
+            for lane, values in enumerate(self._block(b, record, block)):
+                tails[3 * lane + k] = values
+        return tails
+
+    def _append_next_rows(self, b: Builder, record: Any, tails: Any, end: Any) -> None:
+        """Append the start of the next row to each tail.
+
+        All tails are filled before any is read: a load of bytes that are still being stored waits.
+        """
+        for lane in range(self.w.lanes - 1):
+            start = self._kept(b, record, Group.FIRST, lane + 1)
+            place = self._tail(tails, lane).of(self.w.scalar).at(end)
+            b.store(start, place, align=self.w.item)
+
+    def _leave(self, b: Builder, record: Any, tail: Tail, stop: Any, end: Any) -> None:
+        """Keep elements stop..end of the last row for the next tile."""
+        values = b.load(
+            tail.memory.of(self.w.scalar).at(stop), typ=self.w.vector, align=self.w.item
+        )
+        b.store(values, self._left(b, record), align=self.w.vector_size)
+        count = end - stop
+        begun = count > 0
+        place = tail.place.of(self.w.scalar).at(stop).address
+        record[Record.LEFT] = b.select(begun, place, integer(0))
+        record[Record.COUNT] = count
 
     def _end_dense(self, b: Builder, record: Any, shifts: Any) -> None:
         """Write the vectors across the ends of rows that follow one another: one for each.
@@ -308,6 +338,11 @@ class DeferredRows(RecordMemory):
                 record[Record.LEFT] = place(lanes - 1).address
                 record[Record.COUNT] = lanes - used[1]
 
-    def _room(self, rooms: Any, lane: Any) -> Any:
-        """Where the three vectors of a row begin."""
-        return rooms.of(self.w.vector).at(lane * 3)
+    def _tail(self, tails: Any, lane: Any) -> Any:
+        """Where the three vectors of a row's tail begin."""
+        return tails.of(self.w.vector).at(lane * 3)
+
+
+def _set_all(places: list[Any], values: list[Any]) -> None:
+    for place, value in zip(places, values, strict=True):
+        place.set(value)

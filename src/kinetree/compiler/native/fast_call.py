@@ -3,7 +3,8 @@
     PyObject *kinetree_call_T(PyObject *capsule, PyObject **args, i64 count)
 
 takes plain arrays of one state's shapes, or of a batch of one, and gives new arrays. Anything else
-gives NotImplemented: NumPy's own loop sees to it. The capsule holds the kernel's description.
+gives NotImplemented, and the caller falls back to NumPy's loop. The capsule holds the kernel's
+description.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.compiler.native.description import DIRECT, operand_at, read_fields
 from kinetree.compiler.native.ir import (
     I1,
     I8,
@@ -27,7 +29,6 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import MAX_AXES, Field
-from kinetree.compiler.native.loop import DIRECT, operand_at
 
 # where an object keeps its type and an array its fields, in bytes, as compiled extensions see them
 _HEADER = object.__basicsize__
@@ -39,67 +40,103 @@ PLAIN_FLAGS = 0x0101  # in C order, aligned
 
 def define_call(w: Writer, run_one: ir.Function) -> None:
     """Add the function to a module that has the driver."""
-    b = w.public("call", [PTR, PTR, I64], PTR)
-    capsule, arguments, count = b.arguments
-    get_pointer = external(w.module, "PyCapsule_GetPointer", PTR, [PTR, PTR])
-    description = b.call(get_pointer, [capsule, ir.Constant(PTR, None)])
-    inputs, operands = (description[k] for k in (Field.INPUTS, Field.OPERANDS))
-    refuse = b.append_basic_block("refuse")
+    _Call(w).define(run_one)
 
-    def unless(condition: Any) -> None:
-        go_on = b.append_basic_block("go_on")
-        b.cbranch(condition, go_on, refuse)
-        b.position_at_end(go_on)
 
-    unless(count == inputs)
-    pointers = b.alloca(PTR, operands)
-    modes = b.alloca(I8, operands)
-    batch_axes = entry_alloca(b, I64)  # of a batch of one: as many as the argument with most has
-    batch_axes.set(0)
-    with loop(b, 0, inputs) as k:
-        array = arguments.of(PTR)[k]
-        operand = operand_at(b, description, k)
-        unless(_is_plain(b, array, description))
-        axes = b.sext((array + ARRAY_AXES).get(I32), I64)
-        unless(_is_one_state(b, array, axes, operand))
-        more, most = axes - operand[1], batch_axes.get()
-        batch_axes.set(b.select(more > most, more, most))
-        pointers[k] = (array + ARRAY_DATA).get(PTR)
-        modes[k] = I8(DIRECT)
-    with loop(b, inputs, operands) as k:  # results with more axes than are described are rare
-        axes = operand_at(b, description, k)[1] + batch_axes.get()
-        unless(axes <= MAX_AXES)
-    # one result is given as it is, several in a tuple
-    count = operands - inputs
-    several = count > 1
-    answer = entry_alloca(b, PTR)
-    with b.if_then(several):
-        answer.set(b.call(external(w.module, "PyTuple_New", PTR, [I64]), [count]))
-        _return_if_null(b, answer.get())
-    release = external(w.module, "Py_DecRef", VOID, [PTR])
-    leading = batch_axes.get()
-    with loop(b, inputs, operands) as k:
-        array = _new_array(w, b, description, operand_at(b, description, k), leading)
-        with b.if_then(several & _is_null(b, array), likely=False):
-            b.call(release, [answer.get()])
-        _return_if_null(b, array)
-        pointers[k] = (array + ARRAY_DATA).get(PTR)
-        modes[k] = I8(DIRECT)
-        with b.if_else(several) as (put, keep):
-            with put:
-                enter = external(w.module, "PyTuple_SetItem", I32, [PTR, I64, PTR])
-                b.call(enter, [answer.get(), k - inputs, array])
-            with keep:
-                answer.set(array)
-    status = b.call(run_one, [description, pointers, modes, description])
-    with b.if_then(status != I32(0), likely=False):
-        b.call(release, [answer.get()])
-        b.ret(b.call(external(w.module, "PyErr_NoMemory", PTR, []), []))
-    b.ret(answer.get())
-    b.position_at_end(refuse)
-    refusal = description.of(PTR)[Field.NOT_IMPLEMENTED]
-    b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [refusal])
-    b.ret(refusal)
+class _Call:
+    """Writes the function."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.b = b = w.public("call", [PTR, PTR, I64], PTR)
+        capsule, self.arguments, self.count = b.arguments
+        get_pointer = external(w.module, "PyCapsule_GetPointer", PTR, [PTR, PTR])
+        self.description = b.call(get_pointer, [capsule, ir.Constant(PTR, None)])
+        self.inputs, self.operands = read_fields(self.description, Field.INPUTS, Field.OPERANDS)
+        self.refuse = b.append_basic_block("refuse")
+
+    def define(self, run_one: ir.Function) -> None:
+        """Check the arguments, make arrays for the results, run the body."""
+        b = self.b
+        self._require(self.count == self.inputs)
+        self.pointers = b.alloca(PTR, self.operands)
+        self.modes = b.alloca(I8, self.operands)
+        self._take_arguments()
+        self._require_room_for_axes()
+        self._make_answer()
+        self._make_results()
+        status = b.call(run_one, [self.description, self.pointers, self.modes, self.description])
+        with b.if_then(status != I32(0), likely=False):
+            b.call(self.release, [self.answer.get()])
+            b.ret(b.call(external(self.w.module, "PyErr_NoMemory", PTR, []), []))
+        b.ret(self.answer.get())
+        self._return_not_implemented()
+
+    def _require(self, condition: Any) -> None:
+        """Refuse the call unless a condition holds."""
+        go_on = self.b.append_basic_block("go_on")
+        self.b.cbranch(condition, go_on, self.refuse)
+        self.b.position_at_end(go_on)
+
+    def _take_arguments(self) -> None:
+        """Find where the arguments lie, and how many axes of length one are in front of a state."""
+        b = self.b
+        self.batch_axes = entry_alloca(b, I64)  # as many as the argument with most of them has
+        self.batch_axes.set(0)
+        with loop(b, 0, self.inputs) as k:
+            array = self.arguments.of(PTR)[k]
+            operand = operand_at(self.description, k)
+            self._require(_is_plain(b, array, self.description))
+            axes = b.sext((array + ARRAY_AXES).get(I32), I64)
+            self._require(_is_one_state(b, array, axes, operand))
+            more, most = axes - operand[1], self.batch_axes.get()
+            self.batch_axes.set(b.select(more > most, more, most))
+            self._move_directly(k, array)
+
+    def _move_directly(self, k: Any, array: Any) -> None:
+        self.pointers[k] = (array + ARRAY_DATA).get(PTR)
+        self.modes[k] = I8(DIRECT)
+
+    def _require_room_for_axes(self) -> None:
+        """Refuse results with more axes than a description holds: they are rare."""
+        with loop(self.b, self.inputs, self.operands) as k:
+            axes = operand_at(self.description, k)[1] + self.batch_axes.get()
+            self._require(axes <= MAX_AXES)
+
+    def _make_answer(self) -> None:
+        """The object to be returned: one result as it is, several in a tuple."""
+        b = self.b
+        count = self.operands - self.inputs
+        self.several = count > 1
+        self.answer = entry_alloca(b, PTR)
+        with b.if_then(self.several):
+            new_tuple = external(self.w.module, "PyTuple_New", PTR, [I64])
+            self.answer.set(b.call(new_tuple, [count]))
+            _return_if_null(b, self.answer.get())
+
+    def _make_results(self) -> None:
+        b, w = self.b, self.w
+        self.release = external(w.module, "Py_DecRef", VOID, [PTR])
+        leading = self.batch_axes.get()
+        with loop(b, self.inputs, self.operands) as k:
+            array = _new_array(w, b, self.description, operand_at(self.description, k), leading)
+            with b.if_then(self.several & _is_null(b, array), likely=False):
+                b.call(self.release, [self.answer.get()])
+            _return_if_null(b, array)
+            self._move_directly(k, array)
+            with b.if_else(self.several) as (enter, keep):
+                with enter:
+                    set_item = external(w.module, "PyTuple_SetItem", I32, [PTR, I64, PTR])
+                    b.call(set_item, [self.answer.get(), k - self.inputs, array])
+                with keep:
+                    self.answer.set(array)
+
+    def _return_not_implemented(self) -> None:
+        b = self.b
+        b.position_at_end(self.refuse)
+        refusal = self.description.of(PTR)[Field.NOT_IMPLEMENTED]
+        b.call(external(self.w.module, "Py_IncRef", VOID, [PTR]), [refusal])
+        b.ret(refusal)
 
 
 def _is_null(b: Builder, pointer: Any) -> Any:
@@ -144,7 +181,7 @@ def _is_one_state(b: Builder, array: Any, axes: Any, operand: Any) -> Any:
 
 
 def _new_array(w: Writer, b: Builder, description: Any, operand: Any, leading: Any) -> Any:
-    """A new array for one state of an operand, so many axes of length one before its own."""
+    """A new array for one state of an operand, with `leading` axes of length one in front."""
     dtype = description.of(PTR)[Field.DTYPE]
     b.call(external(w.module, "Py_IncRef", VOID, [PTR]), [dtype])  # the maker takes it
     kind = description.of(PTR)[Field.ARRAY_TYPE]

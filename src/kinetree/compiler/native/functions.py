@@ -57,7 +57,7 @@ ATAN = {
     ),
 }
 
-# pi/4 as the nearest number of each type and the rest
+# pi/4 as the nearest number of each type, and the remainder
 QUARTER_PI = {
     "double": (0.7853981633974483, 3.061616997868383e-17),
     "float": (0.7853981852531433, -2.1855694143368964e-08),
@@ -76,6 +76,7 @@ class _Vectors:
         self.b, self.target = b, target
         self.type = ir.VectorType(scalar, lanes)
         self.bits = ir.VectorType(ir.IntType(64 if kind == "double" else 32), lanes)
+        self.top_bit = splat(self.bits, 1 << (self.bits.element.width - 1))
 
     def number(self, value: float) -> Any:
         return splat(self.type, value)
@@ -99,8 +100,7 @@ class _Vectors:
 
     def sign(self, x: Any) -> Any:
         """The sign bit of each lane, as bits."""
-        top = splat(self.bits, 1 << (self.bits.element.width - 1))
-        return self.b.and_(self.b.bitcast(x, self.bits), top)
+        return self.b.and_(self.b.bitcast(x, self.bits), self.top_bit)
 
     def flip(self, x: Any, sign: Any) -> Any:
         """x, its sign changed where a sign bit is set."""
@@ -160,28 +160,12 @@ def _sincos(b: Builder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, 
     y = b.fpext(x, wide.type) if target.type == "float" else x
     sign, y = v.sign(x), wide.absolute(y)
     exact = b.fcmp_ordered("<=", y, wide.number(LIMIT))
-    y = b.select(exact, y, wide.number(0.0))  # no overflow on the way to what is replaced later
-    # k = round(y / (pi/2)), and its low bits
-    shifted = wide.fma(y, wide.number(2.0 / math.pi), wide.number(MAGIC))
-    k = b.fsub(shifted, wide.number(MAGIC))
-    quadrant = b.bitcast(shifted, wide.bits)
-    r = wide.fma(k, wide.number(-HALF_PI[0]), y)
-    if target.type == "float":
-        for part in HALF_PI[1:3]:
-            r = wide.fma(k, wide.number(-part), r)
-        r, quadrant, rest = b.fptrunc(r, v.type), b.trunc(quadrant, v.bits), v.number(0.0)
-    else:  # y - k pi/2 = r + rest: what the subtractions lose is kept
-        lost = []
-        for part in HALF_PI[1:3]:
-            product = b.fmul(k, wide.number(part))
-            less = b.fsub(r, product)
-            lost.append(b.fsub(b.fsub(r, less), product))
-            r = less
-        rest = wide.fma(k, wide.number(-HALF_PI[3]), b.fadd(*lost))
+    y = b.select(exact, y, wide.number(0.0))  # lanes beyond LIMIT are replaced: keep them finite
+    r, tail, quadrant = _reduce(b, target, v, wide, y)
     z = b.fmul(r, r)
-    s = b.fadd(r, v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), rest))
+    s = b.fadd(r, v.fma(b.fmul(z, r), v.polynomial(z, SIN[target.type]), tail))
     half = v.fma(z, v.number(-0.5), v.number(1.0))
-    c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), b.fneg(b.fmul(r, rest)))
+    c = v.fma(b.fmul(z, z), v.polynomial(z, COS[target.type]), b.fneg(b.fmul(r, tail)))
     c = b.fadd(half, c)
     # odd quadrants swap the two; the second bit of k is sin's sign, that of k + 1 is cos's
     odd = quadrant & splat(v.bits, 1) != splat(v.bits, 0)
@@ -191,6 +175,31 @@ def _sincos(b: Builder, target: Target, v: _Vectors, x: Any) -> tuple[Any, Any, 
     sine = v.flip(sine, b.xor(sign, b.shl(quadrant & two, top)))
     cosine = v.flip(cosine, b.shl(quadrant + splat(v.bits, 1) & two, top))
     return sine, cosine, exact
+
+
+def _reduce(
+    b: Builder, target: Target, v: _Vectors, wide: _Vectors, y: Any
+) -> tuple[Any, Any, Any]:
+    """(r, tail, quadrant): y - k pi/2 = r + tail, k the nearest integer, the quadrant its low bits.
+
+    Arguments:
+        wide: vectors of doubles, in which a float is reduced.
+    """
+    shifted = wide.fma(y, wide.number(2.0 / math.pi), wide.number(MAGIC))
+    k = b.fsub(shifted, wide.number(MAGIC))
+    quadrant = b.bitcast(shifted, wide.bits)
+    r = wide.fma(k, wide.number(-HALF_PI[0]), y)
+    if target.type == "float":
+        for part in HALF_PI[1:3]:
+            r = wide.fma(k, wide.number(-part), r)
+        return b.fptrunc(r, v.type), v.number(0.0), b.trunc(quadrant, v.bits)
+    lost = []  # the rounding errors of the subtractions
+    for part in HALF_PI[1:3]:
+        product = b.fmul(k, wide.number(part))
+        less = b.fsub(r, product)
+        lost.append(b.fsub(b.fsub(r, less), product))
+        r = less
+    return r, wide.fma(k, wide.number(-HALF_PI[3]), b.fadd(*lost)), quadrant
 
 
 def _define_atan2(module: ir.Module, target: Target) -> None:
@@ -204,28 +213,53 @@ def _define_atan2(module: ir.Module, target: Target) -> None:
 
 
 def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
-    """The angle of (x, y): reduced to the octant, then about its middle."""
-    zero, one, two, four = (v.number(n) for n in (0.0, 1.0, 2.0, 4.0))
+    """The angle of (x, y): that within an octant, then turned to where the point lies."""
     ay, ax = v.absolute(y), v.absolute(x)
     steep = b.fcmp_ordered(">", ay, ax)
     high, low = b.select(steep, ay, ax), b.select(steep, ax, ay)
-    # infinities count as one, and what is finite beside them as nothing
+    low, high = _scale(b, target, v, *_replace_infinities(b, v, low, high))
+    far, t, tail = _octant_angle(b, target, v, low, high)
+    behind = v.sign(x) != splat(v.bits, 0)
+    eighths = _eighths(b, v, far, steep, behind)
+    minus = b.select(b.xor(steep, behind), v.top_bit, splat(v.bits, 0))
+    t, tail = v.flip(t, minus), v.flip(tail, minus)
+    whole, part = (v.number(c) for c in QUARTER_PI[target.type])
+    angle = v.fma(eighths, whole, b.fadd(t, v.fma(eighths, part, tail)))
+    angle = v.flip(angle, v.sign(y))
+    return b.select(b.fcmp_unordered("uno", y, x), b.fadd(y, x), angle)
+
+
+def _replace_infinities(b: Builder, v: _Vectors, low: Any, high: Any) -> tuple[Any, Any]:
+    """Infinities become one and finite values beside them zero; two zeros become 0 and 1."""
+    zero, one = v.number(0.0), v.number(1.0)
     infinite = b.fcmp_ordered("==", high, v.number(math.inf))
     low = b.select(infinite, b.select(b.fcmp_ordered("==", low, high), one, zero), low)
     high = b.select(infinite, one, high)
-    high = b.select(b.fcmp_ordered("==", high, zero), one, high)
-    # away from overflow and underflow
+    return low, b.select(b.fcmp_ordered("==", high, zero), one, high)
+
+
+def _scale(b: Builder, target: Target, v: _Vectors, low: Any, high: Any) -> tuple[Any, Any]:
+    """Both multiplied by a power of two, away from overflow and underflow."""
     tiny, scale = TINY[target.type]
-    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(scale), one)
+    factor = b.select(b.fcmp_ordered("<", high, v.number(tiny)), v.number(scale), v.number(1.0))
     factor = b.select(
         b.fcmp_ordered(">", high, v.number(HUGE[target.type])), v.number(0.25), factor
     )
-    low, high = b.fmul(low, factor), b.fmul(high, factor)
-    # atan(low/high) = pi/4 + atan((low - high) / (low + high)) above tan(pi/8)
+    return b.fmul(low, factor), b.fmul(high, factor)
+
+
+def _octant_angle(
+    b: Builder, target: Target, v: _Vectors, low: Any, high: Any
+) -> tuple[Any, Any, Any]:
+    """(far, t, tail): atan(low / high) = t + tail, and pi/4 more where far.
+
+    Above tan(pi/8), atan(low/high) = pi/4 + atan((low - high) / (low + high)).
+    """
+    zero, one = v.number(0.0), v.number(1.0)
     far = b.fcmp_ordered(">", low, b.fmul(high, v.number(math.tan(math.pi / 8))))
     first, second = b.select(far, b.fneg(high), low), b.select(far, low, zero)
     numerator, denominator = b.fadd(first, second), b.fadd(high, second)
-    # what the two sums lose, and with fma the quotient, is kept in rest
+    # the rounding errors of the two sums, and with fma of the quotient
     lost = b.fadd(b.fsub(first, numerator), second)
     lost_below = b.fadd(b.fsub(high, denominator), second)
     inverse = b.fdiv(one, denominator)
@@ -234,21 +268,17 @@ def _atan2(b: Builder, target: Target, v: _Vectors, y: Any, x: Any) -> Any:
         lost = b.fadd(lost, v.fma(b.fneg(t), denominator, numerator))
     else:
         t = b.fdiv(numerator, denominator)
-    rest = b.fmul(b.fsub(lost, b.fmul(t, lost_below)), inverse)
+    tail = b.fmul(b.fsub(lost, b.fmul(t, lost_below)), inverse)
     z = b.fmul(t, t)
-    rest = v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), rest)
-    # the angle is m pi/4 + t + rest, or less them
-    behind = v.sign(x) != splat(v.bits, 0)
+    return far, t, v.fma(b.fmul(z, t), v.polynomial(z, ATAN[target.type]), tail)
+
+
+def _eighths(b: Builder, v: _Vectors, far: Any, steep: Any, behind: Any) -> Any:
+    """m from 0 to 4: the angle in the upper half plane is m pi/4 plus or minus (t + tail)."""
+    zero, one, two, four = (v.number(n) for n in (0.0, 1.0, 2.0, 4.0))
     m = b.select(far, one, zero)
     m = b.select(steep, b.fsub(two, m), m)
-    m = b.select(behind, b.fsub(four, m), m)
-    top = splat(v.bits, 1 << (v.bits.element.width - 1))
-    turned = b.select(b.xor(steep, behind), top, splat(v.bits, 0))
-    t, rest = v.flip(t, turned), v.flip(rest, turned)
-    whole, part = (v.number(c) for c in QUARTER_PI[target.type])
-    angle = v.fma(m, whole, b.fadd(t, v.fma(m, part, rest)))
-    angle = v.flip(angle, v.sign(y))
-    return b.select(b.fcmp_unordered("uno", y, x), b.fadd(y, x), angle)
+    return b.select(behind, b.fsub(four, m), m)
 
 
 def _load(b: Builder, v: _Vectors, base: Any, index: Any) -> Any:

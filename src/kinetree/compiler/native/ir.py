@@ -175,7 +175,7 @@ def _constant(kind: ir.Type, x: Any) -> Any:
 
 
 OPERANDS = (ir.IntType, ir.PointerType, ir.VectorType, ir.FloatType, ir.DoubleType)
-"""The types of what instructions compute with; labels, for one, are no such thing."""
+"""The types of values that instructions compute with; labels are not among them."""
 for _name, _method in vars(ir.IRBuilder).items():
     if inspect.isfunction(_method) and not _name.startswith("_"):
         setattr(Builder, _name, _with_values(_method))

@@ -1,4 +1,4 @@
-"""What generated code and those who call it must agree on: the layout of descriptions, names."""
+"""What generated code and its callers agree on: the layout of descriptions, names of symbols."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARE = "kinetree_share"
 WRITTEN_ROUTINES = ("sincos", "atan2")
 """Routines that `native.functions` writes; all others call the C library's function."""
 ALL = 1 << 16
-"""The share that is everything."""
+"""1.0 in fixed point: the share of pending results that is all of them."""
 MAX_AXES = 6
 OPERAND_FIELDS = 2 + MAX_AXES
 """An operand is described by its elements, its core axes, and their lengths, ones in front."""

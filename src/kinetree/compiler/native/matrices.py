@@ -15,6 +15,7 @@ from kinetree.compiler.native.ir import (
     PTR,
     VOID,
     Builder,
+    Elements,
     Writer,
     entry_alloca,
     external,
@@ -61,7 +62,7 @@ class Matrices:
         b.store(value, place, align=self.w.item)
 
     def _first_lanes(self, b: Builder, count: Any) -> Any:
-        """The mask of so many lanes."""
+        """A mask of the first `count` lanes."""
         lanes = ir.VectorType(I64, self.w.lanes)
         numbers = ir.Constant(lanes, list(range(self.w.lanes)))
         empty = ir.Constant(lanes, ir.Undefined)
@@ -107,16 +108,16 @@ class Matrices:
     def _define_add_rows(self) -> ir.Function:
         """add_rows(sum, weights, M, stride, rows, count): sum += weights . M."""
         b = self.w.internal("add_rows", [PTR, PTR, PTR, I64, I64, I64])
-        total, weights, M, stride, rows, count = b.arguments
+        sums, weights, M, stride, rows, count = b.arguments
         with loop(b, 0, count, self.w.lanes) as j:
-            place = total.of(self.scalar).at(j)
-            found = entry_alloca(b, self.vector)
-            found.set(self.load(b, place))
+            place = sums.of(self.scalar).at(j)
+            total = entry_alloca(b, self.vector)
+            total.set(self.load(b, place))
             with loop(b, 0, rows) as i:
                 row = self.load(b, M.of(self.scalar).at(i * stride + j))
                 weight = self.spread(b, weights.of(self.scalar)[i])
-                found.set(self.fma(b, weight, row, found.get()))
-            self.store(b, found.get(), place)
+                total.set(self.fma(b, weight, row, total.get()))
+            self.store(b, total.get(), place)
         b.ret_void()
         return b.function
 
@@ -162,22 +163,14 @@ class Matrices:
         b = self.w.internal("solve_rows", [PTR, I64, I64, I64], I32)
         M, n, head, width = b.arguments
         entries = M.of(self.scalar)
-
-        def subtract(i: Any, j: Any, factor: Any, start: Any) -> None:
-            """Row i less factor times row j."""
-            share_of_j = self.spread(b, b.fneg(factor))
-            with loop(b, start, width, self.w.lanes) as c:
-                place = entries.at(i * width + c)
-                row = self.load(b, entries.at(j * width + c))
-                self.store(b, self.fma(b, share_of_j, row, self.load(b, place)), place)
-
         with loop(b, 0, n) as j:
             pivot = entries[j * width + j]
             with b.if_then(b.fcmp_unordered("<=", pivot, self.number(0.0))):
                 b.ret(I32(1))
             inverse = b.fdiv(self.number(1.0), pivot)
             with loop(b, j + 1, n) as i:
-                subtract(i, j, b.fmul(entries[i * width + j], inverse), j - j % self.w.lanes)
+                factor = b.fmul(entries[i * width + j], inverse)
+                self._subtract_row(b, entries, i, j, factor, j - j % self.w.lanes, width)
         with loop(b, 0, n) as back:
             j = n - back - 1
             inverse = self.spread(b, b.fdiv(self.number(1.0), entries[j * width + j]))
@@ -185,6 +178,16 @@ class Matrices:
                 place = entries.at(j * width + c)
                 self.store(b, b.fmul(inverse, self.load(b, place)), place)
             with loop(b, 0, j) as i:
-                subtract(i, j, entries[i * width + j], head)
+                self._subtract_row(b, entries, i, j, entries[i * width + j], head, width)
         b.ret(I32(0))
         return b.function
+
+    def _subtract_row(
+        self, b: Builder, entries: Elements, i: Any, j: Any, factor: Any, start: Any, width: Any
+    ) -> None:
+        """Subtract factor times row j from row i, from column start on."""
+        minus = self.spread(b, b.fneg(factor))
+        with loop(b, start, width, self.w.lanes) as c:
+            place = entries.at(i * width + c)
+            row = self.load(b, entries.at(j * width + c))
+            self.store(b, self.fma(b, minus, row, self.load(b, place)), place)

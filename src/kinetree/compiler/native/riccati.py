@@ -32,8 +32,8 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
-from kinetree.compiler.native.loop import memory
 from kinetree.compiler.native.matrices import ROWS, Matrices
+from kinetree.compiler.native.memory import memory
 from kinetree.compiler.native.thread_pool import share
 
 
@@ -116,8 +116,8 @@ def _whole(n: Any) -> Any:
 class _Problem:
     """Writes the recursion of one problem."""
 
-    def __init__(self, of: Riccati, b: Builder) -> None:
-        self.of, self.b, self.scalar = of, b, of.scalar
+    def __init__(self, matrices: Matrices, b: Builder) -> None:
+        self.matrices, self.b, self.scalar = matrices, b, matrices.scalar
         plan, memory, self.p = b.arguments
         self.plan, self.room = plan, _Room(b, plan)
         self.matrix = {
@@ -132,7 +132,7 @@ class _Problem:
     def get(self, name: str, index: Any) -> Any:
         return self.matrix[name].of(self.scalar)[index]
 
-    def given(self, field: RiccatiPlan, size: Any) -> Any:
+    def of_problem(self, field: RiccatiPlan, size: Any) -> Any:
         """This problem's part of an array of the plan."""
         return self.plan.of(PTR)[field].of(self.scalar).at(self.p * size)
 
@@ -141,17 +141,18 @@ class _Problem:
     ) -> None:
         with loop(self.b, 0, rows) as i:
             row = source.of(self.scalar).at(i * step)
-            self.b.call(self.of.copy, [row, target.of(self.scalar).at(i * stride), n])
+            self.b.call(self.matrices.copy, [row, target.of(self.scalar).at(i * stride), n])
 
     def write(self) -> None:
         b, r = self.b, self.room
-        self.copy_rows(self.given(RiccatiPlan.SECOND, r.nx * r.nx), r.nx, self.matrix["S"], r.x,
-                       r.nx, r.nx)  # fmt: skip
-        b.call(self.of.copy, [self.given(RiccatiPlan.LAST, r.nx), self.matrix["s"], r.nx])
-        self.sums = self.given(RiccatiPlan.SUMS, integer(RiccatiSums.FIELDS)).of(self.scalar)
+        hessian = self.of_problem(RiccatiPlan.SECOND, r.nx * r.nx)
+        self.copy_rows(hessian, r.nx, self.matrix["S"], r.x, r.nx, r.nx)
+        gradient = self.of_problem(RiccatiPlan.LAST, r.nx)
+        b.call(self.matrices.copy, [gradient, self.matrix["s"], r.nx])
+        self.sums = self.of_problem(RiccatiPlan.SUMS, integer(RiccatiSums.FIELDS)).of(self.scalar)
         for i in range(RiccatiSums.FIELDS):
-            self.sums[integer(i)] = self.of.number(0.0)
-        self.damping = self.given(RiccatiPlan.DAMPING, integer(1)).of(self.scalar)[integer(0)]
+            self.sums[integer(i)] = self.matrices.number(0.0)
+        self.damping = self.of_problem(RiccatiPlan.DAMPING, integer(1)).of(self.scalar)[integer(0)]
         with loop(b, 0, self.steps) as back:
             self.step(self.p * self.steps + (self.steps - back - 1))
         b.ret_void()
@@ -166,6 +167,9 @@ class _Problem:
         self.feedforward()
         self.bound()
         self.feedback()
+        self.gain()
+        self.value()
+        self.write_gains()
 
     def add(self, field: RiccatiSums, value: Any) -> None:
         """Add to a sum."""
@@ -175,35 +179,36 @@ class _Problem:
     def close(self) -> None:
         """The value's gradient where the step ends: s + S gap."""
         b, r, m = self.b, self.room, self.matrix
-        gap = self.row_of(RiccatiPlan.GAPS, r.nx)
-        b.call(self.of.add_rows, [m["s"], gap, m["S"], r.x, r.nx, r.x])
+        gap = self.of_step(RiccatiPlan.GAPS, r.nx)
+        b.call(self.matrices.add_rows, [m["s"], gap, m["S"], r.x, r.nx, r.x])
         largest = integer(RiccatiSums.COSTATE)
         with loop(b, 0, r.nx) as i:
             s = self.get("s", i)
             self.add(RiccatiSums.CLOSING, b.fmul(s, gap.of(self.scalar)[i]))
-            size = b.select(b.fcmp_ordered("<", s, self.of.number(0.0)), b.fneg(s), s)
+            size = b.select(b.fcmp_ordered("<", s, self.matrices.number(0.0)), b.fneg(s), s)
             greater = b.fcmp_ordered(">", size, self.sums[largest])
             self.sums[largest] = b.select(greater, size, self.sums[largest])
 
-    def row_of(self, field: RiccatiPlan, size: Any) -> Any:
+    def of_step(self, field: RiccatiPlan, size: Any) -> Any:
         """This step's part of an array of the plan."""
         return self.plan.of(PTR)[field].of(self.scalar).at(self.t * size)
 
     def expand(self) -> None:
         """Q and its gradient: H = L + W^T S W, g = l + W^T s."""
         b, r, m = self.b, self.room, self.matrix
-        given = self.row_of(RiccatiPlan.W, r.nx * r.nz)
-        self.copy_rows(given, r.nz, m["W"], r.z, r.nx, r.nz)
-        given = self.row_of(RiccatiPlan.HESSIAN, r.nz * r.nz)
-        self.copy_rows(given, r.nz, m["H"], r.z, r.nz, r.nz)
-        b.call(self.of.copy, [self.row_of(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
-        with loop(b, 0, r.x * r.z, self.of.w.lanes) as i:
-            self.of.store(b, ir.Constant(self.of.vector, None), self.at("SW", i))
-        b.call(self.of.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)])
-        given = [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)]
-        b.call(self.of.multiply, given)
+        derivatives = self.of_step(RiccatiPlan.W, r.nx * r.nz)
+        self.copy_rows(derivatives, r.nz, m["W"], r.z, r.nx, r.nz)
+        hessian = self.of_step(RiccatiPlan.HESSIAN, r.nz * r.nz)
+        self.copy_rows(hessian, r.nz, m["H"], r.z, r.nz, r.nz)
+        b.call(self.matrices.copy, [self.of_step(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
+        with loop(b, 0, r.x * r.z, self.matrices.w.lanes) as i:
+            self.matrices.store(b, ir.Constant(self.matrices.vector, None), self.at("SW", i))
+        sizes = [r.z, r.x, r.x, r.z, r.nx, integer(0)]
+        b.call(self.matrices.multiply, [m["SW"], m["S"], m["W"], *sizes])
+        sizes = [r.z, r.z, r.z, r.z, r.nx, integer(1)]
+        b.call(self.matrices.multiply, [m["H"], m["W"], m["SW"], *sizes])
         self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
-        b.call(self.of.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
+        b.call(self.matrices.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
 
     def mirror(self, M: Any, stride: Any, n: Any) -> None:
         """Copy the lower triangle of a matrix to the upper one."""
@@ -215,15 +220,15 @@ class _Problem:
         """M = Q_uu and damping, relative to the largest entry of Q_uu."""
         b, r = self.b, self.room
         self.copy_rows(self.at("H", r.nx * r.z + r.nx), r.z, self.matrix["M"], r.u, r.nu, r.nu)
-        sizes = entry_alloca(b, self.of.vector)
-        sizes.set(ir.Constant(self.of.vector, [1.0] * self.of.w.lanes))
-        with loop(b, 0, r.nu * r.u, self.of.w.lanes) as i:  # what fills the rows is zero
-            entries = self.of.load(b, self.at("M", i))
-            for some in (entries, b.fneg(entries)):
-                sizes.set(b.select(b.fcmp_ordered(">", some, sizes.get()), some, sizes.get()))
+        sizes = entry_alloca(b, self.matrices.vector)
+        sizes.set(ir.Constant(self.matrices.vector, [1.0] * self.matrices.w.lanes))
+        with loop(b, 0, r.nu * r.u, self.matrices.w.lanes) as i:  # what fills the rows is zero
+            entries = self.matrices.load(b, self.at("M", i))
+            for signed in (entries, b.fneg(entries)):
+                sizes.set(b.select(b.fcmp_ordered(">", signed, sizes.get()), signed, sizes.get()))
         largest = entry_alloca(b, self.scalar)
-        largest.set(self.of.number(1.0))
-        for lane in range(self.of.w.lanes):
+        largest.set(self.matrices.number(1.0))
+        for lane in range(self.matrices.w.lanes):
             size = b.extract_element(sizes.get(), I32(lane))
             largest.set(b.select(b.fcmp_ordered(">", size, largest.get()), size, largest.get()))
         self.added = b.fmul(self.damping, largest.get())
@@ -236,18 +241,18 @@ class _Problem:
         b, r = self.b, self.room
         with loop(b, 0, r.nu) as i:
             start = i * r.width
-            b.call(self.of.copy, [self.at("M", i * r.u), self.at("rows", start), r.nu])
+            b.call(self.matrices.copy, [self.at("M", i * r.u), self.at("rows", start), r.nu])
             across = self.at("H", (r.nx + i) * r.z)
-            b.call(self.of.copy, [across, self.at("rows", start + r.u), r.nx])
+            b.call(self.matrices.copy, [across, self.at("rows", start + r.u), r.nx])
             self.at("rows", start + r.u + r.x).set(b.fneg(self.get("g", r.nx + i)))
-        self.solved()
+        self.solve()
 
-    def solved(self) -> None:
+    def solve(self) -> None:
         """Solve what is in `rows`: k is its last column; or give up the problem."""
         b, r = self.b, self.room
-        fault = b.call(self.of.solve, [self.matrix["rows"], r.nu, r.u, r.width])
+        fault = b.call(self.matrices.solve, [self.matrix["rows"], r.nu, r.u, r.width])
         with b.if_then(fault != I32(0), likely=False):
-            self.sums[integer(RiccatiSums.FAULT)] = self.of.number(1.0)
+            self.sums[integer(RiccatiSums.FAULT)] = self.matrices.number(1.0)
             b.ret_void()
         with loop(b, 0, r.nu) as i:
             self.at("k", i).set(self.get("rows", i * r.width + r.u + r.x))
@@ -257,13 +262,13 @@ class _Problem:
         b, r = self.b, self.room
         with b.if_then(self.plan[RiccatiPlan.ROUNDS] > 0):
             self.low, self.up = (
-                self.row_of(field, r.nu).of(self.scalar)
+                self.of_step(field, r.nu).of(self.scalar)
                 for field in (RiccatiPlan.LOWER, RiccatiPlan.UPPER)
             )
             moved = entry_alloca(b, I64)  # how many controls were held or let go
             moved.set(0)
             with loop(b, 0, r.nu) as i:
-                self.at("held", i).set(self.of.number(0.0))
+                self.at("held", i).set(self.matrices.number(0.0))
                 k = self.get("k", i)
                 crossed = b.or_(
                     b.fcmp_ordered("<", k, self.low[i]), b.fcmp_ordered(">", k, self.up[i])
@@ -286,7 +291,7 @@ class _Problem:
 
     def hold(self, moved: Any) -> None:
         """Find the controls at bounds that the gradient pushes across them."""
-        b, r, zero = self.b, self.room, self.of.number(0.0)
+        b, r, zero = self.b, self.room, self.matrices.number(0.0)
         slope = entry_alloca(b, self.scalar)
         with loop(b, 0, r.nu) as i:
             slope.set(self.get("g", r.nx + i))
@@ -303,7 +308,7 @@ class _Problem:
 
     def free(self) -> None:
         """Solve for the controls that are free, the others at their bounds."""
-        b, r, zero, one = self.b, self.room, self.of.number(0.0), self.of.number(1.0)
+        b, r, zero, one = self.b, self.room, self.matrices.number(0.0), self.matrices.number(1.0)
         right = entry_alloca(b, self.scalar)
         with loop(b, 0, r.nu) as i:
             held = b.fcmp_ordered(">", self.get("held", i), zero)
@@ -322,32 +327,50 @@ class _Problem:
                 self.at("rows", i * r.width + r.u + c).set(entry)
             last = b.select(held, self.get("k", i), right.get())
             self.at("rows", i * r.width + r.u + r.x).set(last)
-        self.solved()
+        self.solve()
 
     def feedback(self) -> None:
-        """K, the value before the step, and what the step gains."""
+        """K, and T = Q_ux - d K with the damping d."""
+        b, r = self.b, self.room
+        zero = ir.Constant(self.matrices.vector, None)
+        factor = self.matrices.spread(b, b.fneg(self.added))
+        with loop(b, 0, r.nu) as i, loop(b, 0, r.x, self.matrices.w.lanes) as c:
+            K = b.fsub(zero, self.matrices.load(b, self.at("rows", i * r.width + r.u + c)))
+            across = self.matrices.load(b, self.at("H", (r.nx + i) * r.z + c))
+            self.matrices.store(b, K, self.at("K", i * r.x + c))
+            T = self.matrices.fma(b, factor, K, across)
+            self.matrices.store(b, T, self.at("T", i * r.x + c))
+
+    def gain(self) -> None:
+        """r = Q_u + Q_uu k, and what the feedforward gains."""
         b, r, m = self.b, self.room, self.matrix
-        w, zero = self.of.w, ir.Constant(self.of.vector, None)
-        factor = self.of.spread(b, b.fneg(self.added))
-        with loop(b, 0, r.nu) as i, loop(b, 0, r.x, w.lanes) as c:
-            K = b.fsub(zero, self.of.load(b, self.at("rows", i * r.width + r.u + c)))
-            across = self.of.load(b, self.at("H", (r.nx + i) * r.z + c))
-            self.of.store(b, K, self.at("K", i * r.x + c))
-            # (Q_uu + d) K = -Q_ux, so K^T Q_uu K + K^T Q_ux = -d K^T K
-            self.of.store(b, self.of.fma(b, factor, K, across), self.at("T", i * r.x + c))
         control = self.at("H", r.nx * r.z + r.nx)
-        b.call(self.of.copy, [self.at("g", r.nx), m["r"], r.nu])
-        b.call(self.of.add_rows, [m["r"], m["k"], control, r.z, r.nu, r.u])
+        b.call(self.matrices.copy, [self.at("g", r.nx), m["r"], r.nu])
+        b.call(self.matrices.add_rows, [m["r"], m["k"], control, r.z, r.nu, r.u])
         with loop(b, 0, r.nu) as i:
             k, g = self.get("k", i), self.get("g", r.nx + i)
             self.add(RiccatiSums.SLOPE, b.fmul(k, g))
             self.add(RiccatiSums.BEND, b.fmul(k, b.fsub(self.get("r", i), g)))
-        b.call(self.of.copy, [m["g"], m["s"], r.nx])
-        b.call(self.of.add_rows, [m["s"], m["r"], m["K"], r.x, r.nu, r.x])
-        b.call(self.of.add_rows, [m["s"], m["k"], self.at("H", r.nx * r.z), r.z, r.nu, r.x])
+
+    def value(self) -> None:
+        """The value before the step: s = Q_x + K^T r + Q_xu k, S = Q_xx + T^T K.
+
+        (Q_uu + d) K = -Q_ux, so K^T Q_uu K + K^T Q_ux = -d K^T K.
+        """
+        b, r, m = self.b, self.room, self.matrix
+        b.call(self.matrices.copy, [m["g"], m["s"], r.nx])
+        b.call(self.matrices.add_rows, [m["s"], m["r"], m["K"], r.x, r.nu, r.x])
+        across = self.at("H", r.nx * r.z)
+        b.call(self.matrices.add_rows, [m["s"], m["k"], across, r.z, r.nu, r.x])
         self.copy_rows(m["H"], r.z, m["S"], r.x, r.nx, r.x)
-        b.call(self.of.multiply, [m["S"], m["T"], m["K"], r.x, r.x, r.x, r.x, r.nu, integer(1)])
+        sizes = [r.x, r.x, r.x, r.x, r.nu, integer(1)]
+        b.call(self.matrices.multiply, [m["S"], m["T"], m["K"], *sizes])
         self.mirror(m["S"], r.x, r.nx)
-        b.call(self.of.copy, [m["k"], self.row_of(RiccatiPlan.FEEDFORWARD, r.nu), r.nu])
-        target = self.row_of(RiccatiPlan.FEEDBACK, r.nu * r.nx)
-        self.copy_rows(m["K"], r.x, target, r.nx, r.nu, r.nx)
+
+    def write_gains(self) -> None:
+        """Copy k and K to the results."""
+        r, m = self.room, self.matrix
+        feedforward = self.of_step(RiccatiPlan.FEEDFORWARD, r.nu)
+        self.b.call(self.matrices.copy, [m["k"], feedforward, r.nu])
+        feedback = self.of_step(RiccatiPlan.FEEDBACK, r.nu * r.nx)
+        self.copy_rows(m["K"], r.x, feedback, r.nx, r.nu, r.nx)

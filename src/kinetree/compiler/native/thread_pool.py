@@ -34,10 +34,10 @@ from kinetree.compiler.native.ir import (
 )
 from kinetree.compiler.native.layout import SHARE
 
-SPINS = 4000  # looks for work before a worker sleeps: about 0.1 ms
+SPINS = 4000  # how often a worker looks for a job before it sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8
-SHARES = 3  # a thread takes one part in so many of its share of what is left
-CLOSED = 1 << 32
+SHARES = 3  # a stretch is this fraction, 1/3, of an equal share of the states that are left
+CLOSED = 1 << 32  # the bit of PARTICIPANTS that keeps workers out
 
 
 class Pool(IntEnum):
@@ -48,7 +48,7 @@ class Pool(IntEnum):
     BUSY = 8  # whether a job holds the pool
     GENERATION = 16  # counts the jobs
     PARTICIPANTS = 24
-    NEXT = 32  # the first state that nobody has taken
+    NEXT = 32  # the first state that no thread has taken
     RUN = 40  # what to run on a block, and its arguments
     ARGUMENTS = 41
     STATES = 46
@@ -78,7 +78,7 @@ def define_pool(module: ir.Module, architecture: str) -> None:
     b.ret_void()
     _define_take_blocks(module)
     _define_share(module, architecture)
-    _define_worker(module, architecture)
+    _Worker(module, architecture).define()
 
 
 def share(module: ir.Module, b: Builder, run: Any, arguments: list[Any], n: Any, block: Any) -> Any:
@@ -103,7 +103,8 @@ def _define_take_blocks(module: ir.Module) -> None:
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
     b.cbranch(begin < n, take, done)
-    # a share of what is left, in whole blocks: long stretches first, short ones to end together
+    # a share of the states that are left, in whole blocks: stretches get shorter, so that all
+    # threads end together
     b.position_at_end(take)
     part = (n - begin) // (threads * SHARES)
     part = part - part % block
@@ -121,24 +122,47 @@ def _define_take_blocks(module: ir.Module) -> None:
 
 
 def _define_share(module: ir.Module, architecture: str) -> None:
+    """What a caller runs: publish a job, take part in it, wait for the workers that have begun."""
     b = function(module, SHARE, I32, _SHARE_TYPES)
     run, *arguments, n, block = b.arguments
     alone = b.append_basic_block("alone")
+    pool, threads = _claim_pool(module, b, n, block, alone)
+    _publish(b, pool, run, arguments, n, block)
+    _wake(module, b, pool, threads)
+    b.call(module.globals["kinetree_take_blocks"], [pool])
+    _close(module, b, pool, architecture)
+    failed = b.trunc(pool[Pool.FAILED], I32)
+    b.atomic_rmw("xchg", _at(b, pool, Pool.BUSY), integer(0), "release")
+    b.ret(failed)
+    b.position_at_end(alone)
+    b.ret(I32(-1))
 
-    def unless(condition: Any) -> None:
-        """Work alone unless a condition holds."""
+
+def _claim_pool(
+    module: ir.Module, b: Builder, n: Any, block: Any, alone: ir.Block
+) -> tuple[Any, Any]:
+    """The pool, held for this caller, and its threads; otherwise goes to `alone`.
+
+    A caller works alone if there is no pool, the batch is short, or another caller has the pool.
+    """
+
+    def require(condition: Any) -> None:
         go_on = b.append_basic_block("go_on")
         b.cbranch(condition, go_on, alone)
         b.position_at_end(go_on)
 
     pool = b.load(module.globals["kinetree_pool"], typ=PTR)
-    unless(pool.address != 0)
+    require(pool.address != 0)
     threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    unless(threads > 1)
-    unless(n >= block * BLOCKS_WORTH_SHARING)
+    require(threads > 1)
+    require(n >= block * BLOCKS_WORTH_SHARING)
     claim = b.cmpxchg(_at(b, pool, Pool.BUSY), integer(0), integer(1), "acquire", "monotonic")
-    unless(b.extract_value(claim, 1))
+    require(b.extract_value(claim, 1))
+    return pool, threads
 
+
+def _publish(b: Builder, pool: Any, run: Any, arguments: list[Any], n: Any, block: Any) -> None:
+    """Write down a job, then open it; the new generation tells workers that there is one."""
     _at(b, pool, Pool.RUN).set(run)
     for k, argument in enumerate(arguments):
         _at(b, pool, Pool.ARGUMENTS + k).set(argument)
@@ -148,14 +172,20 @@ def _define_share(module: ir.Module, architecture: str) -> None:
     b.atomic_rmw("xchg", _at(b, pool, Pool.NEXT), integer(0), "monotonic")
     b.atomic_rmw("and", _at(b, pool, Pool.PARTICIPANTS), integer(~CLOSED), "seq_cst")
     b.atomic_rmw("add", _at(b, pool, Pool.GENERATION), integer(1), "seq_cst")
+
+
+def _wake(module: ir.Module, b: Builder, pool: Any, threads: Any) -> None:
+    """Release the locks of the workers that sleep."""
     with loop(b, 0, threads - 1) as w:
         worker = _worker(b, pool, w)
         asleep = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
         with b.if_then(asleep != 0):
             lock = _at(b, worker, LOCK).get(PTR)
             b.call(external(module, "kinetree_release", VOID, [PTR]), [lock])
-    b.call(module.globals["kinetree_take_blocks"], [pool])
 
+
+def _close(module: ir.Module, b: Builder, pool: Any, architecture: str) -> None:
+    """Close the job, and wait until all workers have left it."""
     b.atomic_rmw("or", _at(b, pool, Pool.PARTICIPANTS), integer(CLOSED), "seq_cst")
     wait, left = b.append_basic_block("wait"), b.append_basic_block("left")
     b.branch(wait)
@@ -164,77 +194,110 @@ def _define_share(module: ir.Module, architecture: str) -> None:
     inside = b.load_atomic(_at(b, pool, Pool.PARTICIPANTS), "acquire", 8, typ=I64)
     b.cbranch(inside == CLOSED, left, wait)
     b.position_at_end(left)
-    failed = b.trunc(pool[Pool.FAILED], I32)
-    b.atomic_rmw("xchg", _at(b, pool, Pool.BUSY), integer(0), "release")
-    b.ret(failed)
-    b.position_at_end(alone)
-    b.ret(I32(-1))
 
 
-def _define_worker(module: ir.Module, architecture: str) -> None:
-    b = function(module, "kinetree_worker", VOID, [PTR, I64])
-    pool, number = b.arguments
-    worker = _worker(b, pool, number)
-    seen, spins = entry_alloca(b, I64), entry_alloca(b, I64)
-    seen.set(0)
-    spins.set(0)
-    look, stop, idle, enter, nap, sleep = (
-        b.append_basic_block(x) for x in ("look", "stop", "idle", "enter", "nap", "sleep")
-    )
+class _Worker:
+    """Writes what a worker runs: it looks for jobs, takes part in them, sleeps, until told to stop.
 
-    def is_news() -> tuple[Any, Any]:
+    seen: the generation of the last job that this worker looked at.
+    spins: how often it has looked in vain since.
+    """
+
+    def __init__(self, module: ir.Module, architecture: str) -> None:
+        self.module, self.architecture = module, architecture
+        self.b = b = function(module, "kinetree_worker", VOID, [PTR, I64])
+        self.pool, self.number = b.arguments
+        self.worker = _worker(b, self.pool, self.number)
+        self.seen, self.spins = entry_alloca(b, I64), entry_alloca(b, I64)
+        self.seen.set(0)
+        self.spins.set(0)
+        names = ("look", "stop", "idle", "enter", "nap", "sleep")
+        self.look, self.stop, self.idle, self.enter, self.nap, self.sleep = (
+            b.append_basic_block(name) for name in names
+        )
+
+    def define(self) -> None:
+        """Write the blocks of the function."""
+        self.b.branch(self.look)
+        generation = self._look()
+        self._enter(generation)
+        self._idle()
+        self._nap()
+        self._sleep()
+        self.b.position_at_end(self.stop)
+        self.b.ret_void()
+
+    def _look(self) -> Any:
+        """Look for a job; the generation that was seen."""
+        b = self.b
+        b.position_at_end(self.look)
+        generation, is_new = self._read_generation()
+        told = self._read_stop()
+        go_on = b.append_basic_block("go_on")
+        b.cbranch(told != 0, self.stop, go_on)
+        b.position_at_end(go_on)
+        b.cbranch(is_new, self.enter, self.idle)
+        return generation
+
+    def _enter(self, generation: Any) -> None:
+        """Take part in a job, unless it is closed or for fewer threads."""
+        b = self.b
+        b.position_at_end(self.enter)
+        self.seen.set(generation)
+        self.spins.set(0)
+        threads = b.load_atomic(_at(b, self.pool, Pool.THREADS), "monotonic", 8, typ=I64)
+        participants = Pool.PARTICIPANTS
+        with b.if_then(self.number + 1 < threads):
+            before = b.atomic_rmw("add", _at(b, self.pool, participants), integer(1), "seq_cst")
+            with b.if_then(before & CLOSED == 0):
+                b.call(self.module.globals["kinetree_take_blocks"], [self.pool])
+            b.atomic_rmw("sub", _at(b, self.pool, participants), integer(1), "seq_cst")
+        b.branch(self.look)
+
+    def _idle(self) -> None:
+        """Look again; after SPINS times, go to sleep."""
+        b = self.b
+        b.position_at_end(self.idle)
+        _pause(self.module, b, self.architecture)
+        count = self.spins.get() + 1
+        self.spins.set(count)
+        b.cbranch(count < SPINS, self.look, self.nap)
+
+    def _nap(self) -> None:
+        """Set the flag, then look once more before sleeping.
+
+        Either this sees a job that was published meanwhile, or its caller sees the flag.
+        """
+        b = self.b
+        b.position_at_end(self.nap)
+        self.spins.set(0)
+        b.atomic_rmw("xchg", _at(b, self.worker, ASLEEP), integer(1), "seq_cst")
+        _, is_new = self._read_generation()
+        awake = is_new | (self._read_stop() != 0)
+        back = b.append_basic_block("back")
+        b.cbranch(awake, back, self.sleep)
+        b.position_at_end(back)
+        still_set = b.atomic_rmw("xchg", _at(b, self.worker, ASLEEP), integer(0), "seq_cst")
+        # whoever cleared the flag releases the lock, so it must be acquired
+        b.cbranch(still_set != 0, self.look, self.sleep)
+
+    def _sleep(self) -> None:
+        """Wait for the lock."""
+        b = self.b
+        b.position_at_end(self.sleep)
+        lock = _at(b, self.worker, LOCK).get(PTR)
+        b.call(external(self.module, "kinetree_acquire", I32, [PTR, I32]), [lock, I32(1)])
+        b.branch(self.look)
+
+    def _read_generation(self) -> tuple[Any, Any]:
         """The current job's number, and whether this worker has not seen it."""
-        generation = b.load_atomic(_at(b, pool, Pool.GENERATION), "seq_cst", 8, typ=I64)
-        return generation, generation != seen.get()
+        at = _at(self.b, self.pool, Pool.GENERATION)
+        generation = self.b.load_atomic(at, "seq_cst", 8, typ=I64)
+        return generation, generation != self.seen.get()
 
-    b.branch(look)
-    b.position_at_end(look)
-    generation, news = is_news()
-    told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
-    go_on = b.append_basic_block("go_on")
-    b.cbranch(told != 0, stop, go_on)
-    b.position_at_end(go_on)
-    b.cbranch(news, enter, idle)
-
-    b.position_at_end(enter)
-    seen.set(generation)
-    spins.set(0)
-    threads = b.load_atomic(_at(b, pool, Pool.THREADS), "monotonic", 8, typ=I64)
-    with b.if_then(number + 1 < threads):
-        before = b.atomic_rmw("add", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
-        with b.if_then(before & CLOSED == 0):
-            b.call(module.globals["kinetree_take_blocks"], [pool])
-        b.atomic_rmw("sub", _at(b, pool, Pool.PARTICIPANTS), integer(1), "seq_cst")
-    b.branch(look)
-
-    b.position_at_end(idle)
-    _pause(module, b, architecture)
-    count = spins.get() + 1
-    spins.set(count)
-    b.cbranch(count < SPINS, look, nap)
-
-    # set the flag, then look once more: either this sees a job published meanwhile, or its caller
-    # sees the flag
-    b.position_at_end(nap)
-    spins.set(0)
-    b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(1), "seq_cst")
-    _, news = is_news()
-    told = b.load_atomic(_at(b, pool, Pool.STOP), "seq_cst", 8, typ=I64)
-    awake = news | (told != 0)
-    back = b.append_basic_block("back")
-    b.cbranch(awake, back, sleep)
-    b.position_at_end(back)
-    still = b.atomic_rmw("xchg", _at(b, worker, ASLEEP), integer(0), "seq_cst")
-    # whoever cleared the flag releases the lock: acquire it
-    b.cbranch(still != 0, look, sleep)
-
-    b.position_at_end(sleep)
-    lock = _at(b, worker, LOCK).get(PTR)
-    b.call(external(module, "kinetree_acquire", I32, [PTR, I32]), [lock, I32(1)])
-    b.branch(look)
-
-    b.position_at_end(stop)
-    b.ret_void()
+    def _read_stop(self) -> Any:
+        """Whether workers are told to stop."""
+        return self.b.load_atomic(_at(self.b, self.pool, Pool.STOP), "seq_cst", 8, typ=I64)
 
 
 def _worker(b: Builder, pool: Any, number: Any) -> Any:

@@ -2,8 +2,8 @@
 
 A tile is as many states as a vector has lanes. Its rows may lie any number of bytes apart; each is
 one state's elements in C order. Blocks of columns are read from all rows, transposed with vector
-shuffles, and laid down as one vector a column; results go the other way, through an index, because
-what stands twice in a result is computed once.
+shuffles, and stored as one vector a column. Results go the other way, through an index, because
+duplicate results are computed once.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kinetree.compiler.native.description import operand_at, read_fields
 from kinetree.compiler.native.ir import (
     I8,
     I32,
@@ -25,7 +26,6 @@ from kinetree.compiler.native.ir import (
     loop,
 )
 from kinetree.compiler.native.layout import MAX_AXES, Field
-from kinetree.compiler.native.loop import operand_at
 
 # of XLA_FFI_CallFrame, in bytes
 EXTENSION, API, STAGE, ARGUMENT_COUNT, ARGUMENTS, RESULTS = 8, 16, 32, 56, 72, 112
@@ -55,7 +55,15 @@ def define_xla(w: Writer, run_batch: ir.Function) -> None:
             b.ret(nothing)
     with b.if_then((frame + STAGE).get(I32) != I32(EXECUTE)):
         b.ret(nothing)
-    inputs, operands = (description[k] for k in (Field.INPUTS, Field.OPERANDS))
+    status = b.call(run_batch, _batch_arguments(w, b, frame, description))
+    with b.if_then(status != I32(0), likely=False):
+        b.ret(_no_memory(w, b, frame))
+    b.ret(nothing)
+
+
+def _batch_arguments(w: Writer, b: Builder, frame: Any, description: Any) -> list[Any]:
+    """XLA's buffers as the arguments of a loop of NumPy's."""
+    inputs, operands = read_fields(description, Field.INPUTS, Field.OPERANDS)
     pointers = b.alloca(PTR, operands)
     steps = b.alloca(I64, operands * (1 + MAX_AXES))
     results = (frame + RESULTS).get(PTR)
@@ -63,20 +71,17 @@ def define_xla(w: Writer, run_batch: ir.Function) -> None:
     cursor = entry_alloca(b, PTR)
     cursor.set(steps.of(I64).at(operands))
     with loop(b, 0, operands) as k:
-        taken = k < inputs
-        table = b.select(taken, (frame + ARGUMENTS).get(PTR), results)
-        buffer = table.of(PTR)[b.select(taken, k, k - inputs)]
+        is_input = k < inputs
+        table = b.select(is_input, (frame + ARGUMENTS).get(PTR), results)
+        buffer = table.of(PTR)[b.select(is_input, k, k - inputs)]
         pointers[k] = (buffer + DATA).get(PTR)
-        operand = operand_at(b, description, k)
-        alone = (buffer + LENGTHS).get(PTR)[0] == 1
-        steps[k] = b.select(alone & (n != 1), I64(0), operand[0] * w.item)
+        operand = operand_at(description, k)
+        is_alone = (buffer + LENGTHS).get(PTR)[0] == 1
+        steps[k] = b.select(is_alone & (n != 1), I64(0), operand[0] * w.item)
         _lay_out(w, b, operand, cursor)
     dims = b.alloca(I64)
     dims.set(n)
-    status = b.call(run_batch, [pointers, dims, steps, description])
-    with b.if_then(status != I32(0), likely=False):
-        b.ret(_no_memory(w, b, frame))
-    b.ret(nothing)
+    return [pointers, dims, steps, description]
 
 
 def _answer_metadata(frame: Any, extension: Any) -> None:

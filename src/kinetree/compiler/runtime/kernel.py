@@ -371,11 +371,6 @@ class Kernel:
         return self._compiled["double"].gufunc
 
     @cached_property
-    def gufunc_single(self) -> Any:
-        """The float32 gufunc."""
-        return self._compiled["float"].gufunc
-
-    @cached_property
     def _small(self) -> int:
         """Elements of arguments below which a call takes no notable time, nor its results memory.
 

@@ -14,7 +14,8 @@ from kinetree._lazy import cached_property
 from kinetree.compiler.emit.llvm import Target, emit_body
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.garbage import without_searches
-from kinetree.compiler.graph.lower import Style, lower
+from kinetree.compiler.graph.lower import lower
+from kinetree.compiler.graph.lowered import Style
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.native.layout import MAX_AXES, Block, Field
 from kinetree.compiler.runtime import cache as disk

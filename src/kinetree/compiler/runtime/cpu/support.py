@@ -66,7 +66,7 @@ def support(kind: str) -> Loaded:
         driver = Driver(writer)
         define_call(writer, driver.run_one)
         define_run(writer, driver.run_one)
-        define_rollout(writer, driver)
+        define_rollout(writer, driver.transposes)
         define_xla(writer, driver.run_batch)
 
     loaded = _load(kind, define)

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda import WARP, Layout, Rows, Shape, emit_cuda, launch_shape, style
+from kinetree.compiler.emit.cuda import emit_cuda, style
+from kinetree.compiler.emit.cuda_layout import WARP, Layout, Rows, Shape, launch_shape
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.graph.parts import Part, Segment, split
