@@ -46,6 +46,10 @@ CALLS = {
     "load": (kt.Motion.load, {"robot": ROBOT, "path": "motion.npz"}),
     "save": (MOTION.save, {"path": "motion.npz"}),
     "figures": (MOTION.figures, {"count": 2}),
+    "transition": (
+        ROBOT.transition,
+        {"first": STATE, "second": STATE, "duration": 0.5, "coefficients": 8, "iterations": 2},
+    ),
     "optimal_control": (ROBOT.optimal_control, {"cost": effort, "steps": 5, "dt": 0.01}),
     "solve": (PROBLEM.solve, {"q0": STATE, "v0": STATE, "iterations": 2}),
     "mpc": (ROBOT.mpc, {"problem": PROBLEM}),

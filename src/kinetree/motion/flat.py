@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, MotionState, same_robot
 from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_squares
+from kinetree.robot.checks import finite_array
 from kinetree.robot.memo import Memo
 
 if TYPE_CHECKING:
@@ -108,18 +109,7 @@ def states_of(robot: Robot, given: Any, which: str) -> list[Array]:
         parts.append(np.zeros(robot.nv))
     found = []
     for name, part, n in zip("qva", parts, (robot.nq, robot.nv, robot.nv), strict=False):
-        try:
-            array = np.asarray(part, float)
-        except (TypeError, ValueError):
-            raise DtypeError(
-                f"{name} of the {which} state: an array of real numbers is expected, got {part!r}"
-            ) from None
-        if array.shape[-1:] != (n,) or not np.isfinite(array).all():
-            raise ShapeError(
-                f"{name} of the {which} state has shape {array.shape}; finite numbers are "
-                f"expected, with {n} on the last axis"
-            )
-        found.append(array)
+        found.append(finite_array(f"{name} of the {which} state", part, n))
     return found
 
 

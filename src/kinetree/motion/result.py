@@ -14,7 +14,7 @@ from kinetree.motion.newton import LARGEST, Solutions
 from kinetree.motion.splines import Grid
 from kinetree.motion.transition_constraints import ROOT_BETWEEN
 from kinetree.motion.transition_problem import VIOLATION, Violation
-from kinetree.motion.transition_settings import positive_number
+from kinetree.robot.checks import number, sample_count
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Transition:
             rate: samples a second.
             index: of the problem, in a batch.
         """
-        count = max(2, round(self.duration * positive_number("rate", rate)) + 1)
+        count = sample_count(self.duration, number("rate", rate, above=0.0))
         times = np.linspace(0.0, self.duration, count)
         q, v, a = (x[index] for x in self.at(times))
         return Motion(self.robot, times, q, v, a)

@@ -19,11 +19,16 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, states_of
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.transition_problem import Problem
-from kinetree.motion.transition_settings import Settings, positive_number
+from kinetree.motion.transition_settings import Settings, checked
 from kinetree.motion.transition_solver import solve
+from kinetree.robot.checks import number
 
 if TYPE_CHECKING:
     from kinetree.motion.result import Transition
+
+
+LONGEST = 1e6
+"""The longest duration, s."""
 
 
 def transition(
@@ -42,11 +47,16 @@ def transition(
     """
     from kinetree.motion.result import Transition
 
+    settings = checked(settings)
     ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
     began = time.perf_counter()
     if isinstance(duration, tuple):
-        duration = _best_duration(flat, ends, duration, settings)
-    problem = Problem(flat, *ends, duration, settings)
+        length = _best_duration(flat, ends, duration, settings)
+    else:
+        length = number("duration", duration, above=0.0)
+        if length > LONGEST:
+            raise KinetreeError(f"duration must be at most {LONGEST:g} s, got {length:g}")
+    problem = Problem(flat, *ends, length, settings)
     start = problem.cost(problem.start())
     solutions, worst = solve(problem)
     return Transition(problem, solutions, worst, start, time.perf_counter() - began)
@@ -57,7 +67,7 @@ def _best_duration(
 ) -> float:
     """The duration of least cost between two."""
     try:
-        low, high = (positive_number("duration", x) for x in between)
+        low, high = (number("duration", x, above=0.0) for x in between)
         ordered = low < high
     except (KinetreeError, ValueError):
         ordered = False

@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.errors import DtypeError, ShapeError
+from kinetree.errors import ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
-from kinetree.motion.transition_settings import Settings, check, positive_number
+from kinetree.motion.transition_settings import Settings
+from kinetree.robot.checks import finite_array
 
 VIOLATION = 1e-6
 """Relative to the scale of a constraint, below which it is met at a sample."""
@@ -64,9 +65,8 @@ class Problem:
         duration: float,
         settings: Settings,
     ) -> None:
-        check(settings)
         self.flat, self.robot = flat, flat.robot
-        self.duration = positive_number("duration", duration, " of seconds")
+        self.duration = duration
         self.settings = settings
         self.batch = _common_batch([x.shape[:-1] for x in (*first, *second)])
         starts = (settings.starts,)
@@ -122,12 +122,7 @@ class Problem:
     def costs(self, grid: Grid) -> list[Term]:
         """What is integrated over time, on a grid."""
         given = self.settings.weights
-        try:
-            weights = np.ones(self.robot.nv) if given is None else np.asarray(given, float)
-        except (TypeError, ValueError):
-            raise DtypeError(
-                f"weights: an array of real numbers is expected, got {given!r}"
-            ) from None
+        weights = np.ones(self.robot.nv) if given is None else finite_array("weights", given)
         if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():
             raise ShapeError(
                 f"weights has shape {weights.shape}; ({self.robot.nv},) is expected, none negative"
@@ -319,5 +314,7 @@ def _common_batch(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
             "broadcast"
         ) from None
     if 0 in batch:
-        raise ShapeError(f"the states have a batch of shape {batch}: there is no problem to solve")
+        raise ShapeError(
+            f"the states have a batch of shape {batch}: first and second have no problem to solve"
+        )
     return batch

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
+from kinetree.kinds import members, optional_function, text, texts
+from kinetree.robot.checks import count, number
 from kinetree.typing import ArrayLike
 
 METHODS = {
@@ -66,78 +68,59 @@ class Settings:
     progress: Callable[[float], object] | None = field(default=None, compare=False)
 
 
-def check(settings: Settings) -> None:
-    """Raise an error if a setting has no meaning."""
-    if settings.method not in METHODS:
+def checked(settings: Settings) -> Settings:
+    """The same settings in their own types; an error if one has no meaning."""
+    if not among(settings.method, METHODS):
         raise unknown("method", settings.method, METHODS, "transition")
-    for kind in settings.limits:
+    limits = texts("limits", settings.limits)
+    for kind in limits:
         if kind not in LIMITS:
             raise unknown("limit", kind, LIMITS, "transition")
-    for name in ("degree", "coefficients", "points", "samples", "starts", "iterations"):
-        given = getattr(settings, name)
-        if given is not None:
-            positive_count(name, given)
-    positive_number("tolerance", settings.tolerance)
-    if not (is_number(settings.spread) and 0.0 <= settings.spread < np.inf):
+    holds = members("hold", settings.hold, Hold, "a list of kinetree.Hold")
+    return replace(
+        settings,
+        root=_root(settings.root),
+        limits=limits,
+        hold=tuple(map(_checked_hold, holds)),
+        cost=optional_function("cost", settings.cost),
+        degree=count("degree", settings.degree),
+        coefficients=count("coefficients", settings.coefficients),
+        points=_optional_count("points", settings.points),
+        samples=_optional_count("samples", settings.samples),
+        starts=count("starts", settings.starts),
+        seed=count("seed", settings.seed, 0),
+        spread=number("spread", settings.spread, 0.0),
+        tolerance=number("tolerance", settings.tolerance, above=0.0),
+        iterations=count("iterations", settings.iterations),
+        progress=optional_function("progress", settings.progress),
+    )
+
+
+def _optional_count(name: str, given: Any) -> int | None:
+    return None if given is None else count(name, given)
+
+
+def _root(given: Any) -> float | str:
+    """How forces on a floating base are treated: not at all, or with a weight in the cost."""
+    if among(given, ("passive",)):
+        return "passive"
+    if isinstance(given, str):
         raise KinetreeError(
-            f"spread={settings.spread!r}: a number that is not negative is expected"
-        )
-    root = settings.root
-    if root != "passive" and not (is_number(root) and 0.0 <= float(root) < np.inf):
-        raise KinetreeError(
-            f"root={root!r}: 'passive' (no force acts there) or the weight of its force is "
+            f"root={given!r}: 'passive' (no force acts there) or the weight of its force is "
             "expected, such as 0.0"
         )
-    for hold in settings.hold:
-        _check_hold(hold)
+    return number("root", given, 0.0)
 
 
-def _check_hold(hold: Any) -> None:
-    if not isinstance(hold, Hold):
-        raise KinetreeError(f"hold has {hold!r}: a kinetree.Hold is expected")
-    times = (hold.first, hold.last)
-    if not (all(map(is_number, times)) and hold.first <= hold.last):
-        raise KinetreeError(
-            f"frame {hold.frame!r} is held from {hold.first!r} to {hold.last!r}: two times are "
-            "expected, the less first"
-        )
-    if hold.weight is not None and not (is_number(hold.weight) and 0.0 <= hold.weight < np.inf):
-        raise KinetreeError(
-            f"frame {hold.frame!r} is held with weight={hold.weight!r}: None (exactly) or a number "
-            "that is not negative is expected"
-        )
-
-
-def positive_number(name: str, given: Any, of: str = "") -> float:
-    """A positive number, or an error.
-
-    Arguments:
-        name: of the argument, for the message.
-        given: what was given.
-        of: what the number counts, for the message, such as " of seconds".
-    """
-    if not (is_number(given) and 0.0 < given < np.inf):
-        raise KinetreeError(f"{name}={given!r}: a positive number{of} is expected")
-    return float(given)
-
-
-def positive_count(name: str, given: Any) -> int:
-    """A whole number, at least 1, or an error.
-
-    Arguments:
-        name: of the argument, for the message.
-        given: what was given.
-    """
-    if not (is_number(given) and given >= 1 and given == int(given)):
-        raise KinetreeError(f"{name}={given!r}: a whole number, at least 1, is expected")
-    return int(given)
-
-
-def is_number(given: Any) -> bool:
-    """Whether it is one real number; truth values and text are none."""
-    if isinstance(given, (bool, np.bool_, str, bytes)) or np.ndim(given) != 0:
-        return False
-    try:
-        return bool(float(given) == float(given))
-    except (TypeError, ValueError):
-        return False
+def _checked_hold(hold: Hold) -> Hold:
+    """A hold with numbers for its times and its weight."""
+    what = f"a hold of frame {hold.frame!r:.60}: "
+    text(f"{what}frame", hold.frame)
+    first = number(f"{what}first", hold.first)
+    last = np.inf if among(hold.last, (np.inf,)) else number(f"{what}last", hold.last)
+    if not first <= last:
+        raise KinetreeError(f"{what}it ends at {last:g} s, before it begins at {first:g} s")
+    if not among(hold.rows, ("pose", "position")):
+        raise unknown("rows", hold.rows, ("pose", "position"), "a hold")
+    weight = None if hold.weight is None else number(f"{what}weight", hold.weight, 0.0)
+    return replace(hold, first=first, last=last, weight=weight)

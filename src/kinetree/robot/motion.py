@@ -76,8 +76,8 @@ class Moving(Core):
         settings = uses.Settings(
             weights=weights,
             root=root,
-            limits=tuple(limits),
-            hold=tuple(hold),
+            limits=limits,
+            hold=hold,
             cost=cost,
             degree=degree,
             coefficients=coefficients,
