@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 
 class MotionState(NamedTuple):
-    """Configuration (..., nq), velocity and acceleration (..., nv)."""
+    """A robot's state and its acceleration.
+
+    Attributes:
+        q: configuration, (..., nq).
+        v, a: velocity and acceleration, (..., nv).
+    """
 
     q: Array
     v: Array
@@ -85,6 +90,9 @@ class Motion:
         Arguments:
             robot: what was simulated.
             simulation: without a batch.
+
+        Returns:
+            The motion, with the simulation's times.
         """
         return Motion(robot, simulation.times, simulation.q, simulation.v)
 
@@ -99,6 +107,9 @@ class Motion:
             function: from the time, s, to the configuration, (nq,).
             duration: s.
             rate: samples a second.
+
+        Returns:
+            The motion, sampled at `rate`.
         """
         length, rate = positive_number("duration", duration), positive_number("rate", rate)
         times = np.linspace(0.0, length, max(2, round(length * rate) + 1))
@@ -111,6 +122,9 @@ class Motion:
         Arguments:
             robot: what moves.
             path: of the file; `Motion.save` and `Simulation.save` write such files.
+
+        Returns:
+            The motion.
         """
         from kinetree.files.npz import read_npz  # rarely needed
 
@@ -153,6 +167,9 @@ class Motion:
 
         Arguments:
             time: s, (...), within the motion.
+
+        Returns:
+            q (..., nq), v and a (..., nv), interpolated.
         """
         t = _numbers("time", time)
         late = (t < self.times[0] - 1e-9) | (t > self.times[-1] + 1e-9)
@@ -191,7 +208,10 @@ class Motion:
         """The same motion at other times.
 
         Arguments:
-            times: s, (T,), within the motion; or samples a second.
+            times: s, (T,), within the motion; or a number, of samples per second.
+
+        Returns:
+            A new motion.
         """
         t = _numbers("times", times)
         if t.ndim == 0:
@@ -206,6 +226,9 @@ class Motion:
 
         Arguments:
             first, last: s.
+
+        Returns:
+            A new motion.
         """
         if not (is_number(first) and is_number(last) and first < last):
             raise KinetreeError(f"cut({first!r}, {last!r}): the first time must be before the last")
@@ -219,6 +242,9 @@ class Motion:
 
         Arguments:
             factor: 2 is twice as fast.
+
+        Returns:
+            A new motion.
         """
         factor = positive_number("factor", factor)
         start = self.times[0]
@@ -226,10 +252,13 @@ class Motion:
         return Motion(self.robot, times, self.q, self.v * factor, self.a * factor**2)
 
     def then(self, other: Motion) -> Motion:
-        """This motion, and another one at once after it.
+        """This motion, immediately followed by another.
 
         Arguments:
             other: starts where this one ends.
+
+        Returns:
+            A new motion.
         """
         self.check_same(other)
         gap = np.abs(self.robot.difference(self.q[-1], other.q[0])).max()
@@ -246,12 +275,15 @@ class Motion:
         return Motion(self.robot, times, q, v, a)
 
     def blend(self, other: Motion, duration: float, rate: float = 100.0) -> Motion:
-        """This motion, faded into another over its last moments: no dynamics are considered.
+        """This motion, faded into another; the dynamics are not considered.
 
         Arguments:
             other: starts while this one ends.
-            duration: of both being mixed, s.
-            rate: samples a second while they are.
+            duration: for how long the two are mixed, s.
+            rate: samples per second while they are mixed.
+
+        Returns:
+            A new motion.
         """
         self.check_same(other)
         positive_number("rate", rate)
@@ -287,6 +319,9 @@ class Motion:
 
         Arguments:
             path: where to save it; not saved if None.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import plot_motion
 
@@ -299,6 +334,9 @@ class Motion:
             path: where to save it; not saved if None.
             count: how many figures.
             axes: the two axes of the world that are seen.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import stick_figures
 

@@ -24,27 +24,33 @@ if TYPE_CHECKING:
 class Transition:
     """Transitions of a robot, one or a batch; made by `Robot.transition`.
 
-    Of several starts only the best is kept.
+    Of several starts, only the best is kept.
 
     Arguments:
         problem: what was solved.
         found: the coefficients of every problem and start.
-        violation: of their constraints.
+        violation: how far their constraints are violated.
         start: their costs at the start.
         seconds: how long it took.
 
-    value: the cost P, (...).
-    start_value: that of the smooth step it started from, (...).
-    converged: whether a minimum was found and all constraints are met, between samples, too, (...).
-    optimality: the Newton decrement: the decrease of the cost that the next step would bring,
-        relative to the cost, (...).
-    violation: the largest violation of a constraint at any of many times, relative to its scale,
-        (...); the scale is the limit or the range of a joint, the weight, 0.1 m and 0.1 rad.
-    iterations, evaluations: how many second derivatives and values were computed, (...).
-    seconds: how long it took.
-    history: the costs after each iteration, with the terms of constraints, (iterations, ...).
-    duration: of the motion, s.
-    coefficients: of the splines, (..., count, nv), in `chart`.
+    Attributes:
+        value: the cost P, (...).
+        start_value: P of the smooth step that the solution started from, (...).
+        converged: whether a minimum was found and all constraints are met, also between samples,
+            (...).
+        optimality: the Newton decrement: how much the next step would lower the cost, relative to
+            the cost, (...).
+        violation: the largest violation of a constraint at any of many times, relative to its
+            scale, (...). The scale is the limit or the range of a joint, the robot's weight, 0.1 m
+            or 0.1 rad.
+        iterations, evaluations: how many Hessians and how many values were computed, (...).
+        seconds: how long it took, s.
+        history: the costs after each iteration, constraint terms included, (iterations, ...).
+        duration: of the motion, s.
+        coefficients: of the splines, (..., count, nv), in the coordinates of `chart`.
+        robot, chart: the robot, and the same robot in coordinates whose rates are velocities.
+        values_of_starts: P of every start, (..., starts).
+        interrupted: whether Ctrl-C ended the search.
     """
 
     def __init__(
@@ -138,12 +144,15 @@ class Transition:
         return "between samples: more coefficients can follow it more closely"
 
     def violations(self, index: int | tuple[int, ...] = ()) -> list[Violation]:
-        """Where each constraint is broken most, at any of many times; the worst first.
+        """Where each constraint is violated most, the worst first.
 
-        Those that are met everywhere are left out.
+        Constraints are checked at many times; those that are met at all of them are left out.
 
         Arguments:
-            index: of the problem, in a batch.
+            index: the problem's place in the batch.
+
+        Returns:
+            One violation for each such constraint.
         """
         return self._problem.violations(
             self._broken, int(self._best.reshape(self.value.shape)[index])
@@ -197,8 +206,11 @@ class Transition:
         """The motion of one problem.
 
         Arguments:
-            rate: samples a second.
-            index: of the problem, in a batch.
+            rate: samples per second.
+            index: the problem's place in the batch.
+
+        Returns:
+            The motion from the first state to the second.
         """
         count = max(2, round(self.duration * positive_number("rate", rate)) + 1)
         times = np.linspace(0.0, self.duration, count)
@@ -206,10 +218,13 @@ class Transition:
         return Motion(self.robot, times, q, v, a)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A picture of joint forces with their limits, and of P by iteration.
+        """A plot of joint forces with their limits, and of P over the iterations.
 
         Arguments:
             path: where to save it; not saved if None.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import plot_transition
 

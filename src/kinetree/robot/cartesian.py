@@ -24,7 +24,14 @@ MOST_STEPS = 100
 
 
 class LinkStates(NamedTuple):
-    """Of every link in the world: position of a point, orientation, linear and angular velocity."""
+    """The states of all links in the world's axes.
+
+    Attributes:
+        x: the position of a point of each link, (..., bodies, 3), m.
+        R: the orientation of each link, (..., bodies, 3, 3).
+        v: the velocity of that point, (..., bodies, 3), m/s.
+        w: the angular velocity, (..., bodies, 3), rad/s.
+    """
 
     x: Array
     R: Array
@@ -33,9 +40,13 @@ class LinkStates(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A result and what is left over: (..., bodies, 2), of each joint what slides and what turns.
+    """A result, and what the joints do not allow of the given motion of links.
 
-    Of configurations in m and rad (2 sin(angle / 2), to be exact), of velocities in m/s and rad/s.
+    Attributes:
+        value: the result.
+        residual: (..., bodies, 2): the sliding and the turning part at each joint. For
+            configurations in m and rad (2 sin(angle / 2), to be exact), for velocities in m/s and
+            rad/s.
     """
 
     value: Array
@@ -43,7 +54,12 @@ class Found(NamedTuple):
 
 
 class GeneralizedState(NamedTuple):
-    """q and v, and how far poses and velocities of links are from what the joints allow."""
+    """q and v, and how far the poses and velocities of links are from what the joints allow.
+
+    Attributes:
+        q, v: configuration (..., nq) and velocity (..., nv).
+        pose_residual, velocity_residual: (..., bodies, 2), as in `Found`.
+    """
 
     q: Array
     v: Array

@@ -23,7 +23,13 @@ from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
 class JointLimits(NamedTuple):
-    """Limits as arrays: positions of length nq, velocities and efforts of length nv."""
+    """The limits of all joints, as arrays; infinite where a joint has none.
+
+    Attributes:
+        lower, upper: the range of each coordinate, (nq,), rad or m.
+        velocity: the largest speed, (nv,), rad/s or m/s.
+        effort: the largest joint force, (nv,), N m or N.
+    """
 
     lower: Array
     upper: Array
@@ -32,9 +38,11 @@ class JointLimits(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What each entry of q and v is called, such as "elbow" or "base.qw", and its SI unit.
+    """The name and the SI unit of each entry of q and v.
 
-    Units are such as "rad" and "m/s"; those of a quaternion are empty.
+    Attributes:
+        q, v: the names, such as "elbow" or "base.qw".
+        q_units, v_units: the units, such as "rad" and "m/s"; empty for quaternions.
     """
 
     q: tuple[str, ...]
@@ -121,7 +129,11 @@ class Core:
     # configurations
 
     def neutral(self) -> Array:
-        """The configuration in which every joint's transform is the identity, of length nq."""
+        """The configuration in which every joint's transform is the identity.
+
+        Returns:
+            (nq,).
+        """
         return np.array(neutral_configuration(self.model))
 
     def random(
@@ -233,6 +245,10 @@ class Core:
                 argument.
             settings: arguments of the method that are not arrays, such as frame= and axes=; by
                 default as in the method.
+
+        Returns:
+            The kernel; call it with the arrays that the method takes, in the same order, and one
+            more for each external load.
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
 
@@ -263,6 +279,9 @@ class Core:
         Arguments:
             quantity, method: as in `kernel`. If the default is the cheapest of several methods,
                 the kernel is traced to determine it.
+
+        Returns:
+            The BibTeX entries, in one text.
         """
         meant = self._kernels.method(quantity, method)
         methods = QUANTITIES[quantity].methods

@@ -23,7 +23,11 @@ from kinetree.typing import (
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of one result with respect to q, v and a."""
+    """Derivatives of one result with respect to q, v and a.
+
+    Attributes:
+        dq, dv, da: the result's axes, followed by one of length nv.
+    """
 
     dq: Array
     dv: Array
@@ -31,7 +35,11 @@ class Derivatives(NamedTuple):
 
 
 class ForwardDerivatives(NamedTuple):
-    """Derivatives of accelerations with respect to q, v and tau."""
+    """Derivatives of accelerations with respect to q, v and tau.
+
+    Attributes:
+        dq, dv, dtau: each (..., nv, nv).
+    """
 
     dq: Array
     dv: Array
@@ -39,10 +47,15 @@ class ForwardDerivatives(NamedTuple):
 
 
 class SecondDerivatives(NamedTuple):
-    """Second derivatives: `qv` is the derivative by v of the derivative by q. All others vanish.
+    """Second derivatives of nv results; those that are not listed vanish.
 
     u is what enters linearly: the acceleration of inverse dynamics, the force of forward dynamics.
-    Where v is the rate of q, qq and vv are symmetric; elsewhere qq is not, as directions turn.
+    Where v is the rate of q, qq and vv are symmetric. Elsewhere qq is not, because the directions
+    of q turn.
+
+    Attributes:
+        qq, qv, vv, qu: `qv` is the derivative with respect to v of the derivative with respect to
+            q. Each is (..., nv, nv, nv), or (..., nv, nv) if weights were given.
     """
 
     qq: Array
@@ -162,7 +175,7 @@ class Differential(Door):
         """The derivatives by q, v and a of `centroidal.momentum_rate`.
 
         Arguments:
-            q, v, a, about: as in `centroidal.momentum_rate`.
+            q, v, a, about: as in `Robot.centroidal.momentum_rate`.
             out: three arrays to write into.
 
         Returns:
@@ -211,7 +224,7 @@ class Differential(Door):
 
         Arguments:
             q, v, tau, external: as in `forward_dynamics`.
-            weights, out: as in `derivatives.inverse_dynamics_second`.
+            weights, out: as in `inverse_dynamics_second`.
 
         Returns:
             qq, qv, vv, qu, u being tau.

@@ -15,7 +15,12 @@ from kinetree.typing import Array, ArrayLike
 
 
 class LinkForces(NamedTuple):
-    """Forces and torques, one row for each link or joint."""
+    """Forces and torques, one row for each link or joint.
+
+    Attributes:
+        f: forces, (..., bodies, 3), N.
+        torque: torques, (..., bodies, 3), N m.
+    """
 
     f: Array
     torque: Array

@@ -12,11 +12,16 @@ from kinetree.typing import Array, ArrayLike, Axes
 
 
 class Intermediates(NamedTuple):
-    """Liu & Jain eq. 72 to 85, each (..., bodies, 3) and in the link's own axes.
+    """The intermediate results of Liu & Jain, eq. 72 to 85.
 
-    v, dv: velocity and acceleration of the centre of mass, the latter less gravity's.
-    w, dw: angular velocity and acceleration.
-    f, torque: what the joint does to its link, at the link's origin.
+    Each is (..., bodies, 3), in the link's own axes.
+
+    Attributes:
+        v, dv: velocity (m/s) and acceleration (m/s^2) of the centre of mass; gravity is subtracted
+            from the latter.
+        w, dw: angular velocity (rad/s) and acceleration (rad/s^2).
+        f, torque: the force (N) and the torque (N m) of the joint on its link, at the link's
+            origin.
     """
 
     v: Array
@@ -82,10 +87,14 @@ class CartesianQuantities(LinkArrays):
         return np.kron(D, np.eye(3))
 
     def intermediates(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Intermediates:
-        """What Liu & Jain's inverse dynamics has on its way (72 to 85), link by link.
+        """The intermediate results of Liu & Jain's inverse dynamics (72 to 85), link by link.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+
+        Returns:
+            Velocities, accelerations, forces and torques, each (..., bodies, 3) and in the link's
+            axes.
         """
         return Intermediates(*self._compute("link_intermediates", (q, v, a)))
 

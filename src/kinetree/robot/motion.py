@@ -115,13 +115,17 @@ class Moving(Core):
         """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
 
         Arguments:
-            cost: (t, q, v, tau, pose) over scalars, a second; pose is a function from a frame's
-                name to its Transform.
-            final: (q, v, pose) over scalars, of the last state; none if None.
-            steps, dt: how many steps, and their length, s.
-            method: of the step.
-            actuated: which joints have motors, (nv,) of truth values; all if None.
-            lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of joints.
+            cost: (t, q, v, tau, pose) over scalars: the cost per second. `pose` maps a frame's name
+                to its Transform.
+            final: (q, v, pose) over scalars: the cost of the last state; none if None.
+            steps, dt: the number of steps, and their length, s.
+            method: the integrator of `step`.
+            actuated: which joints have motors, (nv,) booleans; all if None.
+            lower, upper: bounds on their forces, (nu,) or (nv,); by default the joints' effort
+                limits.
+
+        Returns:
+            The problem, not yet solved.
         """
         return uses.ControlProblem(
             self,  # type: ignore[arg-type]
@@ -147,10 +151,13 @@ class Moving(Core):
         Each plan starts from the last one, a step later.
 
         Arguments:
-            problem: the horizon, made by `optimal_control`.
+            problem: the horizon, from `optimal_control`.
             method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
-            iterations: of each plan.
-            options: of the sampling methods: samples, knots, noise, temperature, seed; see
+            iterations: how many each plan takes.
+            options: settings of the sampling methods: samples, knots, noise, temperature, seed; see
                 `kinetree.motion.sampling.Sampler`.
+
+        Returns:
+            The controller, with an empty plan.
         """
         return uses.ModelPredictiveControl(problem, method, iterations, **options)

@@ -17,13 +17,18 @@ from kinetree.typing import Array, ArrayLike, Out
 
 
 class Parametric:
-    """A robot's dynamics as functions of its state and of parameters p; `Robot.parametric`.
+    """A robot's dynamics as functions of its state and of parameters p.
 
-    Every method takes one state or any batch of them, as the methods of Robot do; p broadcasts with
-    them, so one state can be computed for many robots.
+    Made by `Robot.parametric`. Every method takes one state or any batch of them, as the methods of
+    Robot do. p broadcasts with them, so one state can be computed for many robots.
 
-    parameters: p of the robot as it is.
-    labels: what each number of p is, such as "link7.mass".
+    Arguments:
+        model: the robot as it is.
+        parameters: Inertial(body), Payload(frame) and Placement(joint), or one of them.
+
+    Attributes:
+        parameters: p of the robot as it is, (np,).
+        labels: what each entry of p is, such as "link7.mass".
     """
 
     def __init__(self, model: Model, parameters: Parameter | Sequence[Parameter]) -> None:
@@ -55,6 +60,9 @@ class Parametric:
 
         Arguments:
             p: parameters, (np,).
+
+        Returns:
+            The model; Robot(...) makes a robot of it.
         """
         return with_numbers(self.model, self._kernels.parameters, [float(x) for x in p])
 
@@ -66,9 +74,15 @@ class Parametric:
         external: Sequence[str | Point] = (),
         **settings: Any,
     ) -> Kernel:
-        """The kernel of any quantity, as `Robot.kernel` gives it; its last argument is p.
+        """The kernel of any quantity; its last argument is p.
 
-        Its `jacobian(wrt="p")` and `vjp(wrt="p")` are those by the parameters.
+        Its `jacobian(wrt="p")` and `vjp(wrt="p")` differentiate with respect to the parameters.
+
+        Arguments:
+            quantity, method, external, settings: as in `Robot.kernel`.
+
+        Returns:
+            The kernel.
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
 

@@ -47,9 +47,12 @@ class Regressed(Core):
         """The combinations of parameters that joint forces depend on; print it to read them.
 
         Arguments:
-            method: "structure": regrouping along the joints, exact. "numbers": the rank of the
-                regressor at random states.
+            method: "structure" regroups along the joints and is exact; "numbers" takes the rank of
+                the regressor at random states.
             drives: which numbers of the drives are parameters too, as in `regressors.drive`.
+
+        Returns:
+            The base parameters, with their labels and the map from all parameters to them.
         """
         return uses.base_parameters(self, method, drives)  # type: ignore[arg-type]
 

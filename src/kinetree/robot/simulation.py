@@ -28,11 +28,14 @@ class Simulated(Core):
         comes from the cache.
 
         Arguments:
-            function: takes the model and each argument as a list of scalars (or one scalar), and
-                gives one result, or several by name: scalars in nested lists. What it computes
-                with are the operators and the functions of `kinetree.scalar`.
-            lengths: of the arguments, by name, in order; None for one number.
-            name: for messages; by default the function's.
+            function: takes the model and each argument as a list of scalars (or one scalar). It
+                returns one result, or a dictionary of several: scalars in nested lists. It may use
+                operators and the functions of `kinetree.scalar`.
+            lengths: maps each argument's name, in order, to its length; None for a single number.
+            name: for messages; the function's own by default.
+
+        Returns:
+            The kernel; call it with arrays in the order of `lengths`.
         """
         return self._kernels.custom(name or function.__name__, function, lengths)
 

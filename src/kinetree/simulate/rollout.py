@@ -64,6 +64,9 @@ class Rollout:
             p: the controller's inputs, (..., np); (..., steps, np) if they are a series.
             parameters: numbers of the model, as in `Robot.simulate`.
             progress: called now and then with the share that is done.
+
+        Returns:
+            The recorded arrays, (..., T, ...).
         """
         return self.run(self._start(q0, v0, p, parameters), progress)
 
@@ -87,7 +90,15 @@ class Rollout:
         return self.loop.loops[key]
 
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
-        """The motion from where a simulation starts."""
+        """The motion from a start that is prepared already.
+
+        Arguments:
+            start: states and inputs, checked and flattened.
+            progress: as in `Rollout.__call__`.
+
+        Returns:
+            The recorded arrays, as a call returns them.
+        """
         n, times = start.count_of_systems, self.steps // self.every + 1
         arrays: dict[str, Array] = {
             name: start.empty((n, times, *shape)) for name, shape in self._recorded().items()

@@ -26,6 +26,9 @@ class Charts(Door):
 
         Arguments:
             other: the same robot in other charts, such as robot.rechart("zyx").
+
+        Returns:
+            The conversion; each quantity is one of its methods.
         """
         from kinetree.robot.charts.conversion import Conversion  # rarely needed
 
