@@ -27,15 +27,19 @@ class Controller:
     """A control law of a robot: `controller(t, q, v, p)` gives joint forces, over any scalar.
 
     Arguments:
-        robot: what it is for.
+        robot: what it controls.
         name: of the law, for messages.
-        law: takes (model, t, q, v) and each input by name, as lists of scalars.
-        inputs: name -> default; a number is spread over the length that `lengths` says.
-        lengths: name -> how many numbers an input has; by default as many as its default.
-        memory: where the law's own state starts: a law with memory takes it as `memory`, and gives
+        law: takes (model, t, q, v) and each input by name, as lists of scalars, and returns joint
+            forces.
+        inputs: maps each input's name to its default; a number is repeated to the length in
+            `lengths`.
+        lengths: maps an input's name to its length; by default the length of the default.
+        memory: the initial state of a law with memory. Such a law also takes `memory`, and returns
             (joint forces, rate of memory).
 
-    inputs: the defaults, flat, by name, in the order in which they stand in p.
+    Attributes:
+        inputs: maps each input's name to its default, an array, in the order of p.
+
 
     It pickles if its law does: functions of a module do, those made inside functions do not.
     """
@@ -75,10 +79,13 @@ class Controller:
         return np.concatenate([np.zeros(0), *self.inputs.values()])
 
     def pack(self, **inputs: ArrayLike) -> Array:
-        """All inputs in one array (..., np), some of them other than by default.
+        """All inputs in one array; those that are not given have their defaults.
 
         Arguments:
             inputs: by name, each (..., length); batches broadcast.
+
+        Returns:
+            p, (..., np).
         """
         for name in inputs:
             if name not in self.inputs:
@@ -106,7 +113,18 @@ class Controller:
         p: Sequence[Scalar] = (),
         memory: Sequence[Scalar] = (),
     ) -> Any:
-        """Joint forces, one scalar a velocity; with memory, also the rate of its entries."""
+        """The joint forces of the law, over any scalar.
+
+        Arguments:
+            t: the time, s.
+            q, v: configuration and velocity, nq and nv scalars.
+            p: the inputs, np scalars; the defaults if it is empty.
+            memory: the law's own state; its initial value if it is empty.
+
+        Returns:
+            A list of nv joint forces, N m or N; with memory, also a list of the rates of its
+            entries.
+        """
         given = list(p) if len(p) else [float(x) for x in self.p]
         named, at = {}, 0
         for name, default in self.inputs.items():

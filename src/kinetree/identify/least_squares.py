@@ -114,12 +114,16 @@ class Estimate:
 def accumulate(
     base: BaseParameters, logs: Log | Iterable[Log], weigh: Weigh | None = None
 ) -> Factors:
-    """The data of logs, compressed.
+    """The measurements of logs, compressed to triangular factors.
 
     Arguments:
-        base: the parameters that are looked for.
-        logs: with velocities and accelerations; one, or several (also a `Stream`), one by one.
-        weigh: the weights of measurements; one if None.
+        base: the parameters to be estimated.
+        logs: with velocities and accelerations; one log, or several (a `Stream`, too), read one by
+            one.
+        weigh: gives the weights of measurements; one if None.
+
+    Returns:
+        The factors, whose size does not depend on the number of samples.
     """
     parameters = base.parameters
     places = parameters.wanted(base.pivots)
@@ -158,11 +162,14 @@ def _add(
 
 
 def ordinary(base: BaseParameters, factors: Factors) -> Estimate:
-    """The least-squares estimate, every measurement counting the same.
+    """The least-squares estimate in which all measurements have the same weight.
 
     Arguments:
         base: the parameters.
         factors: the data.
+
+    Returns:
+        The estimate, with its covariance.
     """
     noise = np.ones(len(factors.support))
     R, z = factors.stacked()
@@ -174,11 +181,14 @@ def ordinary(base: BaseParameters, factors: Factors) -> Estimate:
 
 
 def weighted(base: BaseParameters, factors: Factors) -> Estimate:
-    """The estimate with each velocity's residuals divided by their own standard deviation.
+    """The estimate with each velocity's residuals divided by their standard deviation.
 
     Arguments:
         base: the parameters.
         factors: the data.
+
+    Returns:
+        The estimate, with its covariance.
     """
     estimate = ordinary(base, factors)
     for count in range(1, ITERATIONS + 1):
@@ -192,11 +202,14 @@ def weighted(base: BaseParameters, factors: Factors) -> Estimate:
 
 
 def reweighted(base: BaseParameters, logs: Log | Iterable[Log]) -> Estimate:
-    """The estimate in which residuals beyond 1.3 standard deviations count less (Huber's).
+    """Huber's estimate: residuals beyond 1.3 standard deviations have less weight.
 
     Arguments:
         base: the parameters.
         logs: as in `accumulate`; they are read once for each iteration.
+
+    Returns:
+        The estimate, with its covariance.
     """
     estimate = weighted(base, accumulate(base, logs))
     for count in range(1, ITERATIONS + 1):

@@ -102,7 +102,14 @@ class Parameters:
         return found
 
     def drive_numbers(self, theta: Array) -> Array:
-        """The part of theta that belongs to drives, (joints, drives)."""
+        """The part of theta that belongs to the drives.
+
+        Arguments:
+            theta: all parameters, (count,).
+
+        Returns:
+            (joints, drives).
+        """
         return theta[self.inertial_count :].reshape(len(self.driven), len(self.drives))
 
     @cached_property
@@ -192,11 +199,25 @@ class Parameters:
         return found if len(columns) > 1 else lambda q, v, a: [found(q, v, a)]
 
     def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        """For each velocity, the places in theta of its support that are in `columns`."""
+        """For each velocity, where its support and `columns` meet.
+
+        Arguments:
+            columns: places in theta.
+
+        Returns:
+            For each velocity, those of these places that its force depends on.
+        """
         return [places[np.isin(places, columns)] for places in self.support]
 
     def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """The joint forces of what is no parameter: drives that the robot has and theta has not."""
+        """The joint forces of what is no parameter: drive effects of the robot that are not in theta.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+
+        Returns:
+            (..., nv), N m or N.
+        """
         rest = self._without_parameters
         if rest is None:
             return np.zeros(np.shape(v))
@@ -215,11 +236,14 @@ class Parameters:
     def applied(self, theta: ArrayLike) -> Robot:
         """The robot with these parameters.
 
-        Springs keep where they are relaxed, unless an offset is a parameter too: it moves that. An
-        offset without a spring is no part of a robot; it is left out.
+        Springs stay relaxed where they were, unless an offset is a parameter, too: it moves that
+        point. A robot has no offset without a spring; such an offset is left out.
 
         Arguments:
-            theta: as `nominal`.
+            theta: all parameters, (count,), in the order of `nominal`.
+
+        Returns:
+            A new robot.
         """
         values = np.asarray(theta, float)
         if values.shape != (len(self.names),):

@@ -35,6 +35,7 @@ class Load:
     """A load fixed to a frame, in its axes.
 
     Arguments:
+        frame: the name of the frame.
         phi: its ten inertial parameters, as in `Payload`.
         deviations: their standard deviations by least squares alone; infinite where the motion
             does not show them.

@@ -26,8 +26,9 @@ VAGUE = 0.3
 class Errors:
     """The errors of predicted joint forces.
 
-    rms: root mean square of each velocity's, N m or N, (nv,).
-    relative: that over the root mean square of the measured force, (nv,).
+    Attributes:
+        rms: the root mean square of each velocity's error, (nv,), N m or N.
+        relative: that divided by the root mean square of the measured force, (nv,).
     """
 
     rms: Array
@@ -89,11 +90,14 @@ class Identified:
         )
 
     def predicted(self, log: Log, robot: Robot | None = None) -> Array:
-        """The joint forces that a robot needs for a log's motion, (T, nv).
+        """The joint forces that a robot needs for a log's motion.
 
         Arguments:
             log: with velocities and accelerations.
-            robot: whose; the new one if None, with the offsets that were found.
+            robot: which robot; if None, the new one with the offsets that were found.
+
+        Returns:
+            (T, nv), N m or N.
         """
         tau = (robot or self.robot).inverse_dynamics(*log.motion)
         return tau + self._offsets if robot is None else tau
@@ -114,6 +118,9 @@ class Identified:
 
         Arguments:
             log, robot: as in `predicted`.
+
+        Returns:
+            The errors of each velocity's force.
         """
         wrong = np.where(log.keep, self.predicted(log, robot) - log.tau, 0.0)
         count = np.maximum(log.used, 1)

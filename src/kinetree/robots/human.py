@@ -98,7 +98,10 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
-        proportions: other masses and lengths than those of the mean subject.
+        proportions: masses and lengths; by default those of the mean subject.
+
+    Returns:
+        The robot.
     """
     size = proportions
     trunk = size.lower_trunk.inertia(size.mass, downwards=False)

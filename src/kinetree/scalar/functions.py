@@ -199,6 +199,9 @@ def asin(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar in [-1, 1].
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
 
@@ -208,6 +211,9 @@ def acos(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar in [-1, 1].
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(sqrt((1.0 - x) * (1.0 + x)), x)
 
@@ -217,6 +223,9 @@ def atan(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar.
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(x, 1.0)
 
@@ -345,9 +354,12 @@ TRUTHS = frozenset(name for name, row in OPERATIONS.items() if row.result == "b"
 
 @singledispatch
 def known(x: Scalar) -> float | None:
-    """The value of a scalar that is constant; None if it depends on the state or cannot be seen.
+    """The value of a scalar that is constant.
 
     Arguments:
         x: a scalar of any type.
+
+    Returns:
+        Its value; None if it depends on the state, or its type does not show its value.
     """
     return float(x) if isinstance(x, (float, int)) else None
