@@ -94,11 +94,16 @@ def members(cls):
             continue
         value = inspect.getattr_static(cls, name)
         value = getattr(value, "__func__", value)  # of static and class methods
-        getter = getattr(value, "fget", getattr(value, "function", None))
+        getter = getter_of(value)
         if inspect.isfunction(value) and is_ours(value):
             yield name, value, False
         elif getter is not None and is_ours(getter):
             yield name, getter, True
+
+
+def getter_of(value):
+    """The function behind a property; None for anything else."""
+    return getattr(value, "fget", None) or getattr(value, "function", None)
 
 
 @cache
@@ -204,29 +209,48 @@ def attributes(cls):
 def find(name, owner, function):
     """What a reference in a docstring means: a sibling, a name of its module, or a public one."""
     first, *rest = name.split(".")
-    places = (owner, sys.modules[function.__module__], *PLACES)
-    for place in places:
-        if (value := getattr(place, first, None)) is not None:
+    for place in (owner, sys.modules[function.__module__], *PLACES):
+        if hasattr(place, first):
+            value = inspect.getattr_static(place, first)
             for part in rest:
-                value = getattr(value, part, None)
-            return value
+                value = inspect.getattr_static(given_by(value), part, None)
+            return getattr(value, "__func__", value)
     return None
+
+
+def given_by(value):
+    """The class of what a property gives; anything else itself."""
+    getter = getter_of(value)
+    if getter is None:
+        return value
+    return next(classes(getter.__annotations__.get("return"), getter.__module__), None)
+
+
+def text_of(value, owner):
+    """The docstring of a function or class; that of the method it overrides, if it has none."""
+    text = value.__doc__
+    if not text and (base := overridden(value, owner)) is not None:
+        text = base.__doc__
+    return inspect.cleandoc(text or "")
+
+
+def overridden(function, owner):
+    """The documented method or property of a base class that a method overrides."""
+    bases = owner.__mro__ if inspect.isclass(owner) else ()
+    name = getattr(function, "__name__", "")
+    found = [vars(base)[name] for base in bases if is_ours(base) and name in vars(base)]
+    functions = [getter_of(x) or getattr(x, "__func__", x) for x in found]
+    return next((x for x in functions if x is not function and x.__doc__), None)
 
 
 def documented(value, owner, seen=()):
     """Names that a docstring has under Arguments, or those of what it refers to."""
-    text = inspect.getdoc(value) or ""
-    found = entries(sections(text).get("Arguments", []))
-    if found or not is_short(text):
-        return set(found)
-    targets = [find(name, owner, value) for name in REFERENCE.findall(text)]
-    targets.append(overridden(value, owner))
-    return {
-        name
-        for target in targets
-        if target is not None and target not in (value, *seen)
-        for name in documented(target, owner, (*seen, value))
-    }
+    text = text_of(value, owner)
+    names = set(entries(sections(text).get("Arguments", [])))
+    if names or not is_short(text):
+        return names
+    targets = [x for x in references(value, text, owner) if x not in seen]
+    return {name for x in targets for name in documented(x, owner, (*seen, value))}
 
 
 def is_short(text):
@@ -234,35 +258,45 @@ def is_short(text):
     return set(sections(text)) == {""}
 
 
-def overridden(function, owner):
-    """The method of a base class that a method overrides."""
-    bases = owner.__mro__[1:] if inspect.isclass(owner) else ()
-    name = getattr(function, "__name__", "")
-    found = [vars(base)[name] for base in bases if is_ours(base) and name in vars(base)]
-    return next((x for x in found if x is not function and inspect.isfunction(x)), None)
+def references(value, text, owner):
+    """What a docstring refers to: by name, or as it overrides a method."""
+    targets = [find(name, owner, value) for name in REFERENCE.findall(text)]
+    return [x for x in (*targets, overridden(value, owner)) if x is not None and x is not value]
 
 
 def faults_of_function(function, owner, is_property):
     """What is wrong about the docstring of a function, a method or a property."""
-    text = inspect.getdoc(function) or ""
+    text = text_of(function, owner)
     if not text:
         return ["no docstring"]
     if is_property:
-        return []
+        return list(faults_of_summary(text))
     return [
-        *faults_of_names("argument", parameters(function), documented(function, owner)),
+        *faults_of_summary(text),
+        *faults_of_names(parameters(function), documented(function, owner)),
         *faults_of_references(text, function, owner),
         *faults_of_result(function, text, owner),
     ]
 
 
-def faults_of_names(kind, expected, found):
-    yield from (f"{kind} {name!r} is not documented" for name in sorted(expected - found))
-    yield from (f"there is no {kind} {name!r}" for name in sorted(found - expected))
+def faults_of_summary(text):
+    """A docstring begins with one sentence, on one line; no section and no entry is empty."""
+    first, *rest = text.splitlines()
+    if not re.search(r"[.:]$", first) or (rest and rest[0]):
+        yield "the first line is not a sentence"
+    for section, lines in sections(text).items():
+        named = entries(lines) if section in ("Arguments", "Attributes") else {section: lines}
+        yield from (f"{name!r}: nothing is said about it" for name, x in named.items() if not x)
+
+
+def faults_of_names(expected, found, elsewhere=frozenset()):
+    missing = expected - found - elsewhere
+    yield from (f"argument {name!r} is not documented" for name in sorted(missing))
+    yield from (f"there is no argument {name!r}" for name in sorted(found - expected))
 
 
 def faults_of_references(text, function, owner):
-    """Entries "as in `X`" whose X does not exist, or does not have the name."""
+    """Entries "as in `X`" whose X does not exist, or does not document the name."""
     for name, entry in entries(sections(text).get("Arguments", [])).items():
         if match := re.match(r"as in `([\w.]+)`", entry):
             target = find(match[1], owner, function)
@@ -273,18 +307,16 @@ def faults_of_references(text, function, owner):
 def faults_of_result(function, text, owner):
     gives = function.__annotations__.get("return", "None") not in (None, "None", "NoReturn")
     says = "Returns" in sections(text)
-    if gives and not says and not refers(function, text, owner):
+    if gives and not says and not refers_to_result(function, text, owner):
         yield "Returns: is missing"
     if says and not gives:
         yield "Returns: but it returns nothing"
 
 
-def refers(function, text, owner):
+def refers_to_result(function, text, owner):
     """Whether a short docstring refers to another that says what is returned."""
-    targets = [find(name, owner, function) for name in REFERENCE.findall(text)]
-    targets.append(overridden(function, owner))
-    texts = [inspect.getdoc(x) or "" for x in targets if x not in (None, function)]
-    return is_short(text) and any("Returns" in sections(x) for x in texts)
+    targets = references(function, text, owner) if is_short(text) else []
+    return any("Returns" in sections(text_of(x, owner)) for x in targets)
 
 
 def faults_of_class(cls):
@@ -292,18 +324,23 @@ def faults_of_class(cls):
     if not cls.__doc__:
         yield "no docstring"
         return
-    home = next((base for base in cls.__mro__ if "__init__" in vars(base)), cls)
+    yield from faults_of_summary(inspect.cleandoc(cls.__doc__))
     arguments, fields = set(), set()
-    for base in {cls, home if is_ours(home) else cls}:
-        parts = sections(inspect.getdoc(base) or "")
+    for base in {cls, constructed(cls)}:
+        parts = sections(inspect.cleandoc(base.__doc__ or ""))
         arguments |= set(entries(parts.get("Arguments", [])))
         fields |= set(entries(parts.get("Attributes", [])))
-    yield from faults_of_names("argument", parameters(cls) - fields, arguments)
+    yield from faults_of_names(parameters(cls), arguments, fields)
     yield from (f"there is no attribute {x!r}" for x in sorted(fields - attributes(cls)))
-    yield from faults_of_references(inspect.getdoc(cls), cls, cls)
+    yield from faults_of_references(inspect.cleandoc(cls.__doc__), cls, cls)
 
 
-def cases():
+def constructed(cls):
+    """The class that has the constructor: documents of a base class count for it."""
+    return next((base for base in cls.__mro__ if "__init__" in vars(base) and is_ours(base)), cls)
+
+
+def checked():
     """Everything that is checked: its name, and what is wrong about it."""
     seen = set()
     for value, name in WALKED.items():
@@ -312,11 +349,110 @@ def cases():
             continue
         yield name, value, list(faults_of_class(value))
         for member, function, is_property in members(value):
-            if function not in seen:  # methods of base classes are seen once
+            if function not in seen:  # a method of a base class is seen once
                 seen.add(function)
                 faults = faults_of_function(function, value, is_property)
                 yield f"{name}.{member}", function, faults
 
 
-WALKED = walk()
 PLACES = (kt.Robot, kt, *filter(inspect.ismodule, (getattr(kt, x) for x in kt.__all__)))
+WALKED = walk()
+CASES = [pytest.param(faults, id=name) for name, _, faults in checked()]
+
+
+@pytest.mark.parametrize("faults", CASES)
+def test_names_in_docstrings_are_those_of_the_signature(faults):
+    assert faults == []
+
+
+# the test itself
+
+
+def test_the_walk_finds_what_users_receive():
+    found = {value.__name__ for value in WALKED}
+    received_only = {"Rollout", "Viewer", "Kernel", "CFunction", "Controlled", "ClosedLoopRun"}
+    doors = {"Cartesian", "Centroidal", "Charts", "Differential", "Edit", "Regressors"}
+    assert received_only | doors <= found
+
+
+def complete(q: float, v: float) -> float:
+    """The sum of two numbers.
+
+    Arguments:
+        q, v: the numbers.
+
+    Returns:
+        One number.
+    """
+    return q + v
+
+
+def referring(q: float, v: float) -> float:
+    """As in `complete`, but faster."""
+    return q + v
+
+
+def lost(q: float, v: float) -> float:
+    """See `nothing`."""
+    return q + v
+
+
+def partial(q: float, v: float) -> float:
+    """The sum of two numbers, v being the second.
+
+    Arguments:
+        q: a number.
+        w: another.
+    """
+    return q + v
+
+
+def misleading(q: float, speed: float) -> None:
+    """Do nothing.
+
+    Arguments:
+        q, speed: as in `complete`.
+
+    Returns:
+        Nothing.
+    """
+
+
+def unfinished(q: float) -> None:
+    """Do
+
+    Arguments:
+        q:
+    """
+
+
+@pytest.mark.parametrize(
+    ("function", "faults"),
+    [
+        (complete, []),
+        (referring, []),
+        (
+            lost,
+            [
+                "argument 'q' is not documented",
+                "argument 'v' is not documented",
+                "Returns: is missing",
+            ],
+        ),
+        (
+            partial,
+            [
+                "argument 'v' is not documented",
+                "there is no argument 'w'",
+                "Returns: is missing",
+            ],
+        ),
+        (
+            misleading,
+            ["'speed': `complete` does not document it", "Returns: but it returns nothing"],
+        ),
+        (unfinished, ["the first line is not a sentence", "'q': nothing is said about it"]),
+    ],
+)
+def test_faults_are_found(function, faults):
+    assert faults_of_function(function, None, False) == faults

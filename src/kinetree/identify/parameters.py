@@ -210,7 +210,7 @@ class Parameters:
         return [places[np.isin(places, columns)] for places in self.support]
 
     def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """The joint forces of what is no parameter: drive effects of the robot that are not in theta.
+        """The joint forces of drive effects that the robot has and theta does not.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).

@@ -69,6 +69,9 @@ class Drive:
 
         Arguments:
             ratio, offset: of the transmission.
+
+        Returns:
+            A drive.
         """
         stiffness = self.stiffness * ratio * ratio
         return Drive(
@@ -85,6 +88,11 @@ class Mount:
     """The link on which a description mounts a body or a frame, and the pose there.
 
     The placement of the body or frame follows from it. It is kept for writers and editing.
+
+    Attributes:
+        link: the name of the link.
+        placement: the pose of the body's joint frame, or of the frame, in that link.
+        joint_name: the name of the joint between them, if there is one.
     """
 
     link: str
@@ -96,11 +104,16 @@ class Mount:
 class Body:
     """A moving body, and the joint that connects it to its parent.
 
-    name: of the link whose frame is the body's frame.
-    parent: the parent's number, or WORLD.
-    placement: the pose of the joint frame in the parent's frame.
-    inertia: of the body with everything rigidly attached, in the body's frame.
-    follows: the number of the body whose coordinate also moves this one, if its joint is a mimic.
+    Attributes:
+        name: that of the link whose frame is the body's frame.
+        parent: the parent's number, or WORLD.
+        placement: the pose of the joint frame in the parent's frame.
+        inertia: of the body with everything that is fixed to it, in the body's frame.
+        follows: the number of the body whose coordinate also moves this one, if its joint is a
+            mimic.
+        joint_name, joint: the joint that connects it to its parent.
+        limits, drive: those of the joint.
+        mount: where the description mounts it; None if it does not say.
     """
 
     name: str
@@ -124,7 +137,14 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed in a body (or in the world)."""
+    """A named frame fixed in a body (or in the world).
+
+    Attributes:
+        name: what it is called.
+        body: the number of the body, or WORLD.
+        placement: its pose in the body's frame.
+        mount: where the description mounts it; None if it does not say.
+    """
 
     name: str
     body: int
@@ -134,15 +154,17 @@ class Frame:
 
 @dataclass(frozen=True)
 class Shape:
-    """A visual or collision shape of a link. It is kept and written; no algorithm reads it.
+    """A visual or collision shape of a link; it is kept and written, but no algorithm reads it.
 
-    link: the frame it is fixed in.
-    role: "visual" or "collision".
-    kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
-    size: of a mesh its scale; edges of a box; radius; radius and length along z; half axes.
-    placement: in the link's frame.
-    file: of a mesh, as it was written; only the viewer opens it.
-    folder: of the robot file that names the mesh; empty if there was none.
+    Attributes:
+        link: the frame in which it is fixed.
+        role: "visual" or "collision".
+        kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
+        size: the scale of a mesh, the edges of a box, a radius, a radius and a length along z, or
+            half axes, m.
+        placement: its pose in the link's frame.
+        file: the mesh, as the robot file names it; only the viewer opens it.
+        folder: that of the robot file that names the mesh; empty if there is none.
     """
 
     link: str
@@ -186,10 +208,12 @@ class Model:
 
     @cached_property
     def nq(self) -> int:
+        """The number of coordinates."""
         return sum(b.joint.nq for b in self.bodies if b.follows is None)
 
     @cached_property
     def nv(self) -> int:
+        """The number of velocities."""
         return sum(b.joint.nv for b in self.bodies if b.follows is None)
 
     @cached_property
@@ -239,10 +263,13 @@ class Model:
         return {frame.name: i for i, frame in enumerate(self.frames)}
 
     def frame(self, name: str) -> Frame:
-        """The frame of a name.
+        """The frame that has a name.
 
         Arguments:
             name: of a link, or of a frame that was added.
+
+        Returns:
+            The frame.
         """
         try:
             return self.frames[self.frame_numbers[name]]
@@ -265,6 +292,9 @@ class Model:
 
         Arguments:
             joints: the names of all joints that have coordinates, in their new order.
+
+        Returns:
+            A new model.
         """
         by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}
         for name in joints:

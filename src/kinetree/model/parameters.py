@@ -37,7 +37,10 @@ class Parameter(ABC):
         """The values in a model.
 
         Arguments:
-            model: that has these numbers; an error if it has not.
+            model: one that has these numbers; an error is raised otherwise.
+
+        Returns:
+            As many numbers as `labels`.
         """
 
     @abstractmethod
@@ -45,8 +48,11 @@ class Parameter(ABC):
         """The model with other values.
 
         Arguments:
-            model: that has these numbers.
+            model: one that has these numbers.
             numbers: the new values, as many as `labels`.
+
+        Returns:
+            A new model.
         """
 
 

@@ -97,16 +97,16 @@ class Linearized(Core):
         """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
 
         Arguments:
-            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose
-                velocities are the rates of their coordinates.
-            points: samples between each two knots, by Gauss and Legendre's rule; by default as
-                many as `tolerance` takes, from 4 to 64.
+            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose velocities
+                are the rates of their coordinates.
+            points: samples between each two knots, by Gauss–Legendre quadrature; by default as many
+                as `tolerance` needs, from 4 to 64.
             weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
             tolerance: of the relative error of P for this trajectory.
 
         Returns:
-            P with its value, its gradient by the trajectory's coefficients, and the estimated
-            relative `error` of the value.
+            P with its value, its gradient with respect to the trajectory's coefficients, and the
+            estimated relative `error` of the value.
         """
         return uses.Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
 

@@ -227,7 +227,7 @@ class Kernel:
         return self.jacobian(wrt).jacobian(wrt)
 
     def selected(self, places: Mapping[str, Sequence[int]]) -> Kernel:
-        """The kernel of some entries of the first result; what only the others need is not computed.
+        """The kernel of some entries of the first result; nothing else is computed.
 
         Arguments:
             places: maps the name of each new result, a vector, to the places of its entries in the
