@@ -1,7 +1,7 @@
-"""Every object that users receive says what it takes and what it gives: compared by names.
+"""Every object that users meet says what it takes and what it returns, compared by names.
 
-The walk starts at `kinetree.__all__` and the bridges, and follows return annotations and public
-attributes, so that a new class that users receive is found by itself.
+The walk starts at `kinetree.__all__` and the bridges, and follows the annotations of functions,
+methods and public attributes, so that a new class is found by itself.
 """
 
 from __future__ import annotations
@@ -152,16 +152,16 @@ def attribute_annotations(cls):
                     yield annotation, base.__module__
 
 
-def received(value):
-    """Classes of what users get from a function or a class."""
-    if not inspect.isclass(value):
-        annotations = [(value.__annotations__.get("return"), value.__module__)]
-    else:
+def met(value):
+    """Classes of what users give to a function or a class's methods, and of what they get."""
+    functions = [value]
+    if inspect.isclass(value):
         functions = [function for _, function, _ in members(value)]
-        annotations = [(f.__annotations__.get("return"), f.__module__) for f in functions]
-        annotations += attribute_annotations(value)
-    for annotation, module in annotations:
-        yield from classes(annotation, module)
+        for annotation, module in attribute_annotations(value):
+            yield from classes(annotation, module)
+    for function in functions:
+        for annotation in function.__annotations__.values():
+            yield from classes(annotation, function.__module__)
 
 
 def walk():
@@ -174,7 +174,7 @@ def walk():
         if not is_ours(value) or value in found or value.__name__.startswith("_"):
             continue
         found[value] = name
-        waiting.extend((cls.__name__, cls) for cls in received(value))
+        waiting.extend((cls.__name__, cls) for cls in met(value))
     return found
 
 

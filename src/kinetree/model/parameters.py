@@ -23,7 +23,11 @@ SIX = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class Parameter(ABC):
-    """A group of numbers of a model, under one name."""
+    """A group of numbers of a model, under one name.
+
+    Arguments:
+        name: of the body, frame or joint that has the numbers.
+    """
 
     name: str
 

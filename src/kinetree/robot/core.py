@@ -52,7 +52,11 @@ class Labels(NamedTuple):
 
 
 class Core:
-    """A model and the kernels made from it."""
+    """A model and the kernels made from it.
+
+    Arguments:
+        model: the frozen model; see `kinetree.load`.
+    """
 
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):

@@ -66,8 +66,9 @@ class MjcfElement(NamedTuple):
 class Chart(NamedTuple):
     """Coordinates for free orientations.
 
-    orientation: the joint with three free rotations in these coordinates.
-    motion: the joint with six degrees of freedom whose orientation has these coordinates.
+    Attributes:
+        orientation: the joint with three free rotations in these coordinates.
+        motion: the joint with six degrees of freedom whose orientation has these coordinates.
     """
 
     orientation: Joint
