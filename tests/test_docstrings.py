@@ -24,7 +24,7 @@ from kinetree import bridges
 
 SECTION = re.compile(r"^(Arguments|Attributes|Returns|Raises):$")
 ENTRY = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*):(?: |$)")
-REFERENCE = re.compile(r"\b(?:[Ss]ee|[Aa]s(?: in)?|[Ll]ike) `([\w.]+)`")
+REFERENCE = re.compile(r"\b(?:[Ss]ee|[Aa]s(?: in)?|[Ll]ike)\s+`([\w.]+)`")
 SPECIAL = {"__call__"}
 """Methods that are public though their names begin with an underscore."""
 
@@ -182,7 +182,7 @@ def walk():
 
 
 def parameters(value):
-    """The names of what a callable takes; none of exceptions and protocols, which are not called."""
+    """The names of what a callable takes; none for exceptions and protocols."""
     if inspect.isclass(value) and (issubclass(value, BaseException) or is_protocol(value)):
         return set()
     names = inspect.signature(value).parameters
@@ -208,14 +208,21 @@ def attributes(cls):
 
 def find(name, owner, function):
     """What a reference in a docstring means: a sibling, a name of its module, or a public one."""
-    first, *rest = name.split(".")
-    for place in (owner, sys.modules[function.__module__], *PLACES):
-        if hasattr(place, first):
-            value = inspect.getattr_static(place, first)
-            for part in rest:
-                value = inspect.getattr_static(given_by(value), part, None)
-            return getattr(value, "__func__", value)
-    return None
+    first, *rest = name.removeprefix("kinetree.").split(".")
+    places = (owner, sys.modules[function.__module__], *PLACES)
+    found = (attribute(place, first) for place in places)
+    value = next((x for x in found if x is not None), None)
+    for part in rest:
+        value = attribute(given_by(value), part)
+    return value
+
+
+def attribute(place, name):
+    """An attribute of a class, functions and properties as such, or of a module; None if absent."""
+    if not inspect.isclass(place):
+        return getattr(place, name, None)
+    value = inspect.getattr_static(place, name, None)
+    return getattr(value, "__func__", value)
 
 
 def given_by(value):
@@ -296,12 +303,15 @@ def faults_of_names(expected, found, elsewhere=frozenset()):
 
 
 def faults_of_references(text, function, owner):
-    """Entries "as in `X`" whose X does not exist, or does not document the name."""
+    """References to what does not exist, and entries "as in `X`" whose X does not have the name."""
     for name, entry in entries(sections(text).get("Arguments", [])).items():
         if match := re.match(r"as in `([\w.]+)`", entry):
             target = find(match[1], owner, function)
             if target is None or name not in documented(target, owner):
                 yield f"{name!r}: `{match[1]}` does not document it"
+    for name in REFERENCE.findall(text):
+        if name not in parameters(function) and find(name, owner, function) is None:
+            yield f"there is no `{name}`"
 
 
 def faults_of_result(function, text, owner):
@@ -436,6 +446,7 @@ def unfinished(q: float) -> None:
             [
                 "argument 'q' is not documented",
                 "argument 'v' is not documented",
+                "there is no `nothing`",
                 "Returns: is missing",
             ],
         ),

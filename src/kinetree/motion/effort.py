@@ -7,7 +7,7 @@ c: with N, N' and N'' the values of its basis functions and of their rates at sa
 
 so the gradient by c of a sum over samples is N^T, N'^T and N''^T times those by q, q' and q''.
 
-The integral is a sum over the points of Gauss and Legendre's rule between each two knots. How many
+The integral is computed by Gauss–Legendre quadrature between each two knots. How many
 points are enough depends on the motion; unless told, `Effort` takes as many as it needs for
 successive rules to agree. They stay the same from then on, so that value and gradient belong
 together whatever the coefficients are.
@@ -53,7 +53,7 @@ class Effort:
     Arguments:
         robot: what moves.
         trajectory: a SciPy spline of configurations over time; see `Robot.effort`.
-        points: samples between each two knots; as many as `tolerance` needs if None.
+        points: samples between each two knots; if None, as many as the tolerance needs.
         weights: of each joint's squared force, (nv,); one each if None.
         tolerance: the relative error of the integral that is accepted when `points` is None.
 

@@ -86,7 +86,7 @@ class Core:
 
     @cached_property
     def labels(self) -> Labels:
-        """What each entry of q and v is called, and its SI unit."""
+        """The name and the SI unit of each entry of q and v."""
         q, v = self.model.coordinate_labels, self.model.velocity_labels
         return Labels(
             tuple(label.name for label in q),
@@ -168,7 +168,7 @@ class Core:
 
         Arguments:
             q: configuration, (..., nq).
-            dv: velocity, (..., nv).
+            dv: velocity times time, (..., nv).
             out: an array to write into.
 
         Returns:
@@ -189,7 +189,7 @@ class Core:
         return self._compute("difference", (q0, q1), out)
 
     def normalize(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """The same configurations with quaternions of length one.
+        """The same configurations, with quaternions of length one.
 
         Arguments:
             q: configuration, (..., nq).
@@ -240,15 +240,15 @@ class Core:
         external: Sequence[str | Load] = (),
         **settings: Any,
     ) -> Kernel:
-        """The compiled kernel behind a method, with its gufunc, program and operation counts.
+        """The compiled kernel behind a method, with its program and operation counts.
 
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
-            method: which algorithm; "auto" for the default.
-            external: the external loads, names of frames and keys of `loads`; each becomes an
-                argument.
-            settings: arguments of the method that are not arrays, such as frame= and axes=; by
-                default as in the method.
+            method: the algorithm; "auto" for the default.
+            external: the external loads, as names of frames or keys of `kinetree.model.loads`; each
+                becomes an argument.
+            settings: arguments of the method that are not arrays, such as frame= and axes=, with
+                the method's defaults.
 
         Returns:
             The kernel; call it with the arrays that the method takes, in the same order, and one
@@ -262,13 +262,13 @@ class Core:
         dtype: Any = np.float64,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        """Compile now what would be compiled on first calls: for start-up, or into a container.
+        """Compile now instead of at the first call, for example when a container image is built.
 
         Arguments:
-            quantities: names, such as "forward_dynamics", for their default settings; or kernels,
+            quantities: names, such as "forward_dynamics", with their default settings; or kernels,
                 such as robot.kernel("jacobian", frame="tool").
             dtype: float64 or float32.
-            progress: called with the name of each before it is compiled.
+            progress: called with each name before it is compiled.
         """
         for quantity in quantities:
             name = quantity if isinstance(quantity, str) else quantity.name

@@ -33,7 +33,7 @@ class Editing(Core):
         """The same robot with effects switched off.
 
         Arguments:
-            effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
+            effects: any of "armature", "damping", "friction", "gravity", "limits" and "springs".
 
         Returns:
             A new robot.
@@ -52,10 +52,10 @@ class Editing(Core):
         return _robot_of(edit.with_gravity(self.model, gravity))
 
     def with_mount(self, pose: Pose) -> Robot:
-        """The same robot, its root link fixed at a pose in the world: a table, a wall, a ceiling.
+        """The same robot, its root link fixed at a pose in the world: on a table, wall or ceiling.
 
         Arguments:
-            pose: of the root link: a 4x4 matrix, a Transform, or a point.
+            pose: that of the root link: a 4x4 matrix, a Transform, or a point.
 
         Returns:
             A new robot.
@@ -63,10 +63,10 @@ class Editing(Core):
         return _robot_of(edit.mounted(self.model, pose))
 
     def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
-        """The same robot with joints held: their bodies become part of those that carry them.
+        """The same robot with joints locked: their bodies become part of those that carry them.
 
         Arguments:
-            joints: maps a joint's name to the coordinate, or coordinates, at which it is held.
+            joints: maps a joint's name to the coordinate, or coordinates, at which it is locked.
 
         Returns:
             A new robot, without the coordinates of the locked joints.
@@ -140,7 +140,7 @@ class Edit(Door):
         """This robot with another one mounted on a frame, such as a hand on an arm.
 
         Arguments:
-            other: the robot to mount, by its root link; if its base was free, it no longer is.
+            other: the robot to mount, by its root link; a floating base becomes fixed.
             frame: the name of the frame that carries it.
             at: the pose of its root link (or of the joint) in that frame.
             prefix: put before each of its names, if both robots use the same ones.

@@ -75,7 +75,7 @@ class CartesianQuantities(LinkArrays):
         return self._compute("local_jacobians", (q,))
 
     def connectivity(self) -> Array:
-        """D of eq. 64: times all angular velocities, those of links against their parents.
+        """D of eq. 64, which maps angular velocities of links to those relative to their parents.
 
         Returns:
             (3 bodies, 3 bodies).
@@ -105,7 +105,8 @@ class CartesianQuantities(LinkArrays):
             q, v: configuration (..., nq) and velocity (..., nv).
 
         Returns:
-            (..., bodies, 6), linear first, in the world's axes and about the link's centre of mass.
+            (..., bodies, 6), linear (kg m/s), then angular (kg m^2/s), in the world's axes and
+            about the link's centre of mass.
         """
         return self._compute("link_momenta", (q, v))
 
@@ -121,13 +122,14 @@ class CartesianQuantities(LinkArrays):
         return self._compute("link_energies", (q, v))
 
     def torque_shares(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """What each body takes of each joint force: the torque at joint 1 due to body 2.
+        """The share of each body in each joint force, such as the torque at joint 1 due to body 2.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
 
         Returns:
-            (..., bodies, nv). Summed over bodies it is `inverse_dynamics`, less what drives take.
+            (..., bodies, nv), N or N m. Summed over bodies, it is `inverse_dynamics` without the
+            drives.
         """
         return self._compute("torque_shares", (q, v, a))
 
@@ -138,7 +140,7 @@ class CartesianQuantities(LinkArrays):
             q, v: configuration (..., nq) and velocity (..., nv), which must be the rate of q.
 
         Returns:
-            (..., nv), N or N m: what `Robot.coriolis_forces` gives.
+            (..., nv), N or N m: the same as `Robot.coriolis_forces`.
         """
         robot = self._robot
         if robot.nq != robot.nv:

@@ -56,7 +56,7 @@ class Parametric:
         return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
 
     def with_numbers(self, p: Sequence[float]) -> Model:
-        """The model with given parameters, for Robot(...).
+        """The model with given values of the parameters.
 
         Arguments:
             p: parameters, (np,).
@@ -89,7 +89,7 @@ class Parametric:
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The joint forces that give an acceleration.
+        """The joint forces that cause an acceleration.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
@@ -97,14 +97,14 @@ class Parametric:
             out: an array to write into.
 
         Returns:
-            (..., nv).
+            (..., nv), N or N m.
         """
         return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The acceleration that joint forces give.
+        """The acceleration that joint forces cause.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
@@ -112,7 +112,7 @@ class Parametric:
             out: an array to write into.
 
         Returns:
-            (..., nv).
+            (..., nv), rad/s^2 or m/s^2.
         """
         return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
 
@@ -132,7 +132,7 @@ class Parametric:
     def inverse_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The derivative of joint forces by p.
+        """The derivative of joint forces with respect to p.
 
         Arguments:
             q, v, a, p, out: as in `inverse_dynamics`.
@@ -145,7 +145,7 @@ class Parametric:
     def forward_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The derivative of accelerations by p.
+        """The derivative of accelerations with respect to p.
 
         Arguments:
             q, v, tau, p, out: as in `forward_dynamics`.

@@ -112,7 +112,7 @@ class Conversion:
         return self._at("other_acceleration", q, y, v, a)
 
     def derivative(self, q: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """The matrix A by which velocities of this robot are A times those of the other.
+        """The matrix A that maps velocities of the other robot to those of this one.
 
         Arguments:
             q: configuration, (..., nq).
