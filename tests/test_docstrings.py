@@ -39,10 +39,10 @@ def sections(text):
         if match := SECTION.match(line):
             name = match[1]
             parts[name] = []
-        elif name and line and not line.startswith(" "):
+            continue
+        if line and not line.startswith(" "):
             name = ""
-        else:
-            parts[name].append(line)
+        parts[name].append(line)
     return parts
 
 
@@ -342,6 +342,8 @@ def faults_of_class(cls):
         fields |= set(entries(parts.get("Attributes", [])))
     yield from faults_of_names(parameters(cls), arguments, fields)
     yield from (f"there is no attribute {x!r}" for x in sorted(fields - attributes(cls)))
+    outside = sections(inspect.cleandoc(cls.__doc__))[""][1:]
+    yield from (f"{x!r} is in no section" for x in outside if ENTRY.match(f"    {x}"))
     yield from faults_of_references(inspect.cleandoc(cls.__doc__), cls, cls)
 
 

@@ -75,7 +75,7 @@ class Controller:
 
     @property
     def p(self) -> Array:
-        """All inputs in one array, as they are by default."""
+        """The defaults of all inputs in one array, (np,)."""
         return np.concatenate([np.zeros(0), *self.inputs.values()])
 
     def pack(self, **inputs: ArrayLike) -> Array:
@@ -119,7 +119,7 @@ class Controller:
             t: the time, s.
             q, v: configuration and velocity, nq and nv scalars.
             p: the inputs, np scalars; the defaults if it is empty.
-            memory: the law's own state; its initial value if it is empty.
+            memory: the law's own state, if it has one.
 
         Returns:
             A list of nv joint forces, N m or N; with memory, also a list of the rates of its
@@ -135,7 +135,7 @@ class Controller:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The law compiled: (t, q, v, p), with memory also that, to joint forces (and its rate)."""
+        """The compiled law, from (t, q, v, p) and any memory to joint forces and its rate."""
         lengths = {"t": None, "q": self.robot.nq, "v": self.robot.nv, "p": len(self.p)}
         lengths |= {"memory": len(self.memory)} if len(self.memory) else {}
         return self.robot.custom_kernel(self._named, lengths, self.name)
@@ -146,15 +146,15 @@ class Controller:
         return {"tau": list(tau)} | ({} if rate is None else {"rate": list(rate)})
 
     def forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, **inputs: ArrayLike) -> Array:
-        """Joint forces at one state or any batch, compiled.
+        """The joint forces at one state or any batch of them, compiled.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
             t: time, s, (...).
-            inputs: by name, as in `pack`; `memory` (..., length), too, if the law has some.
+            inputs: by name, as in `pack`; also `memory` (..., length), if the law has one.
 
         Returns:
-            (..., nv).
+            (..., nv), N or N m.
         """
         memory = (np.asarray(inputs.pop("memory", self.memory)),) if len(self.memory) else ()
         found = self.kernel(t, q, v, self.pack(**inputs), *memory)

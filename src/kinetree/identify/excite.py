@@ -49,10 +49,11 @@ class Excitation:
     """A periodic motion.
 
     Arguments:
-        robot: which moves.
+        robot: what moves.
         curve: the basis functions of each coordinate.
         coefficients: of the basis functions, (count, nv).
-        condition: the condition number of the base regressor along it, columns of length one.
+        condition: the condition number of the base regressor along the motion, with columns of
+            length one.
     """
 
     robot: Robot
@@ -113,7 +114,7 @@ def exciting_motion(
         seed: for the random start.
 
     Returns:
-        The motion, its curve, and how well it determines the parameters.
+        The motion, with the condition number of the base regressor along it.
     """
     if criterion not in CRITERIA:
         raise unknown("criterion", criterion, CRITERIA, "exciting_motion")

@@ -132,7 +132,7 @@ class Factors:
 
     @property
     def rows(self) -> Array:
-        """How many measurements of each velocity were added, (nv,)."""
+        """The number of measurements of each velocity, (nv,)."""
         return np.array([part.rows for part in self.parts])
 
     @property
@@ -151,7 +151,7 @@ class Factors:
         self.parts[k].add(np.concatenate([Y, forces[:, None]], axis=1))
 
     def merge(self, other: Factors) -> None:
-        """Take the data of other factors in, such as those of another file.
+        """Add the data of other factors, such as those of another file.
 
         Arguments:
             other: with the same parameters.
@@ -188,7 +188,8 @@ class Factors:
             weights: what each velocity's residuals are multiplied by, (nv,); one if None.
 
         Returns:
-            R (m, count) and z (m,): |R x - z| differs from the residual of the data by a constant.
+            R (m, count) and z (m,): |R x - z| is the norm of the weighted residuals at the
+            parameters x.
         """
         scale = np.ones(len(self.support)) if weights is None else np.asarray(weights)
         parts = list(self.split())

@@ -53,12 +53,13 @@ class Estimate:
     """Base parameters from measurements.
 
     Arguments:
-        base: what they are.
+        base: which parameters they are.
         values: the estimate, (nb,).
         noise: standard deviation of each velocity's residuals, (nv,).
-        R, z: the data, whitened: |R x - z|^2 is the sum of squared residuals over their deviations.
+        R, z: the whitened data: |R x - z|^2 is the sum of squared residuals, each divided by its
+            standard deviation.
         factors: the data, by velocities.
-        iterations: how often the data were weighted anew.
+        iterations: how often the data were reweighted.
     """
 
     base: BaseParameters
@@ -106,7 +107,7 @@ class Estimate:
 
     @property
     def relative_deviations(self) -> Array:
-        """Standard deviations over the parameters' sizes, (nb,)."""
+        """The standard deviations divided by the parameters' magnitudes, (nb,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.deviations / np.abs(self.values)
 

@@ -74,7 +74,7 @@ class Parameters:
 
     @cached_property
     def driven(self) -> tuple[int, ...]:
-        """The bodies whose joints have drives: those with coordinates, but for a floating base."""
+        """The bodies whose joints have drives: those with coordinates, but no floating base."""
         model = self.robot.model
         free = [i for i, b in enumerate(model.bodies) if b.parent < 0 and b.joint.nv == 6]
         return tuple(i for i in model.coordinate_order if i not in free)
@@ -114,7 +114,7 @@ class Parameters:
 
     @cached_property
     def drive_bounds(self) -> Array:
-        """The least value of each drive's number: zero, offsets aside."""
+        """The least value of each drive parameter: zero, except for offsets."""
         least = [-np.inf if name == "offset" else 0.0 for name in self.drives]
         return np.tile(np.array(least, float), len(self.driven))
 
@@ -149,15 +149,16 @@ class Parameters:
     def block_function(
         self, places: Sequence[NDArray[np.intp]], packed: bool = False
     ) -> Callable[..., list[Array]]:
-        """The function of some columns of each velocity's rows.
+        """A function that computes some columns of each velocity's rows.
 
         Arguments:
-            places: for each velocity, which parameters' columns are wanted, as `wanted` gives them.
-            packed: compile a kernel for just these columns, if that is a matter of seconds. It
-                pays if there are many states.
+            places: for each velocity, the parameters whose columns are needed, as `wanted` returns
+                them.
+            packed: whether to compile a kernel for these columns alone, if that takes seconds; it
+                pays off for many states.
 
         Returns:
-            A function of q, v, a and, if wanted, of one more column for each velocity, (T, nv).
+            A function of q, v, a and, optionally, of one more column for each velocity, (T, nv).
         """
         inertial = [x[x < self.inertial_count] for x in places]
         rows = self._inertial_rows(inertial, packed)
@@ -199,7 +200,7 @@ class Parameters:
         return found if len(columns) > 1 else lambda q, v, a: [found(q, v, a)]
 
     def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        """For each velocity, where its support and `columns` meet.
+        """The part of each velocity's support that is among some parameters.
 
         Arguments:
             columns: places in theta.

@@ -108,13 +108,13 @@ def log_of_columns(
 
 @dataclass(frozen=True)
 class Stream:
-    """A long file as logs of some length each, read when they are needed; may be read repeatedly.
+    """A long file as a sequence of shorter logs, each read when it is needed.
 
     Arguments:
         path, robot, columns, topic: as in `read`. The file must have v and a, because the pieces
             are not filtered.
         rows: the number of samples in each piece.
-        remarks: what has been done to the measurements, for reports.
+        remarks: what is not used, and why, for reports.
     """
 
     path: Path

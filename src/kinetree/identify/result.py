@@ -37,7 +37,7 @@ class Errors:
 
 @dataclass(frozen=True)
 class Identified:
-    """What an identification found.
+    """The result of an identification.
 
     Arguments:
         estimate: base parameters with their covariance, by least squares.
@@ -74,14 +74,14 @@ class Identified:
 
     @cached_property
     def impossible(self) -> tuple[str, ...]:
-        """The bodies whose inertia no body can have: none, if a consistent method was asked for."""
+        """The bodies whose inertia no body can have; none with a consistent method."""
         phi = self.theta[: self.parameters.inertial_count].reshape(-1, 10)
         least = np.linalg.eigvalsh(pseudo_inertia(phi))[:, 0]
         return tuple(name for name, x in zip(self.before.bodies, least, strict=True) if x < -1e-12)
 
     @cached_property
     def vague(self) -> tuple[str, ...]:
-        """The base parameters of which the data say little, or nothing."""
+        """The base parameters about which the data say little or nothing."""
         deviation, value = self.estimate.deviations, np.abs(self.estimate.values)
         return tuple(
             name
@@ -137,7 +137,7 @@ class Identified:
         self.robot.save(file)
 
     def report(self, path: str | Path | None = None) -> str:
-        """A page on what was found and what it is worth.
+        """A page on what was found, and how certain it is.
 
         Arguments:
             path: where to write it: HTML if it ends in .html, else Markdown; not written if None.
@@ -150,11 +150,11 @@ class Identified:
         return report(self, path)
 
     def plot(self, path: str | Path | None = None, log: Log | None = None) -> Any:
-        """A picture of measured and predicted forces.
+        """A plot of measured and predicted forces.
 
         Arguments:
             path: where to save it; not saved if None.
-            log: whose; by default the validation log, or the one that was fitted.
+            log: which log; by default the validation log, or the one that was fitted.
 
         Returns:
             Matplotlib's figure.

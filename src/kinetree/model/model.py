@@ -45,13 +45,13 @@ class Drive:
     """The rotor, friction and spring of a joint, the same for each of its velocities.
 
     Arguments:
-        armature: the rotor inertia as the joint feels it, kg m^2 (or kg). Of a floating joint it
-            resists the rate of the linear velocity in the parent's axes.
+        armature: the rotor inertia at the joint, kg m^2 (or kg). At a floating joint it resists the
+            rate of the linear velocity in the parent's axes.
         damping: viscous friction, N m s (or N s/m).
-        friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
+        friction: dry (Coulomb) friction, N m (or N); zero while the joint stands still.
         stiffness: of the spring, N m/rad (or N/m).
         rest: the coordinates at which the spring is relaxed, as many as the joint has; empty for
-            the joint's neutral position. How far a spring is stretched is `Joint.displacement`.
+            the neutral ones. `Joint.displacement` says how far a spring is stretched.
     """
 
     armature: float = 0.0
@@ -61,7 +61,7 @@ class Drive:
     rest: tuple[float, ...] = ()
 
     def geared(self, ratio: float, offset: float = 0.0) -> Drive:
-        """The drive as the coordinate q feels it, if its joint stands at ratio q + offset.
+        """The drive as seen from a coordinate q to which its joint is coupled by ratio q + offset.
 
         With stiffness k, the force of the spring is ratio k (ratio q + offset - rest), which is
         ratio^2 k (q - (rest - offset) / ratio). A joint of ratio zero does not move, so its drive
@@ -251,7 +251,7 @@ class Model:
 
     @cached_property
     def drives(self) -> tuple[Drive, ...]:
-        """Each body's drive, as the coordinate that moves it feels it.
+        """Each body's drive, as seen from the coordinate that moves it.
 
         The rest position of a spring is written out.
         """

@@ -59,7 +59,7 @@ class Controlled:
         K: feedback gains, (..., steps, nu, 2 nv): u + K (x (-) x0) is optimal near the motion.
         value: the costs, (...).
         converged: whether the last iteration no longer changed the cost, (...).
-        message: why a problem did not converge; empty if all did.
+        message: "converged", or why the first problem that did not converge did not.
         iterations: the number each took, (...).
         history: the costs after each iteration, (iterations, ...).
         gap: how far the states are from those the controls lead to, (...). Zero, unless the

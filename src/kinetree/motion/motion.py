@@ -106,7 +106,7 @@ class Motion:
             robot: what moves.
             function: from the time, s, to the configuration, (nq,).
             duration: s.
-            rate: samples a second.
+            rate: samples per second.
 
         Returns:
             The motion, sampled at `rate`.
@@ -121,7 +121,7 @@ class Motion:
 
         Arguments:
             robot: what moves.
-            path: of the file; `Motion.save` and `Simulation.save` write such files.
+            path: the file; `Motion.save` and `Simulation.save` write such files.
 
         Returns:
             The motion.
@@ -315,7 +315,7 @@ class Motion:
     # seeing
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A picture of q, v and the joint forces over time.
+        """A plot of q, v and the joint forces over time.
 
         Arguments:
             path: where to save it; not saved if None.
@@ -328,12 +328,12 @@ class Motion:
         return plot_motion(self, path)
 
     def figures(self, path: str | Path | None = None, count: int = 8, axes: str = "xz") -> Any:
-        """Stick figures at equal intervals of time, beside each other in one picture.
+        """Stick figures at equal intervals of time, side by side.
 
         Arguments:
             path: where to save it; not saved if None.
-            count: how many figures.
-            axes: the two axes of the world that are seen.
+            count: the number of figures.
+            axes: the two axes of the world that are drawn.
 
         Returns:
             Matplotlib's figure.

@@ -60,13 +60,13 @@ class ClosedLoopRun:
 
 
 class ModelPredictiveControl:
-    """A controller that plans ahead at every period; made by `Robot.mpc`.
+    """A controller that makes a new plan in every period; made by `Robot.mpc`.
 
     Arguments:
-        problem: the horizon that is planned, and what it costs.
+        problem: the horizon and its cost.
         method: "ilqr", "mppi" or "predictive".
-        iterations: of each plan.
-        options: of `Sampler`.
+        iterations: how many each plan takes.
+        options: settings of the sampling methods, as in `Sampler`.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class ModelPredictiveControl:
         """Run the robot under this controller, with a new plan in every period dt of the problem.
 
         Arguments:
-            q0, v0: where it starts, (nq,) and (nv,).
+            q0, v0: the initial state, (nq,) and (nv,).
             duration: s.
 
         Returns:

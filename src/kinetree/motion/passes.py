@@ -67,7 +67,7 @@ class Gains(NamedTuple):
 
 
 class Passes:
-    """Both passes of a problem.
+    """The backward and the forward pass of iLQR, for many problems at once.
 
     Arguments:
         problem: what moves, and what it costs.
@@ -190,15 +190,15 @@ class Passes:
         start: float = 0.0,
         gaps: Array | None = None,
     ) -> tuple[Array, Array, Array, Array]:
-        """Motions under u + alpha k + K (x (-) x0) for each of some alphas, and their costs.
+        """The motions under u + alpha k + K (x (-) x0) for several alphas, and their costs.
 
         Arguments:
             states: q and v, (problems, steps + 1, n).
             controls: (problems, steps, nu).
-            gains: k and K, as `backward` gives them.
+            gains: k and K from `backward`.
             alphas: step lengths.
             start: the time of the first state, s.
-            gaps: (problems, steps, nx), of which 1 - alpha stays open; none if None.
+            gaps: (problems, steps, nx), of which the share 1 - alpha stays open; none if None.
 
         Returns:
             q, v, u and costs, (problems, alphas, ...).

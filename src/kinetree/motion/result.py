@@ -98,7 +98,7 @@ class Transition:
 
     @cached_property
     def message(self) -> str:
-        """Whether it converged, and if not, why: of a batch, the first that did not."""
+        """Whether it converged, or why not; for a batch, about the first problem that did not."""
         wrong = np.argwhere(~np.atleast_1d(self.converged).ravel())
         if not wrong.size:
             return "converged"
@@ -162,8 +162,8 @@ class Transition:
     def error(self) -> Array:
         """The estimated relative error of `value`, (...).
 
-        How far it is from P of the same motion by two finer rules of quadrature, and what the
-        minimisation has not gained yet. More coefficients may find a motion of less effort still.
+        It combines the differences from P by two finer quadrature rules with what the minimisation
+        has not gained yet. More coefficients may still find a motion of less effort.
         """
         given, c = self._problem, self._found.c
         points = given.grid.u.shape[1]
@@ -177,7 +177,7 @@ class Transition:
     def root_force(self) -> Array:
         """The largest force on a free root that the motion needs, N, (...); 0 without such a root.
 
-        What carries the figure: the ground, or nothing at all.
+        It is what would have to carry the figure.
         """
         times = np.linspace(0.0, self.duration, len(self._problem.dense.grid.u.ravel()))
         root = self._problem.root

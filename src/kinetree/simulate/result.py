@@ -76,7 +76,7 @@ class Simulation(Mapping[str, Array]):
     # files
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a file: NPZ, or Parquet with one row a time and environment.
+        """Write everything to a file: NPZ, or Parquet with one row per time and environment.
 
         Arguments:
             path: ends with .npz or .parquet; the latter needs the extra `files`.
@@ -135,11 +135,11 @@ class Simulation(Mapping[str, Array]):
     # pictures
 
     def plot(self, path: str | Path | None = None, names: Sequence[str] = ("q", "v", "tau")) -> Any:
-        """A picture of some arrays over time, one panel each, every environment a line.
+        """A plot of some arrays over time, in one panel each, with a line for each environment.
 
         Arguments:
             path: where to save it; not saved if None.
-            names: of arrays.
+            names: which arrays.
 
         Returns:
             Matplotlib's figure.

@@ -116,7 +116,7 @@ class Start:
 
         Arguments:
             count: the number of the first step.
-            ended: when a system has diverged; infinite or NaN as long as it has not.
+            ended: when a system diverged, s; negative if it has not.
 
         Returns:
             One array for each state of the loop.

@@ -404,7 +404,7 @@ class Joint(ABC):
         """The joint with its free orientation in another chart.
 
         Arguments:
-            chart: such as "quaternion" or "zyx".
+            chart: the joints that have the other coordinates.
 
         Returns:
             A joint; None if this one has no free orientation.
