@@ -1,47 +1,471 @@
-"""Every public name says what it takes."""
+"""Every object that users meet says what it takes and what it returns, compared by names.
 
+The walk starts at `kinetree.__all__` and the bridges, and follows the annotations of functions,
+methods and public attributes, so that a new class is found by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
 import inspect
+import pkgutil
+import re
+import sys
+import textwrap
+import typing
+from collections import deque
+from functools import cache
 
 import pytest
 
 import kinetree as kt
+from kinetree import bridges
 
-OTHERS = {"set_threads"}  # one argument, which the first sentence explains
-RESULTS = {"Simulation", "control.Solution", "control.TrackingLQR"}  # users only read their fields
+SECTION = re.compile(r"^(Arguments|Attributes|Returns|Raises):$")
+ENTRY = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*):(?: |$)")
+REFERENCE = re.compile(r"\b(?:[Ss]ee|[Aa]s(?: in)?|[Ll]ike)\s+`([\w.]+)`")
+SPECIAL = {"__call__"}
+"""Methods that are public though their names begin with an underscore."""
 
 
-def public():
-    """Public functions, classes and their methods, by their names."""
+# docstrings
+
+
+def sections(text):
+    """The lines of each section of a docstring, and of what precedes them under ""."""
+    parts, name = {"": []}, ""
+    for line in text.splitlines():
+        if match := SECTION.match(line):
+            name = match[1]
+            parts[name] = []
+            continue
+        if line and not line.startswith(" "):
+            name = ""
+        parts[name].append(line)
+    return parts
+
+
+def entries(lines):
+    """The text of each name in a section; "q, v: ..." names two."""
+    texts, names = {}, []
+    for line in lines:
+        if match := ENTRY.match(line):
+            names = [name.lstrip("*") for name in match[1].split(", ")]
+            texts |= dict.fromkeys(names, line[match.end() :])
+        else:
+            texts |= {name: f"{texts[name]} {line.strip()}" for name in names}
+    return texts
+
+
+# what is walked
+
+
+def is_ours(value):
+    return (getattr(value, "__module__", None) or "").partition(".")[0] == "kinetree"
+
+
+def roots():
+    """Names that users import, with what they mean."""
     for name in kt.__all__:
         value = getattr(kt, name)
-        if inspect.ismodule(value):
-            yield from ((f"{name}.{x}", getattr(value, x)) for x in getattr(value, "__all__", ()))
+        if not inspect.ismodule(value):
+            yield name, value
             continue
-        yield name, value
-        if inspect.isclass(value):
-            members = inspect.getmembers(value, inspect.isfunction)
-            yield from ((f"{name}.{x}", f) for x, f in members if is_ours(x, f))
+        yield from ((f"{name}.{x}", getattr(value, x)) for x in exported(value))
+    for module in pkgutil.iter_modules(bridges.__path__):
+        try:
+            bridge = importlib.import_module(f"{bridges.__name__}.{module.name}")
+        except kt.errors.MissingExtraError:
+            continue
+        yield from ((f"{module.name}.{x}", getattr(bridge, x)) for x in exported(bridge))
 
 
-def is_ours(name, function):
-    """Whether a method is public, and not taken from the standard library."""
-    return not name.startswith("_") and function.__module__.startswith("kinetree")
+def exported(module):
+    """The public names of a module."""
+    own = [x for x, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", [x for x in own if not x.startswith("_")])
 
 
-def takes_something(value):
-    """Whether a callable has arguments of its own, besides those of every exception."""
-    if not callable(value) or (inspect.isclass(value) and issubclass(value, BaseException)):
-        return False
-    return set(inspect.signature(value).parameters) - {"self", "args", "kwargs"}
+def members(cls):
+    """Public functions and properties of a class that are defined in Kinetree."""
+    for name in dir(cls):
+        if name.startswith("_") and name not in SPECIAL:
+            continue
+        value = inspect.getattr_static(cls, name)
+        value = getattr(value, "__func__", value)  # of static and class methods
+        getter = getter_of(value)
+        if inspect.isfunction(value) and is_ours(value):
+            yield name, value, False
+        elif getter is not None and is_ours(getter):
+            yield name, getter, True
 
 
-DOCUMENTED = [
-    pytest.param(value, id=name)
-    for name, value in public()
-    if takes_something(value) and name not in OTHERS | RESULTS
-]
+def getter_of(value):
+    """The function behind a property; None for anything else."""
+    return getattr(value, "fget", None) or getattr(value, "function", None)
 
 
-@pytest.mark.parametrize("value", DOCUMENTED)
-def test_a_public_name_says_its_arguments(value):
-    assert "Arguments:" in (inspect.getdoc(value) or "")
+@cache
+def typing_imports(module):
+    """Names that a module imports for type checkers alone."""
+    found = {}
+    for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("kinetree"):
+            found |= {x.asname or x.name: (node.module, x.name) for x in node.names}
+    return found
+
+
+def classes(annotation, module):
+    """The classes of Kinetree that an annotation names."""
+    if isinstance(annotation, type) and is_ours(annotation):
+        yield annotation
+    elif isinstance(annotation, str):
+        for node in ast.walk(ast.parse(annotation, mode="eval")):
+            if isinstance(node, ast.Name):
+                yield from classes(resolved(node.id, module), module)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                home = resolved(node.value.id, module)
+                yield from classes(getattr(home, node.attr, None), module)
+    else:
+        for part in typing.get_args(annotation):
+            yield from classes(part, module)
+
+
+def resolved(name, module):
+    """What a name in an annotation means; None if it is not Kinetree's."""
+    if hasattr(sys.modules[module], name):
+        return getattr(sys.modules[module], name)
+    home, original = typing_imports(module).get(name, (None, None))
+    if home is None:
+        return None
+    package = importlib.import_module(home)
+    return getattr(package, original, None) or importlib.import_module(f"{home}.{original}")
+
+
+def attribute_annotations(cls):
+    """Annotations of public attributes, each with its module."""
+    for base in cls.__mro__:
+        if is_ours(base):
+            for name, annotation in inspect.get_annotations(base).items():
+                if not name.startswith("_"):
+                    yield annotation, base.__module__
+
+
+def met(value):
+    """Classes of what users give to a function or a class's methods, and of what they get."""
+    functions = [value]
+    if inspect.isclass(value):
+        functions = [function for _, function, _ in members(value)]
+        for annotation, module in attribute_annotations(value):
+            yield from classes(annotation, module)
+    for function in functions:
+        for annotation in function.__annotations__.values():
+            yield from classes(annotation, function.__module__)
+
+
+def walk():
+    """Public functions and classes by their names: `roots`, and whatever they give."""
+    waiting, found = deque(roots()), {}
+    while waiting:
+        name, value = waiting.popleft()
+        if not (inspect.isclass(value) or inspect.isfunction(value)):
+            value, name = type(value), type(value).__name__
+        if not is_ours(value) or value in found or value.__name__.startswith("_"):
+            continue
+        found[value] = name
+        waiting.extend((cls.__name__, cls) for cls in met(value))
+    return found
+
+
+# what is compared
+
+
+def parameters(value):
+    """The names of what a callable takes; none for exceptions and protocols."""
+    if inspect.isclass(value) and (issubclass(value, BaseException) or is_protocol(value)):
+        return set()
+    names = inspect.signature(value).parameters
+    return {x for x in names if x not in ("self", "cls") and not x.startswith("_")}
+
+
+def is_protocol(cls):
+    return getattr(cls, "_is_protocol", False)
+
+
+def attributes(cls):
+    """The names of what can be read from a class's objects: declared, or set by its methods."""
+    names = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
+    for base in filter(is_ours, cls.__mro__):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        names |= {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
+    return names | set(dir(cls))
+
+
+def find(name, owner, function):
+    """What a reference in a docstring means: a sibling, a name of its module, or a public one."""
+    first, *rest = name.removeprefix("kinetree.").split(".")
+    places = (owner, sys.modules[function.__module__], *PLACES)
+    found = (attribute(place, first) for place in places)
+    value = next((x for x in found if x is not None), None)
+    for part in rest:
+        value = attribute(given_by(value), part)
+    return value
+
+
+def attribute(place, name):
+    """An attribute of a class, functions and properties as such, or of a module; None if absent."""
+    if not inspect.isclass(place):
+        return getattr(place, name, None)
+    value = inspect.getattr_static(place, name, None)
+    return getattr(value, "__func__", value)
+
+
+def given_by(value):
+    """The class of what a property gives; anything else itself."""
+    getter = getter_of(value)
+    if getter is None:
+        return value
+    return next(classes(getter.__annotations__.get("return"), getter.__module__), None)
+
+
+def text_of(value, owner):
+    """The docstring of a function or class; that of the method it overrides, if it has none."""
+    text = value.__doc__
+    if not text and (base := overridden(value, owner)) is not None:
+        text = base.__doc__
+    return inspect.cleandoc(text or "")
+
+
+def overridden(function, owner):
+    """The documented method or property of a base class that a method overrides."""
+    bases = owner.__mro__ if inspect.isclass(owner) else ()
+    name = getattr(function, "__name__", "")
+    found = [vars(base)[name] for base in bases if is_ours(base) and name in vars(base)]
+    functions = [getter_of(x) or getattr(x, "__func__", x) for x in found]
+    return next((x for x in functions if x is not function and x.__doc__), None)
+
+
+def documented(value, owner, seen=()):
+    """Names that a docstring has under Arguments, or those of what it refers to."""
+    text = text_of(value, owner)
+    names = set(entries(sections(text).get("Arguments", [])))
+    if names or not is_short(text):
+        return names
+    targets = [x for x in references(value, text, owner) if x not in seen]
+    return {name for x in targets for name in documented(x, owner, (*seen, value))}
+
+
+def is_short(text):
+    """Whether a docstring has no section, so that it may refer to another."""
+    return set(sections(text)) == {""}
+
+
+def references(value, text, owner):
+    """What a docstring refers to: by name, or as it overrides a method."""
+    targets = [find(name, owner, value) for name in REFERENCE.findall(text)]
+    return [x for x in (*targets, overridden(value, owner)) if x is not None and x is not value]
+
+
+def faults_of_function(function, owner, is_property):
+    """What is wrong about the docstring of a function, a method or a property."""
+    text = text_of(function, owner)
+    if not text:
+        return ["no docstring"]
+    if is_property:
+        return list(faults_of_summary(text))
+    return [
+        *faults_of_summary(text),
+        *faults_of_names(parameters(function), documented(function, owner)),
+        *faults_of_references(text, function, owner),
+        *faults_of_result(function, text, owner),
+    ]
+
+
+def faults_of_summary(text):
+    """A docstring begins with one sentence, on one line; no section and no entry is empty."""
+    first, *rest = text.splitlines()
+    if not re.search(r"[.:]$", first) or (rest and rest[0]):
+        yield "the first line is not a sentence"
+    for section, lines in sections(text).items():
+        named = entries(lines) if section in ("Arguments", "Attributes") else {section: lines}
+        yield from (f"{name!r}: nothing is said about it" for name, x in named.items() if not x)
+
+
+def faults_of_names(expected, found, elsewhere=frozenset()):
+    missing = expected - found - elsewhere
+    yield from (f"argument {name!r} is not documented" for name in sorted(missing))
+    yield from (f"there is no argument {name!r}" for name in sorted(found - expected))
+
+
+def faults_of_references(text, function, owner):
+    """References to what does not exist, and entries "as in `X`" whose X does not have the name."""
+    for name, entry in entries(sections(text).get("Arguments", [])).items():
+        if match := re.match(r"as in `([\w.]+)`", entry):
+            target = find(match[1], owner, function)
+            if target is None or name not in documented(target, owner):
+                yield f"{name!r}: `{match[1]}` does not document it"
+    for name in REFERENCE.findall(text):
+        if name not in parameters(function) and find(name, owner, function) is None:
+            yield f"there is no `{name}`"
+
+
+def faults_of_result(function, text, owner):
+    gives = function.__annotations__.get("return", "None") not in (None, "None", "NoReturn")
+    says = "Returns" in sections(text)
+    if gives and not says and not refers_to_result(function, text, owner):
+        yield "Returns: is missing"
+    if says and not gives:
+        yield "Returns: but it returns nothing"
+
+
+def refers_to_result(function, text, owner):
+    """Whether a short docstring refers to another that says what is returned."""
+    targets = references(function, text, owner) if is_short(text) else []
+    return any("Returns" in sections(text_of(x, owner)) for x in targets)
+
+
+def faults_of_class(cls):
+    """What is wrong about the docstring of a class: it names what the constructor takes."""
+    if not cls.__doc__:
+        yield "no docstring"
+        return
+    yield from faults_of_summary(inspect.cleandoc(cls.__doc__))
+    arguments, fields = set(), set()
+    for base in {cls, constructed(cls)}:
+        parts = sections(inspect.cleandoc(base.__doc__ or ""))
+        arguments |= set(entries(parts.get("Arguments", [])))
+        fields |= set(entries(parts.get("Attributes", [])))
+    yield from faults_of_names(parameters(cls), arguments, fields)
+    yield from (f"there is no attribute {x!r}" for x in sorted(fields - attributes(cls)))
+    outside = sections(inspect.cleandoc(cls.__doc__))[""][1:]
+    yield from (f"{x!r} is in no section" for x in outside if ENTRY.match(f"    {x}"))
+    yield from faults_of_references(inspect.cleandoc(cls.__doc__), cls, cls)
+
+
+def constructed(cls):
+    """The class that has the constructor: documents of a base class count for it."""
+    return next((base for base in cls.__mro__ if "__init__" in vars(base) and is_ours(base)), cls)
+
+
+def checked():
+    """Everything that is checked: its name, and what is wrong about it."""
+    seen = set()
+    for value, name in WALKED.items():
+        if inspect.isfunction(value):
+            yield name, value, faults_of_function(value, None, False)
+            continue
+        yield name, value, list(faults_of_class(value))
+        for member, function, is_property in members(value):
+            if function not in seen:  # a method of a base class is seen once
+                seen.add(function)
+                faults = faults_of_function(function, value, is_property)
+                yield f"{name}.{member}", function, faults
+
+
+PLACES = (kt.Robot, kt, *filter(inspect.ismodule, (getattr(kt, x) for x in kt.__all__)))
+WALKED = walk()
+CASES = [pytest.param(faults, id=name) for name, _, faults in checked()]
+
+
+@pytest.mark.parametrize("faults", CASES)
+def test_names_in_docstrings_are_those_of_the_signature(faults):
+    assert faults == []
+
+
+# the test itself
+
+
+def test_the_walk_finds_what_users_receive():
+    found = {value.__name__ for value in WALKED}
+    received_only = {"Rollout", "Viewer", "Kernel", "CFunction", "Controlled", "ClosedLoopRun"}
+    doors = {"Cartesian", "Centroidal", "Charts", "Differential", "Edit", "Regressors"}
+    assert received_only | doors <= found
+
+
+def complete(q: float, v: float) -> float:
+    """The sum of two numbers.
+
+    Arguments:
+        q, v: the numbers.
+
+    Returns:
+        One number.
+    """
+    return q + v
+
+
+def referring(q: float, v: float) -> float:
+    """As in `complete`, but faster."""
+    return q + v
+
+
+def lost(q: float, v: float) -> float:
+    """See `nothing`."""
+    return q + v
+
+
+def partial(q: float, v: float) -> float:
+    """The sum of two numbers, v being the second.
+
+    Arguments:
+        q: a number.
+        w: another.
+    """
+    return q + v
+
+
+def misleading(q: float, speed: float) -> None:
+    """Do nothing.
+
+    Arguments:
+        q, speed: as in `complete`.
+
+    Returns:
+        Nothing.
+    """
+
+
+def unfinished(q: float) -> None:
+    """Do
+
+    Arguments:
+        q:
+    """
+
+
+@pytest.mark.parametrize(
+    ("function", "faults"),
+    [
+        (complete, []),
+        (referring, []),
+        (
+            lost,
+            [
+                "argument 'q' is not documented",
+                "argument 'v' is not documented",
+                "there is no `nothing`",
+                "Returns: is missing",
+            ],
+        ),
+        (
+            partial,
+            [
+                "argument 'v' is not documented",
+                "there is no argument 'w'",
+                "Returns: is missing",
+            ],
+        ),
+        (
+            misleading,
+            ["'speed': `complete` does not document it", "Returns: but it returns nothing"],
+        ),
+        (unfinished, ["the first line is not a sentence", "'q': nothing is said about it"]),
+    ],
+)
+def test_faults_are_found(function, faults):
+    assert faults_of_function(function, None, False) == faults

@@ -96,17 +96,32 @@ class VerificationError(KinetreeError):
 def unknown(
     kind: str, name: object, valid: Iterable[str], owner: str, hint: str = ""
 ) -> UnknownNameError:
-    """An UnknownNameError that lists the nearest valid names, or all if they are few.
+    """An UnknownNameError that suggests the nearest valid names, or lists all if they are few.
 
     Arguments:
+        kind: what the name should name, such as "frame".
+        name: the name that is not valid.
+        valid: the valid names.
+        owner: where it was looked up, such as "robot 'arm'".
         hint: what would be valid, if the names alone do not say it.
+
+    Returns:
+        The error, to be raised.
     """
     hint = hint or _nearest(str(name), list(valid))
     return UnknownNameError(f"{owner} has no {kind} {name!r}: {hint}")
 
 
 def among(value: object, valid: Iterable[object]) -> bool:
-    """Whether a value is one of the valid ones; what cannot be compared with them is none."""
+    """Whether a value is one of the valid ones; False if it cannot be compared with them.
+
+    Arguments:
+        value: anything.
+        valid: the valid values.
+
+    Returns:
+        True or False.
+    """
     try:
         hash(value)  # arrays have none: comparing them with one name gives many answers
         return value in valid

@@ -477,7 +477,7 @@ FREE_IN_A_WORLD = """<mujoco><worldbody><site name='door' pos='1 2 3'/>
     </body></body></worldbody></mujoco>"""
 
 
-@given(models(), SEEDS)
+@given(regular_models(), SEEDS)
 def test_a_rerooted_robot_has_the_same_shape_and_goes_back(model, seed):
     model = edit.subtree(model, "root", "fixed")
     link = pick(model.frames, seed).name

@@ -111,7 +111,12 @@ class MaximalBodies:
             self._client = -1
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Put all bodies where a state has them."""
+        """Put all bodies where a state of the robot has them.
+
+        Arguments:
+            q: configuration, (nq,).
+            v: velocity, (nv,); at rest if None.
+        """
         x, R, linear, angular = self.robot.cartesian.state(q, v)
         self._q = np.array(q, float)
         for k, link in enumerate(self._links):
@@ -120,7 +125,11 @@ class MaximalBodies:
             self._call("resetBaseVelocity", link.number, linear[k].tolist(), angular[k].tolist())
 
     def state(self) -> LinkStates:
-        """The states of all links as Bullet has them: of their centres of mass, in the world."""
+        """The states of all links in Bullet, in the world's axes.
+
+        Returns:
+            Poses and velocities of the links' centres of mass.
+        """
         rows = []
         for link in self._links:
             x, quat = self._call("getBasePositionAndOrientation", link.number)
@@ -129,9 +138,12 @@ class MaximalBodies:
         return LinkStates(*(np.array(part) for part in zip(*rows, strict=True)))
 
     def generalized(self) -> GeneralizedState:
-        """q and v of the robot, and how far Bullet's bodies are from what the joints allow.
+        """The robot's state, and how far Bullet's bodies are from what the joints allow.
 
-        Angles go on past half a turn: q is near that of the last call, or of `reset`.
+        Angles continue past half a turn: q is near that of the last call, or of `reset`.
+
+        Returns:
+            q (nq,), v (nv,) and the residuals of poses and velocities.
         """
         x, R, linear, angular = self.state()
         poses, velocities = self.robot.cartesian.configuration, self.robot.cartesian.velocity

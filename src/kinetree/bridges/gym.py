@@ -34,13 +34,16 @@ from gymnasium.vector.utils import batch_space  # noqa: E402
 class RobotEnv(VectorEnv):
     """A batch of robots driven by actions.
 
+    A subclass gives `start`, `observe` and `reward`.
+
     Arguments:
         robot: what moves.
-        num_envs: how many there are.
-        strength: the joint forces of an action of one, (nv,); joints of zero are passive and have
-            no action.
-        dt, substeps, method, limits: an action is held for `substeps` steps of length dt.
-        episode: how many actions an episode has.
+        num_envs: the number of environments.
+        strength: the joint forces of an action of one, (nv,); a joint of strength zero is passive
+            and has no action.
+        dt, substeps, method, limits: an action is held for `substeps` steps of length dt; method
+            and limits are those of `Robot.simulate`.
+        episode: the number of actions in an episode.
 
     A subclass gives `start`, `observe` and `reward`.
     """
@@ -85,15 +88,34 @@ class RobotEnv(VectorEnv):
     # what a task is
 
     def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
-        """States to start from, (n, nq) and (n, nv), of the n environments numbered `which`."""
+        """Initial states of some environments.
+
+        Arguments:
+            rng: a random generator.
+            which: the numbers of the n environments.
+
+        Returns:
+            q (n, nq) and v (n, nv).
+        """
         raise NotImplementedError
 
     def observe(self) -> Array:
-        """What is seen of the states self.q and self.v, (num_envs, n)."""
+        """The observations of the states self.q and self.v.
+
+        Returns:
+            (num_envs, observations).
+        """
         raise NotImplementedError
 
     def reward(self, action: Array) -> Array:
-        """How good the states self.q and self.v are, (num_envs,)."""
+        """The rewards of the states self.q and self.v.
+
+        Arguments:
+            action: the last action, (num_envs, actions).
+
+        Returns:
+            (num_envs,).
+        """
         raise NotImplementedError
 
     # what gymnasium asks for
@@ -101,13 +123,29 @@ class RobotEnv(VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Start all episodes anew."""
+        """Start all episodes anew.
+
+        Arguments:
+            seed: of the random initial states; the generator continues if None.
+            options: not used; part of gymnasium's interface.
+
+        Returns:
+            The observations, and an empty dictionary.
+        """
         super().reset(seed=None if seed is None else count("seed", seed, 0))
         self._reset_all(self.np_random)
         return self.observe(), {}
 
     def step(self, action: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
-        """Hold an action, (num_envs, n), each entry between -1 and 1."""
+        """Hold an action for `substeps` steps.
+
+        Arguments:
+            action: (num_envs, actions), each entry between -1 and 1.
+
+        Returns:
+            Observations, rewards, whether each environment's state diverged, whether its time is
+            up, and an empty dictionary.
+        """
         actions = real_array("action", action)
         if actions.size != np.prod(self.action_space.shape or (1,), dtype=int):
             raise ShapeError(
@@ -132,7 +170,12 @@ class RobotEnv(VectorEnv):
 
 
 class CartPoleSwingUp(RobotEnv):
-    """A cart that swings up the pole hanging from it; the pole alone has no motor."""
+    """A cart that swings up its hanging pole; the pole's joint has no motor.
+
+    Arguments:
+        num_envs: the number of environments.
+        options: further arguments of `RobotEnv`.
+    """
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         limits = Enforcement(stops="clamp")
@@ -149,13 +192,18 @@ class CartPoleSwingUp(RobotEnv):
         return np.stack([x, np.sin(angle), np.cos(angle), *self.v.T], axis=-1)
 
     def reward(self, action: Array) -> Array:
-        """One upright in the middle, zero hanging."""
+        """One if the pole is upright in the middle of the rail, zero if it hangs."""
         upright = 0.5 + 0.5 * np.cos(self.q[:, 1])
         return upright * (1.0 - 0.1 * np.abs(self.q[:, 0])) - 0.01 * (action**2).sum(axis=-1)
 
 
 class DoublePendulumSwingUp(RobotEnv):
-    """A double pendulum with a motor at its elbow alone, hanging at first."""
+    """A hanging double pendulum that swings up; only its elbow has a motor.
+
+    Arguments:
+        num_envs: the number of environments.
+        options: further arguments of `RobotEnv`.
+    """
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         super().__init__(robots.double_pendulum(), num_envs, np.array([0.0, 10.0]), **options)
@@ -167,13 +215,18 @@ class DoublePendulumSwingUp(RobotEnv):
         return np.concatenate([np.sin(self.q), np.cos(self.q), self.v], axis=-1)
 
     def reward(self, action: Array) -> Array:
-        """The height of the tip, from zero to one."""
+        """The height of the tip, scaled to the range from zero to one."""
         first, both = self.q[:, 0], self.q.sum(axis=-1)
         return (2.0 - np.cos(first) - np.cos(both)) / 4.0
 
 
 class ReachingArm(RobotEnv):
-    """A two-joint arm in the horizontal plane whose tip is to reach a target."""
+    """A two-joint arm in the horizontal plane whose tip should reach a target.
+
+    Arguments:
+        num_envs: the number of environments.
+        options: further arguments of `RobotEnv`.
+    """
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         assembly = Assembly("reacher", "base", gravity=(0.0, 0.0, 0.0))
@@ -198,7 +251,7 @@ class ReachingArm(RobotEnv):
         return np.concatenate([self.q, self.v, self._miss()], axis=-1)
 
     def reward(self, action: Array) -> Array:
-        """Minus the distance, and a little for large actions."""
+        """Minus the distance from the target, minus a small penalty on large actions."""
         distance = np.linalg.norm(self._miss(), axis=-1)
         return -distance - 0.001 * (action**2).sum(axis=-1)
 
@@ -216,12 +269,13 @@ def random_search(
 ) -> tuple[Array, list[float]]:
     """A linear policy by augmented random search (Mania, Guy & Recht, 2018).
 
-    Every environment of a batch tries another policy: action = W observation.
+    Each environment of a batch tries a different policy: action = W observation.
 
     Arguments:
-        make: makes an environment of a size.
+        make: takes a number of environments and makes them.
         iterations, directions: how often W changes, and how many directions are tried each time.
-        step, noise: how far W goes, and how far the trials are from it.
+        step, noise: the step size of W, and the standard deviation of the trials about it.
+        seed: of the random directions and initial states.
 
     Returns:
         W, (actions, observations), and the mean return of the trials of each iteration.

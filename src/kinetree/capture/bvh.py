@@ -46,12 +46,13 @@ CONSTANT = 1e-9
 class MotionCapture:
     """A recorded motion.
 
-    robot: the skeleton, z up, one link a joint of the file and of the same name. It has no mass
-        unless `mass` was given.
-    times: s, (frames,).
-    q: configurations, (frames, nq), without jumps.
-    units: metres in a unit of the file.
-    up: the axis of the file that points up.
+    Attributes:
+        robot: the skeleton, z up, with one link of the same name for each joint of the file. It has
+            no mass unless `mass` was given.
+        times: s, (frames,).
+        q: configurations, (frames, nq), without jumps.
+        units: the length of the file's unit, m.
+        up: the axis of the file that points up.
     """
 
     robot: Robot
@@ -61,7 +62,14 @@ class MotionCapture:
     up: str
 
     def velocities(self, method: Literal["difference", "spline"] = "difference") -> Array:
-        """The velocities at all frames, (frames, nv); see `Robot.charts.velocities_along`."""
+        """The velocities at all frames.
+
+        Arguments:
+            method: as in `Robot.charts.velocities_along`.
+
+        Returns:
+            (frames, nv).
+        """
         return self.robot.charts.velocities_along(self.times, self.q, method=method)
 
 

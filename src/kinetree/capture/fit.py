@@ -40,10 +40,12 @@ DOWN, UP = (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)
 class Fit(NamedTuple):
     """A human figure that moves as a recorded skeleton does.
 
-    robot: the figure, its lengths those of the skeleton.
-    q: its configurations, (frames, nq).
-    residual: (frames, bodies, 2): how far each joint is from what the bones say, in m and rad.
-    joints: segment -> the joint of the skeleton that it follows.
+    Attributes:
+        robot: the figure, with the lengths of the skeleton.
+        q: its configurations, (frames, nq).
+        residual: how far each joint is from where the skeleton has it, (frames, bodies, 2), m and
+            rad.
+        joints: maps each segment to the joint of the skeleton that it follows.
     """
 
     robot: Robot
@@ -58,10 +60,13 @@ def fit_human(
     """Fit the human figure to a recorded motion.
 
     Arguments:
-        capture: as `read_bvh` gives it, with a floating base.
-        joints: segment of the figure, such as "left_thigh" -> the joint of the skeleton at which it
-            begins. Those that are not given are recognised by their names.
+        capture: from `read_bvh`, with a floating base.
+        joints: maps a segment of the figure, such as "left_thigh", to the joint of the skeleton at
+            which it begins. Segments that are not given are recognised by their names.
         mass: of the figure, kg.
+
+    Returns:
+        The figure, its configurations, and how far they are from the skeleton.
     """
     found = _recognised(capture.robot, joints or {})
     skeleton = _Skeleton(capture.robot, found)

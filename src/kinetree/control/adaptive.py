@@ -46,13 +46,20 @@ def adaptive(
     velocity: ArrayLike = 0.0,
     acceleration: ArrayLike = 0.0,
 ) -> Controller:
-    """The adaptive law; its memory is the estimate of the bodies' inertial parameters.
+    """The adaptive law of Slotine and Li, which learns the inertial parameters of bodies.
+
+    Its memory is the estimate of these parameters.
 
     Arguments:
-        bodies: the names of those whose inertia is learnt; others are as the model has them.
+        robot: what is controlled.
+        bodies: the names of the bodies whose inertia is learnt; the others are as in the model.
         gain, slope, target, velocity, acceleration: as in `passivity`.
-        adaptation: P, how fast each parameter is learnt; one number, or ten a body. With fixed
-            steps, too much of it makes joints of small inertia oscillate.
+        adaptation: P, how fast each parameter is learnt; one number, or ten per body. With fixed
+            steps, too large a value makes joints of small inertia oscillate.
+
+    Returns:
+        The controller; its inputs are `gain`, `slope`, `adaptation`, `target`, `velocity` and
+        `acceleration`.
     """
     check_robot(robot)
     parameters = [Inertial(name) for name in texts("bodies", bodies)]

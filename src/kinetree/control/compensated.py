@@ -29,13 +29,16 @@ from kinetree.typing import ArrayLike
 
 
 def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
-    """A controller that estimates forces from outside, and what the model lacks, and cancels them.
+    """A controller that estimates external forces and model errors, and cancels them.
 
     It has the inputs of the other, and `observer_gain`. A simulation with it starts at rest.
 
     Arguments:
         controller: one without memory.
-        gain: K, 1/s; one number or one a velocity.
+        gain: K, 1/s; one number, or one per velocity.
+
+    Returns:
+        The new controller.
     """
     instance("controller", controller, Controller, "a kinetree.control.Controller")
     if len(controller.memory):

@@ -41,8 +41,12 @@ def computed_torque(
     """Computed-torque control towards a motion.
 
     Arguments:
-        kp, kd: gains, one number or one a velocity, 1/s^2 and 1/s.
+        robot: what is controlled.
+        kp, kd: gains, 1/s^2 and 1/s; one number, or one per velocity.
         target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,), as in `passivity`.
+
+    Returns:
+        The controller; its inputs have the names of the arguments.
     """
     check_robot(robot)
     inputs = {

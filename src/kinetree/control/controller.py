@@ -29,15 +29,19 @@ class Controller:
     """A control law of a robot: `controller(t, q, v, p)` gives joint forces, over any scalar.
 
     Arguments:
-        robot: what it is for.
+        robot: what it controls.
         name: of the law, for messages.
-        law: takes (model, t, q, v) and each input by name, as lists of scalars.
-        inputs: name -> default; a number is spread over the length that `lengths` says.
-        lengths: name -> how many numbers an input has; by default as many as its default.
-        memory: where the law's own state starts: a law with memory takes it as `memory`, and gives
+        law: takes (model, t, q, v) and each input by name, as lists of scalars, and returns joint
+            forces.
+        inputs: maps each input's name to its default; a number is repeated to the length in
+            `lengths`.
+        lengths: maps an input's name to its length; by default the length of the default.
+        memory: the initial state of a law with memory. Such a law also takes `memory`, and returns
             (joint forces, rate of memory).
 
-    inputs: the defaults, flat, by name, in the order in which they stand in p.
+    Attributes:
+        inputs: maps each input's name to its default, an array, in the order of p.
+
 
     It pickles if its law does: functions of a module do, those made inside functions do not.
     """
@@ -75,14 +79,17 @@ class Controller:
 
     @property
     def p(self) -> Array:
-        """All inputs in one array, as they are by default."""
+        """The defaults of all inputs in one array, (np,)."""
         return np.concatenate([np.zeros(0), *self.inputs.values()])
 
     def pack(self, **inputs: ArrayLike) -> Array:
-        """All inputs in one array (..., np), some of them other than by default.
+        """All inputs in one array; those that are not given have their defaults.
 
         Arguments:
             inputs: by name, each (..., length); batches broadcast.
+
+        Returns:
+            p, (..., np).
         """
         for name in inputs:
             if not among(name, self.inputs):
@@ -110,7 +117,18 @@ class Controller:
         p: Sequence[Scalar] = (),
         memory: Sequence[Scalar] = (),
     ) -> Any:
-        """Joint forces, one scalar a velocity; with memory, also the rate of its entries."""
+        """The joint forces of the law, over any scalar.
+
+        Arguments:
+            t: the time, s.
+            q, v: configuration and velocity, nq and nv scalars.
+            p: the inputs, np scalars; the defaults if it is empty.
+            memory: the law's own state, if it has one.
+
+        Returns:
+            A list of nv joint forces, N m or N; with memory, also a list of the rates of its
+            entries.
+        """
         given = list(p) if len(p) else [float(x) for x in self.p]
         named, at = {}, 0
         for name, default in self.inputs.items():
@@ -121,7 +139,7 @@ class Controller:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The law compiled: (t, q, v, p), with memory also that, to joint forces (and its rate)."""
+        """The compiled law, from (t, q, v, p) and any memory to joint forces and its rate."""
         lengths = {"t": None, "q": self.robot.nq, "v": self.robot.nv, "p": len(self.p)}
         lengths |= {"memory": len(self.memory)} if len(self.memory) else {}
         return self.robot.custom_kernel(self._named, lengths, self.name)
@@ -132,15 +150,15 @@ class Controller:
         return {"tau": list(tau)} | ({} if rate is None else {"rate": list(rate)})
 
     def forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, **inputs: ArrayLike) -> Array:
-        """Joint forces at one state or any batch, compiled.
+        """The joint forces at one state or any batch of them, compiled.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
             t: time, s, (...).
-            inputs: by name, as in `pack`; `memory` (..., length), too, if the law has some.
+            inputs: by name, as in `pack`; also `memory` (..., length), if the law has one.
 
         Returns:
-            (..., nv).
+            (..., nv), N or N m.
         """
         memory = (np.asarray(inputs.pop("memory", self.memory)),) if len(self.memory) else ()
         found = self.kernel(t, q, v, self.pack(**inputs), *memory)

@@ -41,13 +41,18 @@ def impedance(
     """A spring and a damper between a frame and its target.
 
     Arguments:
-        frame: its name.
+        robot: what is controlled.
+        frame: the name of the frame.
         stiffness, damping: along x, y, z, then about them: N/m and N m/rad, N s/m and N m s/rad.
             By default 500 N/m and 10 N m/rad, 40 N s/m and 0.2 N m s/rad.
         target: (7,) origin and quaternion (x y z w), a 4x4 matrix, or a position.
-        velocity: V_d, linear, then angular, in the world's axes, (6,).
-        joint_damping: of each joint besides, which the task may leave free.
-        orientation: whether the orientation is held, too; else only the position.
+        velocity: V_d, (6,): linear, then angular, in the world's axes.
+        joint_damping: of each joint in addition, for motions that the task leaves free.
+        orientation: whether the orientation is held, too, or the position alone.
+
+    Returns:
+        The controller; its inputs are `stiffness`, `damping`, `target`, `velocity` and
+        `joint_damping`.
     """
     check_robot(robot)
     rows = POSE if flag("orientation", orientation) else POSITION

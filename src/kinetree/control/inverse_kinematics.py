@@ -46,12 +46,13 @@ SMALLEST = 1e-12
 
 
 class Solution(NamedTuple):
-    """What was found for each target.
+    """The configurations that were found, one for each target.
 
-    q: configurations, (..., nq): the best found, within the limits.
-    error: the largest entry of the error, m or rad, (...).
-    success: where the error is below the tolerance, (...).
-    tries: how many starts were needed, (...).
+    Attributes:
+        q: configurations, (..., nq), within the limits; the best that was found.
+        error: the largest entry of the error, m or rad, (...).
+        success: where the error is below the tolerance, (...).
+        tries: how many starts were needed, (...).
     """
 
     q: Array
@@ -117,11 +118,14 @@ class InverseKinematics:
         Arguments:
             target: (..., 7) origin and quaternion (x y z w), (..., 4, 4) matrices, or (..., 3).
             start: where to start, (..., nq); random configurations if None.
-            posture: what the null space should lead to, (nq,); neutral if None.
-            tolerance: of each entry of the error, m or rad.
-            iterations: of one try.
-            restarts: how many more tries, from random configurations, where one fails.
+            posture: where to move within the null space, (nq,); the neutral configuration if None.
+            tolerance: for each entry of the error, m or rad.
+            iterations: how many one try takes at most.
+            restarts: how many more tries to make from random configurations where one fails.
             rng: a generator or a seed, for the restarts.
+
+        Returns:
+            A configuration for each target, its error, and whether it is within the tolerance.
         """
         robot, random = self.robot, generator("rng", rng)
         tolerance = number("tolerance", tolerance, 0.0)

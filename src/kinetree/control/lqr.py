@@ -41,10 +41,14 @@ def lqr(
     """The regulator of a configuration at rest, by `scipy.linalg.solve_discrete_are`.
 
     Arguments:
+        robot: what is controlled.
         target: q_d, (nq,); the feedforward forces are those that hold it.
         Q, R: weights of the state (2 nv) and of forces (nv): a matrix, its diagonal, or one number.
-        dt, method: of the step for which it is optimal.
-        actuated: which joints have motors, (nv,) of truth values; all if None.
+        dt, method: the step for which it is optimal: its length, s, and its integrator.
+        actuated: which joints have motors, (nv,) booleans; all if None.
+
+    Returns:
+        The controller; its inputs are `gain`, `target`, `velocity` and `feedforward`.
     """
     check_robot(robot)
     n, still = robot.nv, np.zeros(robot.nv)
@@ -81,12 +85,13 @@ def _law(
 
 @dataclass(frozen=True)
 class TrackingLQR:
-    """A regulator along a motion of T steps.
+    """A linear-quadratic regulator along a motion of T steps.
 
-    controller: its inputs change from step to step.
-    inputs: p of each step, (T, np): give it to `Robot.simulate` as `inputs=`.
-    gains: K of each step, (T, nv, 2 nv).
-    cost: S at each knot, (T + 1, 2 nv, 2 nv).
+    Attributes:
+        controller: its inputs change from step to step.
+        inputs: p of each step, (T, np); pass it to `Robot.simulate` as `inputs=`.
+        gains: K of each step, (T, nv, 2 nv).
+        cost: S at each knot, (T + 1, 2 nv, 2 nv).
     """
 
     controller: Controller
@@ -109,9 +114,13 @@ def tracking_lqr(
     """The time-varying regulator along a motion, by the Riccati recursion.
 
     Arguments:
+        robot: what is controlled.
         q, v, tau: states and forces at the beginning of each step, (T, nq) and (T, nv).
         Q, R, dt, method: as in `lqr`.
-        final: the weight of the state at the end; Q if None.
+        final: the weight of the last state; Q if None.
+
+    Returns:
+        The controller, and its inputs at each step.
     """
     check_robot(robot)
     n, dt = robot.nv, number("dt", dt, above=0.0)

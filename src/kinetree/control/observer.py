@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 
 class MomentumObserver:
-    """Estimates joint forces from outside, sample by sample, of one robot or a batch.
+    """An estimator of external joint forces, sample by sample, for one robot or a batch.
 
     Arguments:
         robot: what is observed.
-        gain: K, 1/s; one number or one a velocity.
+        gain: K, 1/s; one number, or one per velocity.
 
-    residual: the estimate after the last sample, (..., nv); None before the first.
+    Attributes:
+        residual: the estimate after the last sample, (..., nv); None before the first.
     """
 
     def __init__(self, robot: Robot, gain: ArrayLike = 50.0) -> None:
@@ -43,14 +44,14 @@ class MomentumObserver:
         self._estimate: Array | None = None
 
     def update(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float) -> Array:
-        """Take a sample.
+        """Process a sample.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
             dt: the time until the next sample, s.
 
         Returns:
-            The residual, (..., nv); zero at the first sample.
+            The residual, (..., nv), N or N m; zero at the first sample.
         """
         dt = number("dt", dt, above=0.0)
         before = np.zeros(self.robot.nv) if self.residual is None else self.residual

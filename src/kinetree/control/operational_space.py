@@ -48,16 +48,21 @@ def operational_space(
     orientation: bool = True,
     regularization: float = 1e-6,
 ) -> Controller:
-    """Control of a frame's motion, and of a posture as far as the frame does not feel it.
+    """Control of a frame's motion, and of a posture within the null space of that task.
 
     Arguments:
-        frame: its name.
+        robot: what is controlled.
+        frame: the name of the frame.
         kp, kd: gains along x, y, z, then about them, 1/s^2 and 1/s.
         target: (7,) origin and quaternion (x y z w), a 4x4 matrix, or a position.
-        velocity: V_d, linear, then angular, in the world's axes.
-        posture, posture_kp, posture_kd: q_0 (nq,) and its gains, one number or one a velocity.
-        orientation: whether the orientation is controlled, too; else only the position.
+        velocity: V_d, (6,): linear, then angular, in the world's axes.
+        posture, posture_kp, posture_kd: q_0, (nq,), and its gains, one number, or one per velocity.
+        orientation: whether the orientation is controlled, too, or the position alone.
         regularization: c, 1/kg; it bounds the forces near singular configurations.
+
+    Returns:
+        The controller; its inputs are `kp`, `kd`, `target`, `velocity`, `posture`, `posture_kp` and
+        `posture_kd`.
     """
     check_robot(robot)
     rows = POSE if flag("orientation", orientation) else POSITION

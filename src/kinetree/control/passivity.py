@@ -40,11 +40,15 @@ def passivity(
     """The law of Slotine and Li.
 
     Arguments:
-        gain: K, N m s/rad; one number or one a velocity. By default 10 1/s times the inertia that
-            each joint feels on average.
-        slope: L, 1/s; one number or one a velocity.
+        robot: what is controlled.
+        gain: K, N m s/rad; one number, or one per velocity. By default 10 1/s times the mean
+            inertia at each joint.
+        slope: L, 1/s; one number, or one per velocity.
         target, velocity, acceleration: q_d (nq,), v_d and a_d (nv,). Those of a ball joint or a
             floating base are in the axes of the target's own body frame.
+
+    Returns:
+        The controller; its inputs have the names of the arguments.
     """
     check_robot(robot)
     inputs = {

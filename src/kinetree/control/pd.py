@@ -44,12 +44,16 @@ def pd(
     """PD control towards a configuration.
 
     Arguments:
-        kp, kd: gains, one number or one a velocity: N m/rad and N m s/rad (N/m and N s/m). By
-            default those of critical damping at 10 rad/s, for the inertia that each joint feels on
-            average. With fixed steps kd dt must stay well below that inertia.
+        robot: what is controlled.
+        kp, kd: gains, one number, or one per velocity: N m/rad and N m s/rad (N/m and N s/m). By
+            default critical damping at 10 rad/s, for the mean inertia at each joint. With fixed
+            steps, kd dt must stay well below that inertia.
         target: q_d, (nq,); the neutral configuration if None.
         velocity: v_d, (nv,), as in `passivity`.
-        gravity: whether gravity (and the joints' springs) are compensated.
+        gravity: whether gravity and the joints' springs are compensated.
+
+    Returns:
+        The controller; its inputs are `kp`, `kd`, `target` and `velocity`.
     """
     check_robot(robot)
     felt = felt_inertias(robot)

@@ -85,10 +85,13 @@ class BaseParameters:
         return self.of(self.parameters.nominal)
 
     def of(self, theta: ArrayLike) -> Array:
-        """The base parameters of parameters theta.
+        """The base parameters that belong to parameters theta.
 
         Arguments:
-            theta: (..., count).
+            theta: all parameters, (..., count).
+
+        Returns:
+            (..., number of base parameters).
         """
         return np.asarray(theta, float) @ self.matrix.T
 
@@ -105,10 +108,14 @@ class BaseParameters:
 def base_parameters(
     robot: Robot, method: str = "structure", drives: Sequence[str] = ()
 ) -> BaseParameters:
-    """The base parameters of a robot; see `Robot.base_parameters`.
+    """The combinations of parameters that joint forces depend on.
 
     Arguments:
-        robot, method, drives: as there.
+        robot: what is to be identified.
+        method, drives: as in `Robot.base_parameters`.
+
+    Returns:
+        The base parameters, as `Robot.base_parameters` returns them.
     """
     if not among(method, ("structure", "numbers")):
         raise unknown("method", method, ("structure", "numbers"), "base_parameters")

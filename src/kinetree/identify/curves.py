@@ -35,7 +35,14 @@ class Curve(Protocol):
         """Free numbers to coefficients with v = a = 0 at both ends; the first is a constant."""
 
     def basis(self, time: Array) -> tuple[Array, Array, Array]:
-        """The basis functions at times and their first two derivatives, (..., coefficients)."""
+        """The basis functions and their first two derivatives.
+
+        Arguments:
+            time: s, (...).
+
+        Returns:
+            Three arrays, (..., coefficients).
+        """
 
 
 @dataclass(frozen=True)

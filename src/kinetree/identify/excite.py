@@ -51,10 +51,11 @@ class Excitation:
     """A periodic motion.
 
     Arguments:
-        robot: which moves.
+        robot: what moves.
         curve: the basis functions of each coordinate.
         coefficients: of the basis functions, (count, nv).
-        condition: the condition number of the base regressor along it, columns of length one.
+        condition: the condition number of the base regressor along the motion, with columns of
+            length one.
     """
 
     robot: Robot
@@ -98,20 +99,24 @@ def exciting_motion(
 
     Arguments:
         robot: with a fixed base and one coordinate for each velocity. Positions, velocities and
-            forces stay within its limits; a joint without has 1.5 rad (or m) and 2 rad/s (or m/s).
+            forces stay within its limits; a joint without limits has 1.5 rad (or m) and 2 rad/s (or
+            m/s).
         duration: the period, s. It starts and ends at rest.
-        harmonics: how many multiples of 1 / duration; two or more. A spline has as many free
-            numbers.
+        harmonics: the number of multiples of 1 / duration, two or more. A spline has as many free
+            coefficients.
         curve: "fourier", a finite Fourier series, whose frequencies are known; or "spline", a
             B-spline of degree 5, which uses the range of joints better.
-        drives: which numbers of drives are to be found, too.
-        criterion: what is made small: "determinant" (the volume of the parameters' uncertainty) or
+        drives: which numbers of the drives are to be identified, too.
+        criterion: what is minimised: "determinant" (the volume of the parameters' uncertainty) or
             "condition" (the condition number of the regressor).
-        workspace: maps frames to the corners (lower, upper) of a box in the world that their
-            origins stay in, m; infinite where there is no wall.
-        samples: at which the motion is judged while it is sought.
-        iterations: of the optimiser, for each of three strengths of the penalties.
-        seed: of the random start.
+        workspace: maps frames to the corners (lower, upper) of a box in the world, m, in which
+            their origins stay; infinite where there is no wall.
+        samples: the number of times at which the motion is judged during optimisation.
+        iterations: of the optimiser, for each of three penalty weights.
+        seed: for the random start.
+
+    Returns:
+        The motion, with the condition number of the base regressor along it.
     """
     check_robot(robot)
     if not among(criterion, CRITERIA):

@@ -132,7 +132,7 @@ class Factors:
 
     @property
     def rows(self) -> Array:
-        """How many measurements of each velocity were added, (nv,)."""
+        """The number of measurements of each velocity, (nv,)."""
         return np.array([part.rows for part in self.parts])
 
     @property
@@ -141,11 +141,17 @@ class Factors:
         return [part.triangle for part in self.parts]
 
     def add(self, k: int, Y: Array, forces: Array) -> None:
-        """Take measurements of velocity k in: rows (m, support) and forces (m,)."""
+        """Add measurements of one velocity.
+
+        Arguments:
+            k: the number of the velocity.
+            Y: rows of the regressor, (m, support).
+            forces: the measured forces, (m,).
+        """
         self.parts[k].add(np.concatenate([Y, forces[:, None]], axis=1))
 
     def merge(self, other: Factors) -> None:
-        """Take the data of other factors in, such as those of another file.
+        """Add the data of other factors, such as those of another file.
 
         Arguments:
             other: with the same parameters.
@@ -156,19 +162,34 @@ class Factors:
             mine.rows = count
 
     def residuals(self, x: Array) -> Array:
-        """The sum of squared residuals of each velocity at the parameters x, (nv,)."""
+        """The sum of squared residuals of each velocity.
+
+        Arguments:
+            x: the parameters, (count,).
+
+        Returns:
+            (nv,).
+        """
         return np.array([np.sum((Y @ x[places] - t) ** 2) for places, Y, t in self.split()])
 
     def split(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
-        """For each velocity: the places of its parameters, its matrix and its right-hand side."""
+        """The triangular problem of each velocity.
+
+        Returns:
+            For each velocity, the places of its parameters, its matrix and its right-hand side.
+        """
         for places, factor in zip(self.support, self.factors, strict=True):
             yield places, factor[:, :-1], factor[:, -1]
 
     def stacked(self, weights: Array | None = None) -> tuple[Array, Array]:
-        """One triangular problem for all: R (m, count) and z (m,), with |R x - z| as the data.
+        """One triangular problem for all velocities.
 
         Arguments:
             weights: what each velocity's residuals are multiplied by, (nv,); one if None.
+
+        Returns:
+            R (m, count) and z (m,): |R x - z| is the norm of the weighted residuals at the
+            parameters x.
         """
         scale = np.ones(len(self.support)) if weights is None else np.asarray(weights)
         parts = list(self.split())

@@ -52,17 +52,18 @@ def fit(
     """The parameters of a robot from measurements of its motion.
 
     Arguments:
-        robot: as the CAD has it: its structure is kept, its numbers are the prior.
+        robot: the CAD model: its structure is kept, its numbers are the prior.
         logs: with velocities and accelerations; one, or several, which are read one by one. Or
             data that `accumulate` compressed, for the same robot and drives.
-        drives: which numbers of the drives are found, too: of "armature", "damping", "friction",
-            "stiffness" and "offset".
-        method: "log-cholesky": inertias that bodies can have, by Gauss-Newton. "lmi": the same by
-            convex optimisation (cvxpy). "base": least squares alone; inertias may be impossible.
-        weights: "joints": by the noise of each. "equal": all the same. "robust": by the noise, and
-            outliers less (the logs are read several times).
-        trust: the standard deviation of a body's inertia from the CAD, as a geodesic distance: 1 is
-            about a factor e in mass.
+        drives: which numbers of the drives are identified, too: any of "armature", "damping",
+            "friction", "stiffness" and "offset".
+        method: "log-cholesky": physically consistent inertias, by Gauss–Newton iterations. "lmi":
+            the same by convex optimisation (cvxpy). "base": least squares alone; inertias may be
+            impossible.
+        weights: "joints": by the noise of each joint. "equal": all the same. "robust": by the
+            noise, with less weight on outliers (the logs are read several times).
+        trust: the standard deviation of a body's inertia from the CAD model, as a geodesic
+            distance: 1 is about a factor e in mass.
         validation: a log that is not fitted, to judge the result.
 
     Returns:

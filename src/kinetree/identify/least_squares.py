@@ -55,12 +55,13 @@ class Estimate:
     """Base parameters from measurements.
 
     Arguments:
-        base: what they are.
+        base: which parameters they are.
         values: the estimate, (nb,).
         noise: standard deviation of each velocity's residuals, (nv,).
-        R, z: the data, whitened: |R x - z|^2 is the sum of squared residuals over their deviations.
+        R, z: the whitened data: |R x - z|^2 is the sum of squared residuals, each divided by its
+            standard deviation.
         factors: the data, by velocities.
-        iterations: how often the data were weighted anew.
+        iterations: how often the data were reweighted.
     """
 
     base: BaseParameters
@@ -121,12 +122,16 @@ def each_log(logs: Log | Iterable[Log]) -> Iterator[Log]:
 def accumulate(
     base: BaseParameters, logs: Log | Iterable[Log], weigh: Weigh | None = None
 ) -> Factors:
-    """The data of logs, compressed.
+    """The measurements of logs, compressed to triangular factors.
 
     Arguments:
-        base: the parameters that are looked for.
-        logs: with velocities and accelerations; one, or several (also a `Stream`), one by one.
-        weigh: the weights of measurements; one if None.
+        base: the parameters to be estimated.
+        logs: with velocities and accelerations; one log, or several (a `Stream`, too), read one by
+            one.
+        weigh: gives the weights of measurements; one if None.
+
+    Returns:
+        The factors, whose size does not depend on the number of samples.
     """
     instance("base", base, BaseParameters, "what base_parameters makes")
     optional_function("weigh", weigh)
@@ -165,11 +170,14 @@ def _add(
 
 
 def ordinary(base: BaseParameters, factors: Factors) -> Estimate:
-    """The least-squares estimate, every measurement counting the same.
+    """The least-squares estimate in which all measurements have the same weight.
 
     Arguments:
         base: the parameters.
         factors: the data.
+
+    Returns:
+        The estimate, with its covariance.
     """
     instance("base", base, BaseParameters, "what base_parameters makes")
     instance("factors", factors, Factors, "what accumulate makes")
@@ -183,11 +191,14 @@ def ordinary(base: BaseParameters, factors: Factors) -> Estimate:
 
 
 def weighted(base: BaseParameters, factors: Factors) -> Estimate:
-    """The estimate with each velocity's residuals divided by their own standard deviation.
+    """The estimate with each velocity's residuals divided by their standard deviation.
 
     Arguments:
         base: the parameters.
         factors: the data.
+
+    Returns:
+        The estimate, with its covariance.
     """
     estimate = ordinary(base, factors)
     for count in range(1, ITERATIONS + 1):
@@ -201,11 +212,14 @@ def weighted(base: BaseParameters, factors: Factors) -> Estimate:
 
 
 def reweighted(base: BaseParameters, logs: Log | Iterable[Log]) -> Estimate:
-    """The estimate in which residuals beyond 1.3 standard deviations count less (Huber's).
+    """Huber's estimate: residuals beyond 1.3 standard deviations have less weight.
 
     Arguments:
         base: the parameters.
         logs: as in `accumulate`; they are read once for each iteration.
+
+    Returns:
+        The estimate, with its covariance.
     """
     estimate = weighted(base, accumulate(base, logs))
     for count in range(1, ITERATIONS + 1):

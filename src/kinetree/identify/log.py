@@ -201,11 +201,14 @@ class Log:
     # what is not used
 
     def without(self, which: NDArray[np.bool_], reason: str) -> Log:
-        """The same log, some forces not used.
+        """The same log, with some forces not used.
 
         Arguments:
             which: (T,) or (T, nv), true where a force is not used.
             reason: why, for `remarks`.
+
+        Returns:
+            A new log.
         """
         whole = self.keep.shape
         gone = truths(f"{self.source}: which", which, whole[:1], whole)
@@ -224,7 +227,11 @@ class Log:
         return replace(self, keep=self.keep & ~gone, remarks=(*self.remarks, remark))
 
     def without_gaps(self) -> Log:
-        """The same log without samples that have a number missing."""
+        """The same log without the samples that lack a number.
+
+        Returns:
+            A new log.
+        """
         wrong = ~self._whole
         if not wrong.any():
             return self
@@ -232,15 +239,22 @@ class Log:
         return log.part(~wrong)
 
     def without_saturation(self) -> Log:
-        """The same log without forces at their limits."""
+        """The same log without forces at their limits.
+
+        Returns:
+            A new log.
+        """
         limit = self.robot.limits.effort
         return self.without(np.abs(self.tau) >= SATURATED * limit, "the force is at its limit")
 
     def without_standstill(self, speed: float) -> Log:
-        """The same log without forces of joints that hardly move: friction is unknown there.
+        """The same log without the forces of joints that hardly move, whose friction is unknown.
 
         Arguments:
-            speed: rad/s or m/s; slower joints are not used.
+            speed: rad/s or m/s; the forces of slower joints are not used.
+
+        Returns:
+            A new log.
         """
         speed = number("speed", speed, above=0.0)
         _, v, _ = self.motion
@@ -251,7 +265,10 @@ class Log:
         """Some samples of the log.
 
         Arguments:
-            rows: which: a slice, numbers, or booleans.
+            rows: a slice, indices, or booleans.
+
+        Returns:
+            A new log.
         """
         try:
             time = self.time[rows]
@@ -273,10 +290,13 @@ class Log:
         )
 
     def split(self, share: float = 0.75) -> tuple[Log, Log]:
-        """The beginning of the log, to fit, and its end, to validate.
+        """The beginning of the log, for fitting, and its end, for validation.
 
         Arguments:
-            share: of the samples in the first part.
+            share: the share of the samples in the first part.
+
+        Returns:
+            Two logs.
         """
         if not 0.0 < number("share", share, above=0.0) < 1.0:
             raise LogError(f"{self.source}: share must lie between 0 and 1, got {share!r}")

@@ -49,12 +49,12 @@ def fit_output_error(
     Arguments:
         robot: where the search starts, such as the result of `fit`; its drives are kept.
         log: equally spaced, with velocities.
-        bodies: whose inertias are found; all if None.
-        window: steps of each simulation.
+        bodies: those whose inertias are identified; all if None.
+        window: the number of steps in each simulation.
         trust: the standard deviation of a body's inertia, in log-Cholesky coordinates, from what
             the robot has.
         noise: the standard deviation of the positions, rad or m.
-        iterations: of the optimiser, at most.
+        iterations: the most that the optimiser takes.
 
     Returns:
         A new robot.

@@ -79,7 +79,7 @@ class Parameters:
 
     @cached_property
     def driven(self) -> tuple[int, ...]:
-        """The bodies whose joints have drives: those with coordinates, but for a floating base."""
+        """The bodies whose joints have drives: those with coordinates, but no floating base."""
         model = self.robot.model
         free = [i for i, b in enumerate(model.bodies) if b.parent < 0 and b.joint.nv == 6]
         return tuple(i for i in model.coordinate_order if i not in free)
@@ -107,12 +107,19 @@ class Parameters:
         return found
 
     def drive_numbers(self, theta: Array) -> Array:
-        """The part of theta that belongs to drives, (joints, drives)."""
+        """The part of theta that belongs to the drives.
+
+        Arguments:
+            theta: all parameters, (count,).
+
+        Returns:
+            (joints, drives).
+        """
         return theta[self.inertial_count :].reshape(len(self.driven), len(self.drives))
 
     @cached_property
     def drive_bounds(self) -> Array:
-        """The least value of each drive's number: zero, offsets aside."""
+        """The least value of each drive parameter: zero, except for offsets."""
         least = [-np.inf if name == "offset" else 0.0 for name in self.drives]
         return np.tile(np.array(least, float), len(self.driven))
 
@@ -147,15 +154,16 @@ class Parameters:
     def block_function(
         self, places: Sequence[NDArray[np.intp]], packed: bool = False
     ) -> Callable[..., list[Array]]:
-        """The function of some columns of each velocity's rows.
+        """A function that computes some columns of each velocity's rows.
 
         Arguments:
-            places: for each velocity, which parameters' columns are wanted, as `wanted` gives them.
-            packed: compile a kernel for just these columns, if that is a matter of seconds. It
-                pays if there are many states.
+            places: for each velocity, the parameters whose columns are needed, as `wanted` returns
+                them.
+            packed: whether to compile a kernel for these columns alone, if that takes seconds; it
+                pays off for many states.
 
         Returns:
-            A function of q, v, a and, if wanted, of one more column for each velocity, (T, nv).
+            A function of q, v, a and, optionally, of one more column for each velocity, (T, nv).
         """
         inertial = [x[x < self.inertial_count] for x in places]
         rows = self._inertial_rows(inertial, packed)
@@ -197,11 +205,25 @@ class Parameters:
         return found if len(columns) > 1 else lambda q, v, a: [found(q, v, a)]
 
     def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        """For each velocity, the places in theta of its support that are in `columns`."""
+        """The part of each velocity's support that is among some parameters.
+
+        Arguments:
+            columns: places in theta.
+
+        Returns:
+            For each velocity, those of these places that its force depends on.
+        """
         return [places[np.isin(places, columns)] for places in self.support]
 
     def known_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """The joint forces of what is no parameter: drives that the robot has and theta has not."""
+        """The joint forces of drive effects that the robot has and theta does not.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+
+        Returns:
+            (..., nv), N m or N.
+        """
         rest = self._without_parameters
         if rest is None:
             return np.zeros(np.shape(v))
@@ -220,11 +242,14 @@ class Parameters:
     def applied(self, theta: ArrayLike) -> Robot:
         """The robot with these parameters.
 
-        Springs keep where they are relaxed, unless an offset is a parameter too: it moves that. An
-        offset without a spring is no part of a robot; it is left out.
+        Springs stay relaxed where they were, unless an offset is a parameter, too: it moves that
+        point. A robot has no offset without a spring; such an offset is left out.
 
         Arguments:
-            theta: as `nominal`.
+            theta: all parameters, (count,), in the order of `nominal`.
+
+        Returns:
+            A new robot.
         """
         values = np.asarray(theta, float)
         if values.shape != (len(self.names),):

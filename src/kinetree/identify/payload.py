@@ -37,6 +37,7 @@ class Load:
     """A load fixed to a frame, in its axes.
 
     Arguments:
+        frame: the name of the frame.
         phi: its ten inertial parameters, as in `Payload`.
         deviations: their standard deviations by least squares alone; infinite where the motion
             does not show them.
@@ -50,7 +51,7 @@ class Load:
 
     @property
     def mass(self) -> float:
-        """kg."""
+        """The mass, kg."""
         return float(self.phi[0])
 
     @property
@@ -65,14 +66,14 @@ class Load:
 
 
 def payload(robot: Robot, log: Log, frame: str, trust: float = 3.0) -> Load:
-    """The load that a robot carries, from a motion with it.
+    """The load that a robot carries, identified from a motion with it.
 
     Arguments:
-        robot: as it is without the load, its friction included.
+        robot: without the load, but with its friction.
         log: with velocities and accelerations.
         frame: the name of the frame that the load is fixed to.
-        trust: how far from a ball of 1 kg it may be, as a standard deviation of the geodesic
-            distance; it decides what the motion does not show.
+        trust: the standard deviation of the load from a ball of 1 kg, as a geodesic distance; it
+            decides what the motion does not show.
 
     Returns:
         Its mass, centre of mass and rotational inertia, and the robot with it.

@@ -52,12 +52,16 @@ def read(
     """A log from a file, checked.
 
     Arguments:
-        path: of a file that ends with .csv, .parquet (extra `files`) or .npz; of a ROS bag
-            (extra `files`): .bag, .mcap, .db3 or the folder of a bag.
-        robot: whose motion it is.
+        path: a file that ends with .csv, .parquet (extra `files`) or .npz; or a ROS bag (extra
+            `files`): .bag, .mcap, .db3 or the folder of a bag.
+        robot: what was measured.
         columns: maps what a column is ("time", "q_elbow", "tau_elbow", ...) to its name in the
-            file, where that differs.
-        topic: of a bag that has several of the type sensor_msgs/JointState.
+            file, where the two differ.
+        topic: which topic to read, if a bag has several of type sensor_msgs/JointState.
+
+    Returns:
+        The log, as measured: not filtered, and without velocities and accelerations that the file
+        does not have.
     """
     path = _checked(path)
     table = next(_tables(path, None, topic), {})
@@ -73,10 +77,13 @@ def log_of_columns(
     """A log from columns by name.
 
     Arguments:
-        robot: whose motion it is.
+        robot: what was measured.
         table: maps a name to a column, (T,), or q, v, a and tau to whole arrays.
-        source: where it comes from, for messages.
+        source: where the columns come from, for messages.
         columns: as in `read`.
+
+    Returns:
+        The log, as `read` returns it.
     """
     check_robot(robot)
     renamed = dict(instance("table", table, Mapping, "columns by name"))
@@ -105,11 +112,13 @@ def log_of_columns(
 
 @dataclass(frozen=True)
 class Stream:
-    """A long file as logs of some length each, read when they are needed; may be read repeatedly.
+    """A long file as a sequence of shorter logs, each read when it is needed.
 
     Arguments:
-        path, robot, columns, topic: as in `read`. The file has v and a: pieces are not filtered.
-        rows: of each piece.
+        path, robot, columns, topic: as in `read`. The file must have v and a, because the pieces
+            are not filtered.
+        rows: the number of samples in each piece.
+        remarks: what is not used, and why, for reports.
     """
 
     path: Path

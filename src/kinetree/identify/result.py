@@ -28,8 +28,9 @@ VAGUE = 0.3
 class Errors:
     """The errors of predicted joint forces.
 
-    rms: root mean square of each velocity's, N m or N, (nv,).
-    relative: that over the root mean square of the measured force, (nv,).
+    Attributes:
+        rms: the root mean square of each velocity's error, (nv,), N m or N.
+        relative: that divided by the root mean square of the measured force, (nv,).
     """
 
     rms: Array
@@ -38,7 +39,7 @@ class Errors:
 
 @dataclass(frozen=True)
 class Identified:
-    """What an identification found.
+    """The result of an identification.
 
     Arguments:
         estimate: base parameters with their covariance, by least squares.
@@ -75,14 +76,14 @@ class Identified:
 
     @cached_property
     def impossible(self) -> tuple[str, ...]:
-        """The bodies whose inertia no body can have: none, if a consistent method was asked for."""
+        """The bodies whose inertia no body can have; none with a consistent method."""
         phi = self.theta[: self.parameters.inertial_count].reshape(-1, 10)
         least = np.linalg.eigvalsh(pseudo_inertia(phi))[:, 0]
         return tuple(name for name, x in zip(self.before.bodies, least, strict=True) if x < -1e-12)
 
     @cached_property
     def vague(self) -> tuple[str, ...]:
-        """The base parameters of which the data say little, or nothing."""
+        """The base parameters about which the data say little or nothing."""
         deviation, value = self.estimate.deviations, np.abs(self.estimate.values)
         return tuple(
             name
@@ -91,11 +92,14 @@ class Identified:
         )
 
     def predicted(self, log: Log, robot: Robot | None = None) -> Array:
-        """The joint forces that a robot needs for a log's motion, (T, nv).
+        """The joint forces that a robot needs for a log's motion.
 
         Arguments:
             log: with velocities and accelerations.
-            robot: whose; the new one if None, with the offsets that were found.
+            robot: which robot; if None, the new one with the offsets that were found.
+
+        Returns:
+            (T, nv), N m or N.
         """
         motion = instance("log", log, Log, "a Log").motion
         if robot is None:
@@ -119,6 +123,9 @@ class Identified:
 
         Arguments:
             log, robot: as in `predicted`.
+
+        Returns:
+            The errors of each velocity's force.
         """
         predicted = self.predicted(log, robot)
         wrong = np.where(log.keep, predicted - log.tau, 0.0)
@@ -136,7 +143,7 @@ class Identified:
         self.robot.save(file)
 
     def report(self, path: str | Path | None = None) -> str:
-        """A page on what was found and what it is worth.
+        """A page on what was found, and how certain it is.
 
         Arguments:
             path: where to write it: HTML if it ends in .html, else Markdown; not written if None.
@@ -149,11 +156,11 @@ class Identified:
         return report(self, path)
 
     def plot(self, path: str | Path | None = None, log: Log | None = None) -> Any:
-        """A picture of measured and predicted forces.
+        """A plot of measured and predicted forces.
 
         Arguments:
             path: where to save it; not saved if None.
-            log: whose; by default the validation log, or the one that was fitted.
+            log: which log; by default the validation log, or the one that was fitted.
 
         Returns:
             Matplotlib's figure.

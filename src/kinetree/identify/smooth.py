@@ -36,7 +36,10 @@ def resampled(log: Log, rate: float | None = None) -> Log:
 
     Arguments:
         log: at any increasing times.
-        rate: samples a second; by default the log's own mean.
+        rate: samples per second; by default the log's mean rate.
+
+    Returns:
+        A new log.
     """
     instance("log", log, Log, "a Log")
     wanted = log.rate if rate is None else number("rate", rate, above=0.0)
@@ -69,17 +72,21 @@ def resampled(log: Log, rate: float | None = None) -> Log:
 
 
 def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> Log:
-    """The log with frequencies above a cut-off removed, and with its velocities and accelerations.
+    """The log, low-pass filtered, with velocities and accelerations.
 
-    Velocities are taken as they were measured, if they were; else they are central differences of
+    Measured velocities are used if there are any. Otherwise velocities are central differences of
     the filtered positions. Accelerations are central differences of velocities.
 
     Arguments:
         log: equally spaced; see `resampled`.
-        cutoff: Hz. Ten times the fastest motion is a good value.
+        cutoff: the cut-off frequency, Hz. Ten times the fastest motion is a good value.
         order: of the Butterworth filter, which runs forwards and backwards.
-        decimate: keep only as many samples as the remaining frequencies need. What noise remains is
-            then nearly independent from sample to sample, as standard deviations assume.
+        decimate: whether to keep only as many samples as the remaining frequencies need. The
+            remaining noise is then nearly independent from sample to sample, as standard deviations
+            assume.
+
+    Returns:
+        A new log.
     """
     instance("log", log, Log, "a Log")
     flag("decimate", decimate)
@@ -125,12 +132,15 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
 
 
 def splined(log: Log, noise: Array | float | None = None) -> Log:
-    """The log with smoothing splines for its positions, and their derivatives.
+    """The log with its positions replaced by smoothing splines, and with their derivatives.
 
     Arguments:
         log: with vectors for configurations (no quaternions), at any increasing times.
-        noise: the standard deviation of the positions, one number or one for each; None chooses
-            the smoothing by generalised cross-validation.
+        noise: the standard deviation of the positions, one number or one for each; if None, the
+            smoothing is chosen by generalised cross-validation.
+
+    Returns:
+        A new log.
     """
     if instance("log", log, Log, "a Log").robot.nq != log.robot.nv:
         raise LogError(
@@ -169,10 +179,13 @@ def _deviations(log: Log, noise: Any) -> list[float]:
 
 
 def differentiated(log: Log) -> Log:
-    """The log as it is, with what it lacks of velocities and accelerations by differences.
+    """The log as it is; velocities and accelerations it lacks are central differences.
 
     Arguments:
         log: equally spaced, unless it has both; with little noise.
+
+    Returns:
+        A new log.
     """
     if instance("log", log, Log, "a Log").v is not None and log.a is not None:
         return log

@@ -89,7 +89,7 @@ class Wrench:
 
     @property
     def meaning(self) -> str:
-        """What its numbers are."""
+        """What its numbers mean."""
         axes = {
             "body": "in the frame's axes",
             "origin": "in the world's axes",

@@ -46,13 +46,13 @@ class Drive:
     """The rotor, friction and spring of a joint, the same for each of its velocities.
 
     Arguments:
-        armature: the rotor inertia as the joint feels it, kg m^2 (or kg). Of a floating joint it
-            resists the rate of the linear velocity in the parent's axes.
+        armature: the rotor inertia at the joint, kg m^2 (or kg). At a floating joint it resists the
+            rate of the linear velocity in the parent's axes.
         damping: viscous friction, N m s (or N s/m).
-        friction: dry (Coulomb) friction, N m (or N); none while the joint stands still.
+        friction: dry (Coulomb) friction, N m (or N); zero while the joint stands still.
         stiffness: of the spring, N m/rad (or N/m).
         rest: the coordinates at which the spring is relaxed, as many as the joint has; empty for
-            the joint's neutral position. How far a spring is stretched is `Joint.displacement`.
+            the neutral ones. `Joint.displacement` says how far a spring is stretched.
     """
 
     armature: float = 0.0
@@ -62,7 +62,7 @@ class Drive:
     rest: tuple[float, ...] = ()
 
     def geared(self, ratio: float, offset: float = 0.0) -> Drive:
-        """The drive as the coordinate q feels it, if its joint stands at ratio q + offset.
+        """The drive as seen from a coordinate q to which its joint is coupled by ratio q + offset.
 
         With stiffness k, the force of the spring is ratio k (ratio q + offset - rest), which is
         ratio^2 k (q - (rest - offset) / ratio). A joint of ratio zero does not move, so its drive
@@ -70,6 +70,9 @@ class Drive:
 
         Arguments:
             ratio, offset: of the transmission.
+
+        Returns:
+            A drive.
         """
         stiffness = self.stiffness * ratio * ratio
         return Drive(
@@ -86,6 +89,11 @@ class Mount:
     """The link on which a description mounts a body or a frame, and the pose there.
 
     The placement of the body or frame follows from it. It is kept for writers and editing.
+
+    Attributes:
+        link: the name of the link.
+        placement: the pose of the body's joint frame, or of the frame, in that link.
+        joint_name: the name of the joint between them, if there is one.
     """
 
     link: str
@@ -97,11 +105,16 @@ class Mount:
 class Body:
     """A moving body, and the joint that connects it to its parent.
 
-    name: of the link whose frame is the body's frame.
-    parent: the parent's number, or WORLD.
-    placement: the pose of the joint frame in the parent's frame.
-    inertia: of the body with everything rigidly attached, in the body's frame.
-    follows: the number of the body whose coordinate also moves this one, if its joint is a mimic.
+    Attributes:
+        name: that of the link whose frame is the body's frame.
+        parent: the parent's number, or WORLD.
+        placement: the pose of the joint frame in the parent's frame.
+        inertia: of the body with everything that is fixed to it, in the body's frame.
+        follows: the number of the body whose coordinate also moves this one, if its joint is a
+            mimic.
+        joint_name, joint: the joint that connects it to its parent.
+        limits, drive: those of the joint.
+        mount: where the description mounts it; None if it does not say.
     """
 
     name: str
@@ -125,7 +138,14 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed in a body (or in the world)."""
+    """A named frame fixed in a body (or in the world).
+
+    Attributes:
+        name: what it is called.
+        body: the number of the body, or WORLD.
+        placement: its pose in the body's frame.
+        mount: where the description mounts it; None if it does not say.
+    """
 
     name: str
     body: int
@@ -135,15 +155,17 @@ class Frame:
 
 @dataclass(frozen=True)
 class Shape:
-    """A visual or collision shape of a link. It is kept and written; no algorithm reads it.
+    """A visual or collision shape of a link; it is kept and written, but no algorithm reads it.
 
-    link: the frame it is fixed in.
-    role: "visual" or "collision".
-    kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
-    size: of a mesh its scale; edges of a box; radius; radius and length along z; half axes.
-    placement: in the link's frame.
-    file: of a mesh, as it was written; only the viewer opens it.
-    folder: of the robot file that names the mesh; empty if there was none.
+    Attributes:
+        link: the frame in which it is fixed.
+        role: "visual" or "collision".
+        kind: "mesh", "box", "sphere", "cylinder", "capsule" or "ellipsoid".
+        size: the scale of a mesh, the edges of a box, a radius, a radius and a length along z, or
+            half axes, m.
+        placement: its pose in the link's frame.
+        file: the mesh, as the robot file names it; only the viewer opens it.
+        folder: that of the robot file that names the mesh; empty if there is none.
     """
 
     link: str
@@ -187,10 +209,12 @@ class Model:
 
     @cached_property
     def nq(self) -> int:
+        """The number of coordinates."""
         return sum(b.joint.nq for b in self.bodies if b.follows is None)
 
     @cached_property
     def nv(self) -> int:
+        """The number of velocities."""
         return sum(b.joint.nv for b in self.bodies if b.follows is None)
 
     @cached_property
@@ -228,7 +252,7 @@ class Model:
 
     @cached_property
     def drives(self) -> tuple[Drive, ...]:
-        """Each body's drive, as the coordinate that moves it feels it.
+        """Each body's drive, as seen from the coordinate that moves it.
 
         The rest position of a spring is written out.
         """
@@ -240,10 +264,13 @@ class Model:
         return {frame.name: i for i, frame in enumerate(self.frames)}
 
     def frame(self, name: str) -> Frame:
-        """The frame of a name.
+        """The frame that has a name.
 
         Arguments:
             name: of a link, or of a frame that was added.
+
+        Returns:
+            The frame.
         """
         try:
             return self.frames[self.frame_numbers[name]]
@@ -266,6 +293,9 @@ class Model:
 
         Arguments:
             joints: the names of all joints that have coordinates, in their new order.
+
+        Returns:
+            A new model.
         """
         joints = texts("joints", joints)
         by_name = {b.joint_name: i for i, b in enumerate(self.bodies) if b.follows is None}

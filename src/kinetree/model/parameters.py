@@ -23,7 +23,11 @@ SIX = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class Parameter(ABC):
-    """A group of numbers of a model, under one name."""
+    """A group of numbers of a model, under one name.
+
+    Arguments:
+        name: of the body, frame or joint that has the numbers.
+    """
 
     name: str
 
@@ -37,7 +41,10 @@ class Parameter(ABC):
         """The values in a model.
 
         Arguments:
-            model: that has these numbers; an error if it has not.
+            model: one that has these numbers; an error is raised otherwise.
+
+        Returns:
+            As many numbers as `labels`.
         """
 
     @abstractmethod
@@ -45,8 +52,11 @@ class Parameter(ABC):
         """The model with other values.
 
         Arguments:
-            model: that has these numbers.
+            model: one that has these numbers.
             numbers: the new values, as many as `labels`.
+
+        Returns:
+            A new model.
         """
 
 

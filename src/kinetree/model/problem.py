@@ -9,10 +9,14 @@ SEVERITIES = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem: severity, the element concerned, a message, and the place in the file.
+    """Something wrong or doubtful about a robot's description.
 
-    severity: an *error* makes dynamics wrong or impossible, a *warning* is most likely a mistake or
-        something left out, a *note* is worth knowing.
+    Attributes:
+        severity: an "error" makes the dynamics wrong or impossible; a "warning" is most likely a
+            mistake or an omission; a "note" is worth knowing.
+        element: the link or joint concerned.
+        message: what is wrong with it.
+        where: the place in the file, such as "arm.urdf:12"; empty if it is not known.
     """
 
     severity: str

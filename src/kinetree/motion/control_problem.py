@@ -98,7 +98,14 @@ class ControlProblem:
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
     def forces(self, u: Array) -> Array:
-        """Joint forces (..., nv) of controls (..., nu)."""
+        """The joint forces of controls: zero where there is no motor.
+
+        Arguments:
+            u: controls, (..., nu).
+
+        Returns:
+            (..., nv).
+        """
         if self.nu == self.robot.nv:
             return u
         tau = np.zeros((*u.shape[:-1], self.robot.nv))
@@ -120,12 +127,15 @@ class ControlProblem:
         Arguments:
             q0, v0: states, (..., nq) and (..., nv).
             u: controls to start from, (..., steps, nu); those that hold the first state if None.
-            tolerance: of the relative decrease in which a problem has converged.
-            iterations: at most so many.
+            tolerance: a problem has converged when the cost's relative decrease is below this.
+            iterations: the most to take.
             progress: called with the least cost after each iteration.
             states: q and v to start from, (..., steps + 1, n), which need not be a motion under the
                 controls (multiple shooting): gaps between them are closed as the cost is lowered.
                 Those that the controls lead to if None.
+
+        Returns:
+            The optimal motions, their controls and feedback gains.
         """
         from kinetree.motion.ilqr import ilqr
 
@@ -163,7 +173,16 @@ class ControlProblem:
         return np.arange(self.steps) * self.dt
 
     def costs(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
-        """The costs of motions: q (..., steps + 1, nq), v, u (..., steps, nu) to (...)."""
+        """The costs of motions.
+
+        Arguments:
+            q, v: states, (..., steps + 1, nq) and (..., steps + 1, nv).
+            u: controls, (..., steps, nu).
+            start: the time of the first state, s.
+
+        Returns:
+            (...).
+        """
         t = self.times + start
         running = self.running_cost(t, q[..., :-1, :], v[..., :-1, :], self.forces(u))
         return running.sum(axis=-1) * self.dt + self.final_cost(q[..., -1, :], v[..., -1, :])
@@ -226,7 +245,15 @@ class ControlProblem:
         return tau
 
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
-        """States (..., steps + 1, n) under controls (..., steps, nu)."""
+        """The states that controls lead to.
+
+        Arguments:
+            q0, v0: the first states, (..., nq) and (..., nv).
+            u: controls, (..., steps, nu); cut off at their bounds.
+
+        Returns:
+            q and v, (..., steps + 1, nq) and (..., steps + 1, nv).
+        """
         batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u.shape[:-2])
         problems = math.prod(batch)
         core = [x.shape[k:] for x, k in ((q0, -1), (v0, -1), (u, -2))]
@@ -247,7 +274,15 @@ class ControlProblem:
         return q, v
 
     def linearized(self, q: Array, v: Array, u: Array) -> Array:
-        """[A B] of every step, (..., steps, 2 nv, 2 nv + nu)."""
+        """The linear model [A B] of every step.
+
+        Arguments:
+            q, v: states, (..., steps + 1, nq) and (..., steps + 1, nv).
+            u: controls, (..., steps, nu).
+
+        Returns:
+            (..., steps, 2 nv, 2 nv + nu).
+        """
         given = q[..., :-1, :], v[..., :-1, :], self.forces(u)
         if self.method == "euler":
             return self._euler(*given)

@@ -35,6 +35,9 @@ def quadratic_cost(
         robot: what moves.
         target: its configuration, (nq,).
         q, v, tau: weights of the squared displacement, velocity and joint forces.
+
+    Returns:
+        The running and the final cost, as `Robot.optimal_control` takes them.
     """
     goal = [float(x) for x in np.asarray(target, float)]
     model = prepared(robot.model, Preparation.FRAMES)
@@ -56,7 +59,10 @@ def reach_cost(
     Arguments:
         frame: its name.
         target: the point in the world, m, (3,).
-        position, v, tau: weights.
+        position, v, tau: weights of the squared distance, velocities and joint forces.
+
+    Returns:
+        The running and the final cost, as `Robot.optimal_control` takes them.
     """
     goal = [float(x) for x in target]
 

@@ -7,7 +7,7 @@ c: with N, N' and N'' the values of its basis functions and of their rates at sa
 
 so the gradient by c of a sum over samples is N^T, N'^T and N''^T times those by q, q' and q''.
 
-The integral is a sum over the points of Gauss and Legendre's rule between each two knots. How many
+The integral is computed by Gauss–Legendre quadrature between each two knots. How many
 points are enough depends on the motion; unless told, `Effort` takes as many as it needs for
 successive rules to agree. They stay the same from then on, so that value and gradient belong
 together whatever the coefficients are.
@@ -50,8 +50,16 @@ class Samples:
 class Effort:
     """P: the integral of the sum of squared joint forces, and its gradient; see `Robot.effort`.
 
-    coefficients: of the trajectory as it was given.
-    points: samples between each two knots.
+    Arguments:
+        robot: what moves.
+        trajectory: a SciPy spline of configurations over time; see `Robot.effort`.
+        points: samples between each two knots; if None, as many as the tolerance needs.
+        weights: of each joint's squared force, (nv,); one each if None.
+        tolerance: the relative error of the integral that is accepted when `points` is None.
+
+    Attributes:
+        coefficients: those of the trajectory as it was given.
+        points: samples between each two knots.
     """
 
     def __init__(
@@ -135,10 +143,13 @@ class Effort:
         return self._robot.kernel("effort")(q, v, a, self._weights) @ rule.weights
 
     def motion(self, coefficients: Array = None) -> tuple[Array, Array, Array]:
-        """q, v and a at the sample times, each (..., samples, nv).
+        """q, v and a at the sample times.
 
         Arguments:
-            coefficients: (..., *shape of the trajectory's); the trajectory's own if None.
+            coefficients: those of the trajectory, perhaps after axes of a batch; its own if None.
+
+        Returns:
+            q, v and a, each (..., samples, nv).
         """
         c = self._flat(coefficients)
         q, v, a = (N @ c for N in self._samples.N)
@@ -156,11 +167,15 @@ class Effort:
         return self._sum(self._samples, self._flat(coefficients))
 
     def gradient(self, coefficients: Array = None, method: str = "vjp") -> Array:
-        """The derivative of P by each coefficient, of their shape.
+        """The derivative of P with respect to each coefficient.
 
         Arguments:
+            coefficients: as in `motion`.
             method: "vjp" (the program of P, differentiated in reverse) or "chain" (by the matrices
                 of `inverse_dynamics_derivatives`); they differ by rounding.
+
+        Returns:
+            An array of the shape of the coefficients.
         """
         if not among(method, METHODS):
             raise unknown("method", method, METHODS, "the gradient of an effort")
@@ -182,6 +197,9 @@ class Effort:
 
         Arguments:
             coefficients: as in `motion`.
+
+        Returns:
+            P, (...), and its gradient, of the shape of the coefficients.
         """
         return self.value(coefficients), self.gradient(coefficients)
 

@@ -55,17 +55,19 @@ SUFFICIENT_DECREASE = 1e-4
 class Controlled:
     """Optimal motions, one or a batch.
 
-    times: of the states, s, (steps + 1,).
-    q, v: states, (..., steps + 1, n).
-    u: controls of the motors, (..., steps, nu).
-    K: feedback gains: u + K (x (-) x0) is optimal near the motion, (..., steps, nu, 2 nv).
-    value: the costs, (...).
-    converged: whether the last step changed the cost no more, (...).
-    message: if one did not converge, why.
-    iterations: how many each took, (...).
-    history: the costs after each iteration, (iterations, ...).
-    gap: how far the motion is from one that its controls make, (...); 0 but for a start from states
-        whose gaps are not closed yet.
+    Attributes:
+        times: of the states, s, (steps + 1,).
+        q, v: states, (..., steps + 1, n).
+        u: forces of the motors, (..., steps, nu).
+        K: feedback gains, (..., steps, nu, 2 nv): u + K (x (-) x0) is optimal near the motion.
+        value: the costs, (...).
+        converged: whether the last iteration no longer changed the cost, (...).
+        message: "converged", or why the first problem that did not converge did not.
+        iterations: the number each took, (...).
+        history: the costs after each iteration, (iterations, ...).
+        gap: how far the states are from those the controls lead to, (...). Zero, unless the
+            solution started from states whose gaps are not closed yet.
+        problem: what was solved.
     """
 
     problem: ControlProblem = field(repr=False)
@@ -85,7 +87,10 @@ class Controlled:
         """The motion of one problem.
 
         Arguments:
-            index: of the problem, in a batch.
+            index: the problem's place in the batch.
+
+        Returns:
+            The motion, sampled at each step.
         """
         return Motion(self.problem.robot, self.times, self.q[index], self.v[index])
 

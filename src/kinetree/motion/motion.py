@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 
 
 class MotionState(NamedTuple):
-    """Configuration (..., nq), velocity and acceleration (..., nv)."""
+    """A robot's state and its acceleration.
+
+    Attributes:
+        q: configuration, (..., nq).
+        v, a: velocity and acceleration, (..., nv).
+    """
 
     q: Array
     v: Array
@@ -91,6 +96,9 @@ class Motion:
         Arguments:
             robot: what was simulated.
             simulation: without a batch.
+
+        Returns:
+            The motion, with the simulation's times.
         """
         from kinetree.simulate.result import Simulation
 
@@ -107,7 +115,10 @@ class Motion:
             robot: what moves.
             function: from the time, s, to the configuration, (nq,).
             duration: s.
-            rate: samples a second.
+            rate: samples per second.
+
+        Returns:
+            The motion, sampled at `rate`.
         """
         called = kinds.function("function", function)
         last, per_second = number("duration", duration, above=0.0), number("rate", rate, above=0.0)
@@ -120,7 +131,10 @@ class Motion:
 
         Arguments:
             robot: what moves.
-            path: of the file; `Motion.save` and `Simulation.save` write such files.
+            path: the file; `Motion.save` and `Simulation.save` write such files.
+
+        Returns:
+            The motion.
         """
         from kinetree.files.npz import read_npz  # rarely needed
 
@@ -168,6 +182,9 @@ class Motion:
 
         Arguments:
             time: s, (...), within the motion.
+
+        Returns:
+            q (..., nq), v and a (..., nv), interpolated.
         """
         t = finite_array("time", time)
         late = (t < self.times[0] - 1e-9) | (t > self.times[-1] + 1e-9)
@@ -206,7 +223,10 @@ class Motion:
         """The same motion at other times.
 
         Arguments:
-            times: s, (T,), within the motion; or samples a second.
+            times: s, (T,), within the motion; or a number, of samples per second.
+
+        Returns:
+            A new motion.
         """
         t = finite_array("times", times)
         if t.ndim == 0:
@@ -221,6 +241,9 @@ class Motion:
 
         Arguments:
             first, last: s.
+
+        Returns:
+            A new motion.
         """
         first, last = number("first", first), number("last", last)
         if not first < last:
@@ -235,6 +258,9 @@ class Motion:
 
         Arguments:
             factor: 2 is twice as fast.
+
+        Returns:
+            A new motion.
         """
         factor = number("factor", factor, above=0.0)
         start = self.times[0]
@@ -245,10 +271,13 @@ class Motion:
         return Motion(self.robot, times, self.q, self.v * factor, a)
 
     def then(self, other: Motion) -> Motion:
-        """This motion, and another one at once after it.
+        """This motion, immediately followed by another.
 
         Arguments:
             other: starts where this one ends.
+
+        Returns:
+            A new motion.
         """
         self.check_same(other)
         gap = np.abs(self.robot.difference(self.q[-1], other.q[0])).max()
@@ -265,12 +294,15 @@ class Motion:
         return Motion(self.robot, times, q, v, a)
 
     def blend(self, other: Motion, duration: float, rate: float = 100.0) -> Motion:
-        """This motion, faded into another over its last moments: no dynamics are considered.
+        """This motion, faded into another; the dynamics are not considered.
 
         Arguments:
             other: starts while this one ends.
-            duration: of both being mixed, s.
-            rate: samples a second while they are.
+            duration: for how long the two are mixed, s.
+            rate: samples per second while they are mixed.
+
+        Returns:
+            A new motion.
         """
         self.check_same(other)
         duration, rate = number("duration", duration), number("rate", rate, above=0.0)
@@ -302,22 +334,28 @@ class Motion:
     # seeing
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A picture of q, v and the joint forces over time.
+        """A plot of q, v and the joint forces over time.
 
         Arguments:
             path: where to save it; not saved if None.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import plot_motion
 
         return plot_motion(self, path)
 
     def figures(self, path: str | Path | None = None, count: int = 8, axes: str = "xz") -> Any:
-        """Stick figures at equal intervals of time, beside each other in one picture.
+        """Stick figures at equal intervals of time, side by side.
 
         Arguments:
             path: where to save it; not saved if None.
-            count: how many figures.
-            axes: the two axes of the world that are seen.
+            count: the number of figures.
+            axes: the two axes of the world that are drawn.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import stick_figures
 

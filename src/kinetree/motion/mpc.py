@@ -27,10 +27,12 @@ OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
 class ClosedLoopRun:
     """A closed loop under model-predictive control.
 
-    times: s, (T,).
-    q, v: states, (T, n).
-    u: controls, (T - 1, nu).
-    seconds: how long each solution took, (T - 1,).
+    Attributes:
+        times: s, (T,).
+        q, v: states, (T, n).
+        u: controls, (T - 1, nu).
+        seconds: how long each plan took, s, (T - 1,).
+        problem: the horizon of the controller.
     """
 
     problem: ControlProblem
@@ -41,26 +43,33 @@ class ClosedLoopRun:
     seconds: Array
 
     def percentile(self, share: float = 99.0) -> float:
-        """The time that so many percent of the solutions took at most, s.
+        """The time within which a given share of the plans was found.
 
         Arguments:
-            share: percent.
+            share: in percent.
+
+        Returns:
+            s.
         """
         return float(np.percentile(self.seconds, share))
 
     def motion(self) -> Motion:
-        """The motion that it made."""
+        """The motion of the robot under the controller.
+
+        Returns:
+            The motion, sampled at each step.
+        """
         return Motion(self.problem.robot, self.times, self.q, self.v)
 
 
 class ModelPredictiveControl:
-    """A controller that plans ahead at every period; made by `Robot.mpc`.
+    """A controller that makes a new plan in every period; made by `Robot.mpc`.
 
     Arguments:
-        problem: the horizon that is planned, and what it costs.
+        problem: the horizon and its cost.
         method: "ilqr", "mppi" or "predictive".
-        iterations: of each plan.
-        options: of `Sampler`.
+        iterations: how many each plan takes.
+        options: settings of the sampling methods, as in `Sampler`.
     """
 
     def __init__(
@@ -110,11 +119,14 @@ class ModelPredictiveControl:
         return plan[0]
 
     def run(self, q0: ArrayLike, v0: ArrayLike, duration: float) -> ClosedLoopRun:
-        """The robot under this controller, a plan each period of the problem's dt.
+        """Run the robot under this controller, with a new plan in every period dt of the problem.
 
         Arguments:
-            q0, v0: where it starts, (nq,) and (nv,).
+            q0, v0: the initial state, (nq,) and (nv,).
             duration: s.
+
+        Returns:
+            Times, states, controls, and how long each plan took.
         """
         problem = self.problem
         length = number("duration", duration, 0.0)

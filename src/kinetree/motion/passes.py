@@ -30,11 +30,13 @@ ROUNDS = 4
 
 
 class Expansion(NamedTuple):
-    """Motions and their costs to second order, by z = (x, u): x of 2 nv numbers.
+    """Motions and their costs to second order in z = (x, u), where x has 2 nv entries.
 
-    W: [A B] of every step, (problems, steps, nx, nz).
-    H, g: of the running costs, (problems, steps, nz, nz) and (problems, steps, nz).
-    S, s: of the final cost, (problems, nx, nx) and (problems, nx).
+    Attributes:
+        W: [A B] of every step, (problems, steps, nx, nz).
+        H, g: Hessian and gradient of the running costs, (problems, steps, nz, nz) and (problems,
+            steps, nz).
+        S, s: Hessian and gradient of the final cost, (problems, nx, nx) and (problems, nx).
     """
 
     W: Array
@@ -45,13 +47,14 @@ class Expansion(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """What a backward pass gives.
+    """The result of a backward pass.
 
-    k, K: feedforward and feedback, (problems, steps, nu) and (problems, steps, nu, nx).
-    slope, bend: of the cost along them, (problems,).
-    fault: where Q_uu was not positive, (problems,).
-    closing: the change of the cost, to first order, as gaps between steps close, (problems,).
-    costate: the largest entry of the value's gradient, (problems,).
+    Attributes:
+        k, K: feedforward and feedback, (problems, steps, nu) and (problems, steps, nu, nx).
+        slope, bend: first and second derivative of the cost along them, (problems,).
+        fault: where Q_uu was not positive, (problems,).
+        closing: the first-order change of the cost as gaps between steps close, (problems,).
+        costate: the largest entry of the value's gradient, (problems,).
     """
 
     k: Array
@@ -64,7 +67,7 @@ class Gains(NamedTuple):
 
 
 class Passes:
-    """Both passes of a problem.
+    """The backward and the forward pass of iLQR, for many problems at once.
 
     Arguments:
         problem: what moves, and what it costs.
@@ -79,7 +82,16 @@ class Passes:
     # backward
 
     def expansion(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Expansion:
-        """Derivatives along motions: q (problems, steps + 1, nq), v, u (problems, steps, nu)."""
+        """The derivatives of steps and costs along motions.
+
+        Arguments:
+            q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
+            u: controls, (problems, steps, nu).
+            start: the time of the first state, s.
+
+        Returns:
+            The second-order expansion about the motions.
+        """
         problem = self.problem
         t, tau = problem.times + start, problem.forces(u)
         before = q[..., :-1, :], v[..., :-1, :]
@@ -147,11 +159,14 @@ class Passes:
         """The gains of many problems.
 
         Arguments:
-            at: where they are.
-            damping: (problems,).
-            lower, upper: bounds of the change of controls, (problems, steps, nu).
-            gaps: between the end of each step and the state behind it, (problems, steps, nx); none
-                if None.
+            at: the expansion about the motions.
+            damping: what is added to the diagonal of Q_uu, (problems,).
+            lower, upper: bounds on the change of controls, (problems, steps, nu).
+            gaps: between the end of each step and the next state, (problems, steps, nx); zero if
+                None.
+
+        Returns:
+            Feedforward and feedback gains of every step.
         """
         if not compiles():
             from kinetree.motion.backward import backward
@@ -175,15 +190,15 @@ class Passes:
         start: float = 0.0,
         gaps: Array | None = None,
     ) -> tuple[Array, Array, Array, Array]:
-        """Motions under u + alpha k + K (x (-) x0) for each of some alphas, and their costs.
+        """The motions under u + alpha k + K (x (-) x0) for several alphas, and their costs.
 
         Arguments:
             states: q and v, (problems, steps + 1, n).
             controls: (problems, steps, nu).
-            gains: k and K, as `backward` gives them.
+            gains: k and K from `backward`.
             alphas: step lengths.
             start: the time of the first state, s.
-            gaps: (problems, steps, nx), of which 1 - alpha stays open; none if None.
+            gaps: (problems, steps, nx), of which the share 1 - alpha stays open; none if None.
 
         Returns:
             q, v, u and costs, (problems, alphas, ...).
@@ -263,7 +278,15 @@ class Passes:
     # gaps
 
     def gaps(self, q: Array, v: Array, u: Array) -> Array:
-        """By how much each step misses the state behind it, (problems, steps, nx)."""
+        """By how much each step misses the next state.
+
+        Arguments:
+            q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
+            u: controls, (problems, steps, nu).
+
+        Returns:
+            (problems, steps, nx).
+        """
         robot, problem = self.problem.robot, self.problem
         after = robot.step(
             q[:, :-1], v[:, :-1], problem.forces(u), problem.dt, method=problem.method

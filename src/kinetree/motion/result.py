@@ -24,27 +24,33 @@ if TYPE_CHECKING:
 class Transition:
     """Transitions of a robot, one or a batch; made by `Robot.transition`.
 
-    Of several starts only the best is kept.
+    Of several starts, only the best is kept.
 
     Arguments:
         problem: what was solved.
         solutions: the coefficients of every problem and start.
-        violation: of their constraints.
+        violation: how far their constraints are violated.
         start: their costs at the start.
         seconds: how long it took.
 
-    value: the cost P, (...).
-    start_value: that of the smooth step it started from, (...).
-    converged: whether a minimum was found and all constraints are met, between samples, too, (...).
-    optimality: the Newton decrement: the decrease of the cost that the next step would bring,
-        relative to the cost, (...).
-    violation: the largest violation of a constraint at any of many times, relative to its scale,
-        (...); the scale is the limit or the range of a joint, the weight, 0.1 m and 0.1 rad.
-    iterations, evaluations: how many second derivatives and values were computed, (...).
-    seconds: how long it took.
-    history: the costs after each iteration, with the terms of constraints, (iterations, ...).
-    duration: of the motion, s.
-    coefficients: of the splines, (..., count, nv), in `chart`.
+    Attributes:
+        value: the cost P, (...).
+        start_value: P of the smooth step that the solution started from, (...).
+        converged: whether a minimum was found and all constraints are met, also between samples,
+            (...).
+        optimality: the Newton decrement: how much the next step would lower the cost, relative to
+            the cost, (...).
+        violation: the largest violation of a constraint at any of many times, relative to its
+            scale, (...). The scale is the limit or the range of a joint, the robot's weight, 0.1 m
+            or 0.1 rad.
+        iterations, evaluations: how many Hessians and how many values were computed, (...).
+        seconds: how long it took, s.
+        history: the costs after each iteration, constraint terms included, (iterations, ...).
+        duration: of the motion, s.
+        coefficients: of the splines, (..., count, nv), in the coordinates of `chart`.
+        robot, chart: the robot, and the same robot in coordinates whose rates are velocities.
+        values_of_starts: P of every start, (..., starts).
+        interrupted: whether Ctrl-C ended the search.
     """
 
     def __init__(
@@ -92,7 +98,7 @@ class Transition:
 
     @cached_property
     def message(self) -> str:
-        """Whether it converged, and if not, why: of a batch, the first that did not."""
+        """Whether it converged, or why not; for a batch, about the first problem that did not."""
         wrong = np.argwhere(~np.atleast_1d(self.converged).ravel())
         if not wrong.size:
             return "converged"
@@ -138,12 +144,15 @@ class Transition:
         return "between samples: more coefficients can follow it more closely"
 
     def violations(self, index: int | tuple[int, ...] = ()) -> list[Violation]:
-        """Where each constraint is broken most, at any of many times; the worst first.
+        """Where each constraint is violated most, the worst first.
 
-        Those that are met everywhere are left out.
+        Constraints are checked at many times; those that are met at all of them are left out.
 
         Arguments:
-            index: of the problem, in a batch.
+            index: the problem's place in the batch.
+
+        Returns:
+            One violation for each such constraint.
         """
         return self._problem.violations(
             self._broken, int(self._best.reshape(self.value.shape)[index])
@@ -153,8 +162,8 @@ class Transition:
     def error(self) -> Array:
         """The estimated relative error of `value`, (...).
 
-        How far it is from P of the same motion by two finer rules of quadrature, and what the
-        minimisation has not gained yet. More coefficients may find a motion of less effort still.
+        It combines the differences from P by two finer quadrature rules with what the minimisation
+        has not gained yet. More coefficients may still find a motion of less effort.
         """
         problem, c = self._problem, self._solutions.c
         points = problem.grid.u.shape[1]
@@ -168,7 +177,7 @@ class Transition:
     def root_force(self) -> Array:
         """The largest force on a free root that the motion needs, N, (...); 0 without such a root.
 
-        What carries the figure: the ground, or nothing at all.
+        It is what would have to carry the figure.
         """
         times = np.linspace(0.0, self.duration, len(self._problem.dense.grid.u.ravel()))
         root = self._problem.root
@@ -197,8 +206,11 @@ class Transition:
         """The motion of one problem.
 
         Arguments:
-            rate: samples a second.
-            index: of the problem, in a batch.
+            rate: samples per second.
+            index: the problem's place in the batch.
+
+        Returns:
+            The motion from the first state to the second.
         """
         count = sample_count(self.duration, number("rate", rate, above=0.0))
         times = np.linspace(0.0, self.duration, count)
@@ -206,10 +218,13 @@ class Transition:
         return Motion(self.robot, times, q, v, a)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A picture of joint forces with their limits, and of P by iteration.
+        """A plot of joint forces with their limits, and of P over the iterations.
 
         Arguments:
             path: where to save it; not saved if None.
+
+        Returns:
+            Matplotlib's figure.
         """
         from kinetree.motion.pictures import plot_transition
 

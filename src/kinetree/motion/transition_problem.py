@@ -24,13 +24,14 @@ DENSE = 32
 
 
 class Violation(NamedTuple):
-    """Where a constraint is broken most.
+    """The worst violation of one constraint.
 
-    constraint: what is constrained, such as "velocity", "root force" or "frame 'tool'".
-    label: the joint, or the axis of the frame.
-    amount: by how much, in its own unit: m, rad, m/s, rad/s, N or N m.
-    time: s.
-    relative: the amount over what may be tolerated between samples.
+    Attributes:
+        constraint: what is constrained, such as "velocity", "root force" or "frame 'tool'".
+        label: the joint, or the axis of the frame.
+        amount: by how much, in the constraint's unit: m, rad, m/s, rad/s, N or N m.
+        time: when, s.
+        relative: the amount divided by the tolerance between samples.
     """
 
     constraint: str

@@ -29,13 +29,13 @@ class Hold:
     """A frame that stays where it is, or is led along a path, for some time.
 
     Arguments:
-        frame: its name.
+        frame: the name of the frame.
         target: its pose, a 4x4 matrix, or its position, (3,); a function from the time to one of
             them; by default where the frame is when the transition starts.
-        first, last: from when to when, s; by default the whole transition.
-        rows: "pose" or "position".
-        weight: None holds it exactly; a number adds this times the squared error to the cost, in
-            1/m^2 and 1/rad^2, each second.
+        first, last: when it begins and ends, s; by default the whole transition.
+        rows: "pose", or "position" alone.
+        weight: None holds it exactly; a number adds this times the squared error per second to the
+            cost, in 1/m^2 and 1/rad^2.
     """
 
     frame: str

@@ -129,6 +129,9 @@ class Assembly:
 
         Arguments:
             base: as in `robot`.
+
+        Returns:
+            The model; Robot(...) makes a robot of it.
         """
         return assemble(self._description, base=base)
 

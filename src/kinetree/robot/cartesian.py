@@ -24,7 +24,14 @@ MOST_STEPS = 100
 
 
 class LinkStates(NamedTuple):
-    """Of every link in the world: position of a point, orientation, linear and angular velocity."""
+    """The states of all links in the world's axes.
+
+    Attributes:
+        x: the position of a point of each link, (..., bodies, 3), m.
+        R: the orientation of each link, (..., bodies, 3, 3).
+        v: the velocity of that point, (..., bodies, 3), m/s.
+        w: the angular velocity, (..., bodies, 3), rad/s.
+    """
 
     x: Array
     R: Array
@@ -33,9 +40,13 @@ class LinkStates(NamedTuple):
 
 
 class LinkFit(NamedTuple):
-    """A result and what is left over: (..., bodies, 2), of each joint what slides and what turns.
+    """A result, and what the joints do not allow of the given motion of links.
 
-    Of configurations in m and rad (2 sin(angle / 2), to be exact), of velocities in m/s and rad/s.
+    Attributes:
+        value: the result.
+        residual: (..., bodies, 2): the sliding and the turning part at each joint. For
+            configurations in m and rad (2 sin(angle / 2), to be exact), for velocities in m/s and
+            rad/s.
     """
 
     value: Array
@@ -43,7 +54,12 @@ class LinkFit(NamedTuple):
 
 
 class GeneralizedState(NamedTuple):
-    """q and v, and how far poses and velocities of links are from what the joints allow."""
+    """q and v, and how far the poses and velocities of links are from what the joints allow.
+
+    Attributes:
+        q, v: configuration (..., nq) and velocity (..., nv).
+        pose_residual, velocity_residual: (..., bodies, 2), as in `LinkFit`.
+    """
 
     q: Array
     v: Array
@@ -68,15 +84,15 @@ class Cartesian(CartesianForces, CartesianQuantities):
         Arguments:
             q: configuration, (..., nq).
             v: velocity, (..., nv); the robot stands still if None.
-            at: the point of each link whose position and velocity are meant: "center" (of mass),
-                "origin" (of the link's frame), points in the links' frames (bodies, 3), or a
-                mapping from links to a frame's name or to a point, the other links at their centre.
-            orientation: "matrix" or "quaternion" (x y z w, the largest part positive).
+            at: the point of each link: "center" (of mass), "origin" (of the link's frame), points
+                in the links' frames (bodies, 3), or a mapping from links to a frame's name or a
+                point, with the centre of mass for other links.
+            orientation: "matrix" or "quaternion" (x y z w, with its largest component positive).
             out: four arrays to write into.
 
         Returns:
             x (..., bodies, 3), R (..., bodies, 3, 3) or (..., bodies, 4), v and w (..., bodies, 3),
-            in m, m/s and rad/s and in the world's axes.
+            in m, m/s and rad/s, and in the world's axes.
         """
         still = np.zeros(self._robot.nv) if v is None else v
         arguments = (q, still, self.points(at))
@@ -97,23 +113,24 @@ class Cartesian(CartesianForces, CartesianQuantities):
         """The configuration from the poses of links.
 
         Arguments:
-            x, R, at: as `state` gives them; R as matrices or as quaternions.
+            x, R: as `state` returns them; R as matrices or as quaternions.
+            at: as in `state`.
             method: "joints" takes each joint's coordinates from the poses of its two links, in
                 closed form. "least-squares" finds the configuration for which the sum over links of
                 squared distances and angles is least, on the manifold of configurations: for poses
                 that are noisy, or of some links only.
-            links: the links whose poses are given, in the order of `robot.bodies`; by default all.
-                Some need method="least-squares".
-            start: where least squares starts, (..., nq): by default what "joints" gives, or the
+            links: the links whose poses are given, in the order of `robot.bodies`; all by default.
+                A part of them needs method="least-squares".
+            start: where least squares starts, (..., nq); by default the result of "joints", or the
                 neutral configuration where poses are missing.
-            weights: of the squares of each given link's distance and angle, (links, 2); one by
+            weights: of the squared distance and angle of each given link, (links, 2); one by
                 default.
-            tolerance: the largest residual that is accepted, in m and rad; any by default.
+            tolerance: the largest residual to accept, m and rad; any by default.
 
         Returns:
-            q (..., nq) and the residual of each joint (..., bodies, 2), in m and rad: how far its
-            transform is from what the poses of its links say. By least squares the latter are the
-            poses given, and of missing links the ones found.
+            q (..., nq) and the residual of each joint (..., bodies, 2), m and rad: how far its
+            transform is from that between the poses of its links. With least squares, these are the
+            given poses, and for missing links those that were found.
 
         Raises:
             StateError: where a residual is above the tolerance; it names the joint.
@@ -198,23 +215,23 @@ class Cartesian(CartesianForces, CartesianQuantities):
 
         Arguments:
             q: configuration, (..., nq).
-            v, w: linear and angular velocities of links as `state` gives them, (..., links, 3);
+            v, w: linear and angular velocities of links as `state` returns them, (..., links, 3);
                 None where they are not known.
-            at: the points whose velocities v are, as in `state`.
+            at: the points to which v belongs, as in `state`.
             method: "stacked", the pseudo-inverse of the stacked Jacobian (60, 61): the least sum of
                 squares over all links; or "relative", joint by joint from the velocities of each
                 link against its parent (62 to 66). Where links move as their joints allow, both
                 give the same.
-            links: the links whose velocities are given, in the order of `robot.bodies`; by default
-                all.
-            weights: of the squares of each given link's linear and angular velocity, (links, 2),
-                for "stacked"; one by default.
-            tolerance: the largest residual that is accepted, in m/s and rad/s; any by default.
+            links: the links whose velocities are given, in the order of `robot.bodies`; all by
+                default.
+            weights: of the squared linear and angular velocity of each given link, (links, 2), for
+                "stacked"; one by default.
+            tolerance: the largest residual to accept, m/s and rad/s; any by default.
 
         Returns:
-            v (..., nv) and the residual of each joint (..., bodies, 2), in m/s and rad/s: what of
-            its link's velocity against its parent's (or the nearest given ancestor's) it cannot
-            give. Where it is zero, the motion respects the joint.
+            v (..., nv) and the residual of each joint (..., bodies, 2), m/s and rad/s: the part of
+            its link's velocity relative to its parent (or to the nearest given ancestor) that the
+            joint does not allow.
 
         Raises:
             StateError: where a residual is above the tolerance; it names the joint.
@@ -255,11 +272,11 @@ class Cartesian(CartesianForces, CartesianQuantities):
         """q and v from the state of every link.
 
         Arguments:
-            x, R, v, w, at: as `state` gives them.
-            tolerance: the largest residual that is accepted; any by default.
+            x, R, v, w, at: as `state` returns them.
+            tolerance: the largest residual to accept; any by default.
 
         Returns:
-            q by `configuration`, v by `velocity`, and the residuals of both.
+            q from `configuration`, v from `velocity`, and the residuals of both.
         """
         q, pose_residual = self.configuration(x, R, at, tolerance=tolerance)
         qd, velocity_residual = self.velocity(q, v, w, at, tolerance=tolerance)

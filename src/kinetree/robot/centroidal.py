@@ -34,7 +34,7 @@ class Centroidal(Door):
         return self._robot._compute("center_of_mass_acceleration", (q, v, a), out)
 
     def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """The Jacobian of the centre of mass: times v it is its velocity.
+        """The Jacobian of the centre of mass, which maps v to its velocity.
 
         Arguments:
             q: configuration, (..., nq).
@@ -66,14 +66,14 @@ class Centroidal(Door):
         about: About = "center",
         out: Out = None,
     ) -> Array:
-        """The rate of the momentum at an acceleration.
+        """The rate of the momentum.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
-            about: as in `momentum`.
+            about: as in `Robot.momentum`.
             out: an array to write into.
 
         Returns:
-            (..., 6), linear first.
+            (..., 6), linear (N), then angular (N m), in the world's axes.
         """
         return self._robot._compute("momentum_rate", (q, v, a), out, settings=(about,))

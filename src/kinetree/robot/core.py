@@ -26,7 +26,13 @@ from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
 
 class JointLimits(NamedTuple):
-    """Limits as arrays: positions of length nq, velocities and efforts of length nv."""
+    """The limits of all joints, as arrays; infinite where a joint has none.
+
+    Attributes:
+        lower, upper: the range of each coordinate, (nq,), rad or m.
+        velocity: the largest speed, (nv,), rad/s or m/s.
+        effort: the largest joint force, (nv,), N m or N.
+    """
 
     lower: Array
     upper: Array
@@ -35,9 +41,11 @@ class JointLimits(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What each entry of q and v is called, such as "elbow" or "base.qw", and its SI unit.
+    """The name and the SI unit of each entry of q and v.
 
-    Units are such as "rad" and "m/s"; those of a quaternion are empty.
+    Attributes:
+        q, v: the names, such as "elbow" or "base.qw".
+        q_units, v_units: the units, such as "rad" and "m/s"; empty for quaternions.
     """
 
     q: tuple[str, ...]
@@ -52,7 +60,11 @@ def check_robot(given: Any) -> None:
 
 
 class Core:
-    """A model and the kernels made from it."""
+    """A model and the kernels made from it.
+
+    Arguments:
+        model: the frozen model; see `kinetree.load`.
+    """
 
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):
@@ -98,7 +110,7 @@ class Core:
 
     @cached_property
     def labels(self) -> Labels:
-        """What each entry of q and v is called, and its SI unit."""
+        """The name and the SI unit of each entry of q and v."""
         q, v = self.model.coordinate_labels, self.model.velocity_labels
         return Labels(
             tuple(label.name for label in q),
@@ -145,7 +157,11 @@ class Core:
     # configurations
 
     def neutral(self) -> Array:
-        """The configuration in which every joint's transform is the identity, of length nq."""
+        """The configuration in which every joint's transform is the identity.
+
+        Returns:
+            (nq,).
+        """
         return np.array(neutral_configuration(self.model))
 
     def random(
@@ -176,7 +192,7 @@ class Core:
 
         Arguments:
             q: configuration, (..., nq).
-            dv: velocity, (..., nv).
+            dv: velocity times time, (..., nv).
             out: an array to write into.
 
         Returns:
@@ -197,7 +213,7 @@ class Core:
         return self._compute("difference", (q0, q1), out)
 
     def normalize(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """The same configurations with quaternions of length one.
+        """The same configurations, with quaternions of length one.
 
         Arguments:
             q: configuration, (..., nq).
@@ -248,15 +264,19 @@ class Core:
         external: Sequence[str | Load] = (),
         **settings: Any,
     ) -> Kernel:
-        """The compiled kernel behind a method, with its gufunc, program and operation counts.
+        """The compiled kernel behind a method, with its program and operation counts.
 
         Arguments:
             quantity: the method's name, such as "inverse_dynamics".
-            method: which algorithm; "auto" for the default.
-            external: the external loads, names of frames and keys of `loads`; each becomes an
-                argument.
-            settings: arguments of the method that are not arrays, such as frame= and axes=; by
-                default as in the method.
+            method: the algorithm; "auto" for the default.
+            external: the external loads, as names of frames or keys of `kinetree.model.loads`; each
+                becomes an argument.
+            settings: arguments of the method that are not arrays, such as frame= and axes=, with
+                the method's defaults.
+
+        Returns:
+            The kernel; call it with the arrays that the method takes, in the same order, and one
+            more for each external load.
         """
         loads = members("external", external, (str, Load), "a list of names of frames and loads")
         return self._kernels.ask(quantity, method, loads, settings)
@@ -267,13 +287,13 @@ class Core:
         dtype: Any = np.float64,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        """Compile now what would be compiled on first calls: for start-up, or into a container.
+        """Compile now instead of at the first call, for example when a container image is built.
 
         Arguments:
-            quantities: names, such as "forward_dynamics", for their default settings; or kernels,
+            quantities: names, such as "forward_dynamics", with their default settings; or kernels,
                 such as robot.kernel("jacobian", frame="tool").
             dtype: float64 or float32.
-            progress: called with the name of each before it is compiled.
+            progress: called with each name before it is compiled.
         """
         optional_function("progress", progress)
         for quantity in quantities:
@@ -289,6 +309,9 @@ class Core:
         Arguments:
             quantity, method: as in `kernel`. If the default is the cheapest of several methods,
                 the kernel is traced to determine it.
+
+        Returns:
+            The BibTeX entries, in one text.
         """
         meant = self._kernels.method(quantity, method)
         methods = QUANTITIES[quantity].methods

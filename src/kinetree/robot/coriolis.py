@@ -61,7 +61,7 @@ class Coriolis(Core):
     def mass_and_coriolis(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> tuple[Array, Array, Array]:
-        """M, its rate and C of the Christoffel symbols from one pass.
+        """M, its rate, and C of the Christoffel symbols, from one pass.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -76,13 +76,13 @@ class Coriolis(Core):
     def christoffel_symbols(self, q: ArrayLike, *, sparse: bool = False, out: Out = None) -> Array:
         """The Christoffel symbols of the first kind, [i, j, k] = Gamma_ijk.
 
-        Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q; else the
-        derivative of C_ij by v_k, which is not symmetric in j and k.
+        Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q. Elsewhere
+        it is the derivative of C_ij with respect to v_k, which is not symmetric in j and k.
 
         Arguments:
             q: configuration, (..., nq).
-            sparse: give only the values that are not zero by structure and not equal by symmetry,
-                in the order of `christoffel_pattern`.
+            sparse: whether to return only the values that are not zero by structure and not equal
+                by symmetry, in the order of `christoffel_pattern`.
             out: an array to write into.
 
         Returns:
@@ -111,12 +111,12 @@ class Coriolis(Core):
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            vr, ar: reference velocity and acceleration, (..., nv); no acceleration if None. C is
-                that of the Christoffel symbols, g the `gravity_forces`, springs included.
+            vr, ar: reference velocity and acceleration, (..., nv); ar is zero if None. C is the
+                matrix of the Christoffel symbols, g the `gravity_forces`, springs included.
             out: an array to write into.
 
         Returns:
-            Joint forces, (..., nv).
+            Joint forces, (..., nv), N or N m.
         """
         still = np.zeros(self.nv) if ar is None else ar
         return self._compute("passivity_forces", (q, v, vr, still), out)
@@ -137,11 +137,11 @@ class Coriolis(Core):
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
-            residual: of the step before, (..., nv).
+            residual: that of the previous step, (..., nv).
             out: two arrays to write into.
 
         Returns:
-            p, rate: M v and tau + C^T v - g + residual, (..., nv) each.
+            p and its rate: M v and tau + C^T v - g + residual, (..., nv) each.
         """
         p, rate = self._compute("momentum_observer", (q, v, tau, residual), out)
         return p, rate

@@ -23,7 +23,11 @@ from kinetree.typing import (
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of one result with respect to q, v and a."""
+    """Derivatives of one result with respect to q, v and a.
+
+    Attributes:
+        dq, dv, da: the result's axes, followed by one of length nv.
+    """
 
     dq: Array
     dv: Array
@@ -31,7 +35,11 @@ class Derivatives(NamedTuple):
 
 
 class ForwardDerivatives(NamedTuple):
-    """Derivatives of accelerations with respect to q, v and tau."""
+    """Derivatives of accelerations with respect to q, v and tau.
+
+    Attributes:
+        dq, dv, dtau: each (..., nv, nv).
+    """
 
     dq: Array
     dv: Array
@@ -39,10 +47,15 @@ class ForwardDerivatives(NamedTuple):
 
 
 class SecondDerivatives(NamedTuple):
-    """Second derivatives: `qv` is the derivative by v of the derivative by q. All others vanish.
+    """Second derivatives of nv results; those that are not listed vanish.
 
     u is what enters linearly: the acceleration of inverse dynamics, the force of forward dynamics.
-    Where v is the rate of q, qq and vv are symmetric; elsewhere qq is not, as directions turn.
+    Where v is the rate of q, qq and vv are symmetric. Elsewhere qq is not, because the directions
+    of q turn.
+
+    Attributes:
+        qq, qv, vv, qu: `qv` is the derivative with respect to v of the derivative with respect to
+            q. Each is (..., nv, nv, nv), or (..., nv, nv) if weights were given.
     """
 
     qq: Array
@@ -57,11 +70,11 @@ class Differential(Door):
     def gravity_forces(
         self, q: ArrayLike, *, external: External | None = None, out: Out = None
     ) -> Array:
-        """The derivative by q of the forces that hold the robot at rest.
+        """The derivative with respect to q of the forces that hold the robot at rest.
 
         Arguments:
             q: configuration, (..., nq).
-            external: what acts on it, as in `inverse_dynamics`: a wrench f at a frame adds the
+            external: the external loads, as in `inverse_dynamics`: a wrench f at a frame adds the
                 derivative of -J^T f.
             out: an array to write into.
 
@@ -71,14 +84,14 @@ class Differential(Door):
         return self._robot._compute("gravity_forces_derivatives", (q,), out, external=external)
 
     def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """The derivative of the mass matrix: [i, j, k] of M_ij along k.
+        """The derivative of the mass matrix with respect to q.
 
         Arguments:
             q: configuration, (..., nq).
             out: an array to write into.
 
         Returns:
-            (..., nv, nv, nv).
+            (..., nv, nv, nv): entry [i, j, k] is that of M_ij along velocity k.
         """
         return self._robot._compute("mass_matrix_derivatives", (q,), out)
 
@@ -120,10 +133,10 @@ class Differential(Door):
         kind: AccelerationKind = "classical",
         out: Outs = None,
     ) -> Derivatives:
-        """The derivatives by q, v and a of a frame's acceleration.
+        """The derivatives of a frame's acceleration with respect to q, v and a.
 
         Arguments:
-            q, v, a, frame, axes, kind: as in `acceleration`.
+            q, v, a, frame, axes, kind: as in `Robot.acceleration`.
             out: three arrays to write into.
 
         Returns:
@@ -159,10 +172,10 @@ class Differential(Door):
         about: About = "center",
         out: Outs = None,
     ) -> Derivatives:
-        """The derivatives by q, v and a of `centroidal.momentum_rate`.
+        """The derivatives of `centroidal.momentum_rate` with respect to q, v and a.
 
         Arguments:
-            q, v, a, about: as in `centroidal.momentum_rate`.
+            q, v, a, about: as in `Robot.centroidal.momentum_rate`.
             out: three arrays to write into.
 
         Returns:
@@ -187,13 +200,13 @@ class Differential(Door):
 
         Arguments:
             q, v, a, external: as in `inverse_dynamics`.
-            weights: (..., nv): those of the sum of joint forces times weights, each (..., nv, nv),
-                which is what optimal control needs. Without, those of every joint force, each
-                (..., nv, nv, nv), [i, j, k] of tau_i by j and then k: for small robots.
+            weights: (..., nv). With weights, the derivatives of the weighted sum of joint forces,
+                which is what optimal control needs. Without, those of every joint force, [i, j, k]
+                of tau_i with respect to j and then k; for small robots.
             out: four arrays to write into.
 
         Returns:
-            qq, qv, vv, qu, u being a.
+            qq, qv, vv, qu, where u is a.
         """
         return self._second("inverse_dynamics", (q, v, a), weights, external, out)
 
@@ -211,10 +224,10 @@ class Differential(Door):
 
         Arguments:
             q, v, tau, external: as in `forward_dynamics`.
-            weights, out: as in `derivatives.inverse_dynamics_second`.
+            weights, out: as in `inverse_dynamics_second`.
 
         Returns:
-            qq, qv, vv, qu, u being tau.
+            qq, qv, vv, qu, where u is tau.
         """
         return self._second("forward_dynamics", (q, v, tau), weights, external, out)
 

@@ -21,14 +21,14 @@ class Doors(Core):
 
     @cached_property
     def cartesian(self) -> Cartesian:
-        """The robot in the coordinates of its links: states, velocities, forces, and back."""
+        """The robot in Cartesian coordinates of its links: states, velocities, forces, and back."""
         from kinetree.robot.cartesian import Cartesian  # rarely needed, and importing takes time
 
         return Cartesian(self)
 
     @cached_property
     def centroidal(self) -> Centroidal:
-        """How the centre of mass moves, and the rate of the momentum."""
+        """The motion of the centre of mass, and the rate of the momentum."""
         return Centroidal(self)
 
     @cached_property
@@ -43,7 +43,7 @@ class Doors(Core):
 
     @cached_property
     def edit(self) -> Edit:
-        """Links added, removed and exchanged; each call gives a new robot."""
+        """Links added, removed and exchanged; each call returns a new robot."""
         return Edit(self)
 
     @cached_property

@@ -39,7 +39,7 @@ class Dynamics(Core):
         method: InverseDynamicsMethod = "auto",
         out: Out = None,
     ) -> Array:
-        """The joint forces that give an acceleration.
+        """The joint forces that cause an acceleration.
 
         Arguments:
             q: configuration, (..., nq).
@@ -68,14 +68,15 @@ class Dynamics(Core):
     ) -> Array:
         """The wrench that each joint transmits to its body.
 
-        Along the joint's axes it is the force of the drive; the bearings carry the rest.
+        The drive supplies the components along the joint's axes; the bearings carry the others.
 
         Arguments:
             q, v, a, external: as in `inverse_dynamics`.
             out: an array to write into.
 
         Returns:
-            Wrenches (force, moment) at the bodies' origins and in their axes, (..., nbodies, 6).
+            Wrenches (force in N, moment in N m) at the bodies' origins and in their axes, (...,
+            nbodies, 6).
         """
         return self._compute("joint_wrenches", (q, v, a), out, external=external)
 
@@ -145,7 +146,7 @@ class Dynamics(Core):
             out: an array to write into.
 
         Returns:
-            (..., nv, nv).
+            (..., nv, nv), kg m^2, kg m or kg.
         """
         return self._compute("mass_matrix", (q,), out, method)
 
@@ -157,7 +158,7 @@ class Dynamics(Core):
             out: an array to write into.
 
         Returns:
-            (..., nv, nv).
+            (..., nv, nv), in the unit of the mass matrix per second.
         """
         return self._compute("mass_matrix_rate", (q, v), out)
 
@@ -177,7 +178,7 @@ class Dynamics(Core):
         return self._compute("mass_matrix_inverse", (q,), out, method)
 
     def mass_matrix_factor(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """L with M = L^T L, lower triangular and sparse as the robot branches.
+        """L with M = L^T L: lower triangular, with the sparsity of the kinematic tree.
 
         Arguments:
             q: configuration, (..., nq).
@@ -231,7 +232,7 @@ class Dynamics(Core):
         method: ForwardDynamicsMethod = "auto",
         out: Out = None,
     ) -> Array:
-        """The acceleration that joint forces give.
+        """The acceleration that joint forces cause.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
@@ -241,7 +242,7 @@ class Dynamics(Core):
             out: an array to write into.
 
         Returns:
-            (..., nv).
+            (..., nv), rad/s^2 or m/s^2.
 
         Raises:
             SingularChartError: where the coordinates of a joint are singular.
@@ -260,7 +261,7 @@ class Dynamics(Core):
         method: ForwardDynamicsMethod = "auto",
         out: Outs = None,
     ) -> tuple[Array, Array]:
-        """The motion when some joints are given their acceleration, the others their force.
+        """The motion if the acceleration of some joints is given, and the force of the others.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -271,7 +272,7 @@ class Dynamics(Core):
             out: two arrays to write into.
 
         Returns:
-            a, tau: both complete, (..., nv) each.
+            a and tau, both complete, (..., nv) each; rad/s^2 or m/s^2, and N m or N.
         """
         settings = (joint_names("accelerated", accelerated),)
         results = self._compute("hybrid_dynamics", (q, v, a, tau), out, method, external, settings)
@@ -312,16 +313,17 @@ class Dynamics(Core):
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            about: the point of the angular part: the "center" of mass, or the "world"'s origin.
+            about: the reference point of the angular part: the "center" of mass, or the origin of
+                the "world".
             out: an array to write into.
 
         Returns:
-            (..., 6), linear first.
+            (..., 6), linear (kg m/s), then angular (kg m^2/s).
         """
         return self._compute("momentum", (q, v), out, settings=(about,))
 
     def momentum_matrix(self, q: ArrayLike, *, about: About = "center", out: Out = None) -> Array:
-        """The matrix A with momentum = A v, centroidal by default.
+        """The matrix A that maps velocities to momentum; centroidal by default.
 
         Arguments:
             q: configuration, (..., nq).
@@ -349,17 +351,17 @@ class Dynamics(Core):
         return self._compute("momentum_matrix_rate", (q, v), out, settings=(about,))
 
     def generalized_forces(self, q: ArrayLike, external: Loading, *, out: Out = None) -> Array:
-        """The generalised forces Q of what acts on the robot (Liu & Jain eq. 3, 48, 67 and 69).
+        """The generalised forces Q of external loads (Liu & Jain eq. 3, 48, 67 and 69).
 
         Arguments:
             q: configuration, (..., nq).
-            external: what acts on the robot, each with its numbers (..., 6) or (..., 3): a frame's
-                name or a `Wrench` (a wrench on a frame), a `Point` (a force at a point), a
+            external: maps each load to its numbers, (..., 6) or (..., 3). A load is a frame's name
+                or a `Wrench` (a wrench on a frame), a `Point` (a force at a point), a
                 `CenterWrench` (force and torque tau at the centre of mass, eq. 48), a `BodyTorque`
                 (torque tau' without that of forces, eq. 67) or a `JointTorque` (eq. 69).
             out: an array to write into.
 
         Returns:
-            (..., nv), N or N m. As joint forces they do the work that the loads do.
+            (..., nv), N or N m: the joint forces that do the same work as the loads.
         """
         return self._compute("generalized_forces", (q,), out, external=external)

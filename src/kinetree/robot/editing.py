@@ -33,7 +33,10 @@ class Editing(Core):
         """The same robot with effects switched off.
 
         Arguments:
-            effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
+            effects: any of "armature", "damping", "friction", "gravity", "limits" and "springs".
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.without(self.model, *effects))
 
@@ -42,22 +45,31 @@ class Editing(Core):
 
         Arguments:
             gravity: the acceleration of free fall in the world's axes, (x, y, z), m/s^2.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.with_gravity(self.model, gravity))
 
     def with_mount(self, pose: Pose) -> Robot:
-        """The same robot, its root link fixed at a pose in the world: a table, a wall, a ceiling.
+        """The same robot, its root link fixed at a pose in the world: on a table, wall or ceiling.
 
         Arguments:
-            pose: of the root link: a 4x4 matrix, a Transform, or a point.
+            pose: that of the root link: a 4x4 matrix, a Transform, or a point.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.mounted(self.model, pose))
 
     def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
-        """The same robot with joints held: their bodies become part of those that carry them.
+        """The same robot with joints locked: their bodies become part of those that carry them.
 
         Arguments:
-            joints: maps a joint's name to the coordinate, or coordinates, at which it is held.
+            joints: maps a joint's name to the coordinate, or coordinates, at which it is locked.
+
+        Returns:
+            A new robot, without the coordinates of the locked joints.
         """
         return _robot_of(edit.lock(self.model, joints))
 
@@ -70,6 +82,9 @@ class Editing(Core):
                 orientations.
             joints: the ball and floating joints to change; by default all of them. Their
                 drives act on v, so their effect changes if v has another meaning.
+
+        Returns:
+            A new robot. `charts.conversion` converts states between the two.
         """
         return _robot_of(edit.rechart(self.model, chart, *joints))
 
@@ -79,6 +94,9 @@ class Editing(Core):
         Arguments:
             parameters: Inertial(body), Payload(frame) and Placement(joint), in the order of their
                 numbers in p; or one of them.
+
+        Returns:
+            The robot's dynamics as functions of the state and of the parameters p.
         """
         return Parametric(self.model, parameters)
 
@@ -105,6 +123,9 @@ class Edit(Door):
             name: of the new frame.
             parent: the frame in which it is placed.
             at: its pose there: a 4x4 matrix, a Transform, or its origin.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.add_frame(self._robot.model, name, parent, at))
 
@@ -119,11 +140,14 @@ class Edit(Door):
         """This robot with another one mounted on a frame, such as a hand on an arm.
 
         Arguments:
-            other: the robot to mount, by its root link; if its base was free, it no longer is.
+            other: the robot to mount, by its root link; a floating base becomes fixed.
             frame: the name of the frame that carries it.
             at: the pose of its root link (or of the joint) in that frame.
             prefix: put before each of its names, if both robots use the same ones.
             joint: how it moves on the frame; None if it is fixed.
+
+        Returns:
+            A new robot.
         """
         model = other.model if isinstance(other, Core) else other
         return _robot_of(edit.attach(self._robot.model, model, frame, at, prefix, joint))
@@ -143,6 +167,9 @@ class Edit(Door):
             com: the centre of mass, m.
             inertia: the rotational inertia about the centre of mass, a symmetric 3x3 matrix or its
                 diagonal, kg m^2; None for a point mass.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.attach_payload(self._robot.model, frame, mass, com, inertia))
 
@@ -158,6 +185,9 @@ class Edit(Door):
         Arguments:
             body: its name.
             mass, com, inertia: as in `attach_payload`, in the body's frame.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.replace_inertia(self._robot.model, body, mass, com, inertia))
 
@@ -169,6 +199,9 @@ class Edit(Door):
 
         Arguments:
             link: the name of a frame.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.reroot(self._robot.model, link))
 
@@ -177,6 +210,9 @@ class Edit(Door):
 
         Arguments:
             joints: the names of all moving joints, in the order of their coordinates.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(self._robot.model.reordered(joints))
 
@@ -186,5 +222,8 @@ class Edit(Door):
         Arguments:
             link: the name of a frame.
             base: "fixed" puts the root on the world, "floating" lets it move freely.
+
+        Returns:
+            A new robot.
         """
         return _robot_of(edit.subtree(self._robot.model, link, base))

@@ -23,7 +23,7 @@ class Kinematics(Core):
             out: an array to write into.
 
         Returns:
-            Homogeneous matrices, (..., nbodies, 4, 4), in the order of `bodies`.
+            Homogeneous matrices, (..., nbodies, 4, 4), in the order of `bodies`; origins in m.
         """
         return self._compute("poses", (q,), out)
 
@@ -36,7 +36,7 @@ class Kinematics(Core):
             out: an array to write into.
 
         Returns:
-            Homogeneous matrix, (..., 4, 4).
+            Homogeneous matrix, (..., 4, 4): the frame's axes and its origin (m) in the world.
         """
         return self._compute("pose", (q,), out, settings=(frame,))
 
@@ -51,7 +51,7 @@ class Kinematics(Core):
             out: an array to write into.
 
         Returns:
-            (..., nbodies, 6), linear first.
+            (..., nbodies, 6), linear (m/s), then angular (rad/s), in the order of `bodies`.
         """
         return self._compute("velocities", (q, v), out, settings=(axes,))
 
@@ -68,7 +68,7 @@ class Kinematics(Core):
             out: an array to write into.
 
         Returns:
-            (..., 6), linear first.
+            (..., 6), linear (m/s), then angular (rad/s).
         """
         return self._compute("velocity", (q, v), out, settings=(frame, axes))
 
@@ -83,7 +83,7 @@ class Kinematics(Core):
         kind: AccelerationKind = "classical",
         out: Out = None,
     ) -> Array:
-        """The acceleration of a frame, gravity not counted.
+        """The acceleration of a frame; gravity is not subtracted.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
@@ -94,14 +94,14 @@ class Kinematics(Core):
             out: an array to write into.
 
         Returns:
-            (..., 6), linear first.
+            (..., 6), linear (m/s^2), then angular (rad/s^2).
         """
         return self._compute("acceleration", (q, v, a), out, settings=(frame, axes, kind))
 
     def jacobian(
         self, q: ArrayLike, frame: str, *, axes: Axes = "origin", out: Out = None
     ) -> Array:
-        """The Jacobian of a frame: times v it is `velocity`.
+        """The Jacobian of a frame, which maps v to `velocity`.
 
         Arguments:
             q: configuration, (..., nq).

@@ -47,18 +47,19 @@ class Linearized(Core):
         method: InverseDerivativesMethod = "auto",
         out: Outs = None,
     ) -> Derivatives:
-        """The derivatives of joint forces by q, v and a: [i, j] of tau_i by j.
+        """The derivatives of joint forces with respect to q, v and a.
 
         Arguments:
-            q, v, a, external: as in `inverse_dynamics`; wrenches stay the same in their frames,
-                forces on points in the world.
+            q, v, a, external: as in `inverse_dynamics`. Wrenches stay constant in their frames,
+                forces at points in the world.
             method: "analytic" (in O(N d)), "balafoutis-patel" (link by link, as Guenter & Rose
                 have it) or "graph" (the program of inverse dynamics, differentiated); by default
                 the cheapest, which `robot.kernel("inverse_dynamics_derivatives").method` names.
             out: three arrays to write into.
 
         Returns:
-            dq, dv, da, each (..., nv, nv); the last is the mass matrix.
+            dq, dv, da, each (..., nv, nv): entry [i, j] is the derivative of tau_i. The last is the
+            mass matrix.
         """
         results = self._compute("inverse_dynamics_derivatives", (q, v, a), out, method, external)
         return Derivatives(*results)
@@ -73,12 +74,13 @@ class Linearized(Core):
         method: ForwardDerivativesMethod = "auto",
         out: Outs = None,
     ) -> ForwardDerivatives:
-        """The derivatives of accelerations by q, v and tau.
+        """The derivatives of accelerations with respect to q, v and tau.
 
         Arguments:
             q, v, tau, external: as in `forward_dynamics`.
-            method: "analytic" (by those of inverse dynamics and the factors of the mass matrix) or
-                "graph" (the articulated-body algorithm, differentiated); by default the cheaper.
+            method: "analytic" (from those of inverse dynamics and the factors of the mass matrix)
+                or "graph" (the articulated-body algorithm, differentiated); by default the cheaper
+                one.
             out: three arrays to write into.
 
         Returns:
@@ -97,16 +99,16 @@ class Linearized(Core):
         """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
 
         Arguments:
-            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose
-                velocities are the rates of their coordinates.
-            points: samples between each two knots, by Gauss and Legendre's rule; by default as
-                many as `tolerance` takes, from 4 to 64.
+            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose velocities
+                are the rates of their coordinates.
+            points: samples between each two knots, by Gauss–Legendre quadrature; by default as many
+                as `tolerance` needs, from 4 to 64.
             weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
             tolerance: of the relative error of P for this trajectory.
 
         Returns:
-            P with its value, its gradient by the trajectory's coefficients, and the estimated
-            relative `error` of the value.
+            P with its value, its gradient with respect to the trajectory's coefficients, and the
+            estimated relative `error` of the value.
         """
         return uses.Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
 
@@ -121,12 +123,13 @@ class Linearized(Core):
         method: StepMethod = "auto",
         limits: Enforcement = FREE,
     ) -> tuple[Array, Array]:
-        """A and B of the motion near a state: x' = A x + B u for x = (dq, dv) and u = dtau.
+        """The linear model of the motion near a state: x' = A x + B u, x = (dq, dv), u = dtau.
 
         Arguments:
-            q, v, tau, external: the state, what drives it, and what acts on it.
+            q, v, tau, external: the state, the joint forces and the external loads, as in
+                `forward_dynamics`.
             dt: if given, A and B of x(t + dt) = A x(t) + B u instead, exact for constant u.
-            method, limits: with dt: the derivatives of `step` by this method, instead.
+            method, limits: with dt, the derivatives of this `step` instead.
 
         Returns:
             A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.

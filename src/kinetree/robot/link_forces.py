@@ -15,7 +15,12 @@ from kinetree.typing import Array, ArrayLike
 
 
 class LinkForces(NamedTuple):
-    """Forces and torques, one row for each link or joint."""
+    """Forces and torques, one row for each link or joint.
+
+    Attributes:
+        f: forces, (..., bodies, 3), N.
+        torque: torques, (..., bodies, 3), N m.
+    """
 
     f: Array
     torque: Array
@@ -71,7 +76,7 @@ class CartesianForces(LinkArrays):
         return total
 
     def link_forces(self, q: ArrayLike, tau: ArrayLike, at: At = "center") -> LinkForces:
-        """The least forces and torques on links that give generalised forces (70).
+        """The smallest forces and torques on links that amount to generalised forces (70).
 
         Arguments:
             q, tau: configuration (..., nq) and generalised forces (..., nv).
@@ -86,7 +91,7 @@ class CartesianForces(LinkArrays):
     def link_forces_and_joint_torques(
         self, q: ArrayLike, tau: ArrayLike, at: At = "center"
     ) -> LinkForces:
-        """The least forces at known points and joint torques that give generalised forces (69).
+        """The smallest forces at given points and joint torques that amount to Q (69).
 
         Arguments:
             q, tau, at: as in `link_forces`.
@@ -98,14 +103,14 @@ class CartesianForces(LinkArrays):
         return LinkForces(*self._compute("link_forces_and_joint_torques", given))
 
     def joint_torques(self, q: ArrayLike, tau: ArrayLike) -> LinkForces:
-        """The force and torque of each joint that give generalised forces, joint by joint (71).
+        """The force and torque of each joint that amount to generalised forces (71).
 
         Arguments:
             q, tau: configuration (..., nq) and generalised forces (..., nv).
 
         Returns:
-            f (zero but for joints that slide) and torque, (..., bodies, 3) each, in the axes of
-            the joint's parent: the least that give tau.
+            f (zero except for joints that slide) and torque, (..., bodies, 3) each, in the axes of
+            the joint's parent: the smallest that amount to tau.
         """
         return LinkForces(*self._compute("joint_torques", (q, tau)))
 
@@ -116,23 +121,23 @@ class CartesianForces(LinkArrays):
         joint_force: ArrayLike | None = None,
         at: At = "center",
     ) -> LinkForces:
-        """What joints do to links: the torques D^T R tau^ of eq. 68, with forces next to them.
+        """The forces and torques of joints on links: D^T R tau^ of eq. 68, with the forces.
 
         A simulator in maximal coordinates applies these to its bodies.
 
         Arguments:
             q: configuration, (..., nq).
             joint_torque, joint_force: as in `generalized_forces`, or as `joint_torques` gives them.
-            at: the points at which the resulting forces shall act, as in `state`.
+            at: the points at which the resulting forces act, as in `state`.
 
         Returns:
-            f and torque on each link, (..., bodies, 3) each, in the world's axes.
+            f (N) and torque (N m) on each link, (..., bodies, 3) each, in the world's axes.
         """
         pull = np.zeros((self._count, 3)) if joint_force is None else joint_force
         return LinkForces(*self._compute("body_wrenches", (q, pull, joint_torque, self.points(at))))
 
     def joint_torques_of_body_torques(self, q: ArrayLike, body_torque: ArrayLike) -> Array:
-        """The joint torques that torques on links amount to: eq. 68 backwards.
+        """The joint torques that torques on links amount to: eq. 68, solved for them.
 
         Arguments:
             q: configuration, (..., nq).

@@ -12,11 +12,16 @@ from kinetree.typing import Array, ArrayLike, Axes
 
 
 class Intermediates(NamedTuple):
-    """Liu & Jain eq. 72 to 85, each (..., bodies, 3) and in the link's own axes.
+    """The intermediate results of Liu & Jain, eq. 72 to 85.
 
-    v, dv: velocity and acceleration of the centre of mass, the latter less gravity's.
-    w, dw: angular velocity and acceleration.
-    f, torque: what the joint does to its link, at the link's origin.
+    Each is (..., bodies, 3), in the link's own axes.
+
+    Attributes:
+        v, dv: velocity (m/s) and acceleration (m/s^2) of the centre of mass; gravity is subtracted
+            from the latter.
+        w, dw: angular velocity (rad/s) and acceleration (rad/s^2).
+        f, torque: the force (N) and the torque (N m) of the joint on its link, at the link's
+            origin.
     """
 
     v: Array
@@ -70,7 +75,7 @@ class CartesianQuantities(LinkArrays):
         return self._compute("local_jacobians", (q,))
 
     def connectivity(self) -> Array:
-        """D of eq. 64: times all angular velocities, those of links against their parents.
+        """D of eq. 64, which maps angular velocities of links to those relative to their parents.
 
         Returns:
             (3 bodies, 3 bodies).
@@ -82,10 +87,14 @@ class CartesianQuantities(LinkArrays):
         return np.kron(D, np.eye(3))
 
     def intermediates(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Intermediates:
-        """What Liu & Jain's inverse dynamics has on its way (72 to 85), link by link.
+        """The intermediate results of Liu & Jain's inverse dynamics (72 to 85), link by link.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
+
+        Returns:
+            Velocities, accelerations, forces and torques, each (..., bodies, 3) and in the link's
+            axes.
         """
         return Intermediates(*self._compute("link_intermediates", (q, v, a)))
 
@@ -96,7 +105,8 @@ class CartesianQuantities(LinkArrays):
             q, v: configuration (..., nq) and velocity (..., nv).
 
         Returns:
-            (..., bodies, 6), linear first, in the world's axes and about the link's centre of mass.
+            (..., bodies, 6), linear (kg m/s), then angular (kg m^2/s), in the world's axes and
+            about the link's centre of mass.
         """
         return self._compute("link_momenta", (q, v))
 
@@ -112,13 +122,14 @@ class CartesianQuantities(LinkArrays):
         return self._compute("link_energies", (q, v))
 
     def torque_shares(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """What each body takes of each joint force: the torque at joint 1 due to body 2.
+        """The share of each body in each joint force, such as the torque at joint 1 due to body 2.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
 
         Returns:
-            (..., bodies, nv). Summed over bodies it is `inverse_dynamics`, less what drives take.
+            (..., bodies, nv), N or N m. Summed over bodies, it is `inverse_dynamics` without the
+            drives.
         """
         return self._compute("torque_shares", (q, v, a))
 
@@ -129,7 +140,7 @@ class CartesianQuantities(LinkArrays):
             q, v: configuration (..., nq) and velocity (..., nv), which must be the rate of q.
 
         Returns:
-            (..., nv), N or N m: what `Robot.coriolis_forces` gives.
+            (..., nv), N or N m: the same as `Robot.coriolis_forces`.
         """
         robot = self._robot
         if robot.nq != robot.nv:

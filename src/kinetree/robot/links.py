@@ -21,7 +21,11 @@ UNDETERMINED = 1e-9
 
 
 class LinkArrays(Door):
-    """A robot whose arrays have a row for each body."""
+    """A robot whose arrays have a row for each body.
+
+    Arguments:
+        robot: whose links they are.
+    """
 
     def __init__(self, robot: Core) -> None:
         super().__init__(robot)

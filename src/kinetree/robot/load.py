@@ -42,14 +42,14 @@ def load(
         source: the path of the file, or its text (a string that starts with '<').
         base: "fixed" puts the root link on the world; "floating" lets it move freely, with
             q = (x y z, qx qy qz qw) and v = (linear, angular) in its own frame in front.
-        joints: the moving joints in the order of their coordinates. By default depth first,
+        joints: the moving joints in the order of their coordinates. By default depth first, with
             children in the alphabetical order of their joints' names.
-        locked: maps a joint's name to the value at which it is held.
+        locked: maps a joint's name to the value at which it is locked.
         mimic: whether joints that mimic others follow them (they then have no coordinate of their
             own), or move on their own.
         chart: of free orientations: "quaternion"; "exponential", the rotation vector; or a sequence
             of Euler angles such as "zyx". In the last two v is the rate of q.
-        folder: where the files that an MJCF file names may lie; by default in its own folder.
+        folder: where to look for the files that an MJCF file names; by default in its own folder.
         gravity: the acceleration of free fall, m/s^2, instead of the file's or (0, 0, -9.81).
         mount: the pose of the root link of a fixed base in the world: a 4x4 matrix, a Transform, or
             a point; by default the origin.

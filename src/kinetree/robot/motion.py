@@ -39,39 +39,41 @@ class Moving(Core):
         """The motion of least effort P, the integral of the sum of tau_i^2, between two states.
 
         Free orientations are computed with rotation vectors, and their effort is that of the
-        torques in the bodies' axes: no chart need be chosen. Batches of states are solved at once.
+        torques in the bodies' axes: no chart need be chosen. Batches of states are solved together.
 
         Arguments:
-            first, second: q, or tuples (q, v) or (q, v, a), each (..., n), at rest if only q is
-                given; or a `kinetree.Motion` with a time, (motion, t), or a motion alone, which is
-                left at its end or entered at its start. The transition has the velocities that are
-                given, and the accelerations.
-            duration: s; or the least and the most, between which the best is found.
+            first, second: q, or tuples (q, v) or (q, v, a), each (..., n); at rest if only q is
+                given. Or a `kinetree.Motion` with a time, (motion, t), or a motion alone, which is
+                left at its end or entered at its start. The transition has the given velocities and
+                accelerations.
+            duration: s; or (least, most), between which the best duration is found.
             weights: of the squared joint forces, (nv,); ones by default.
             root: how the force on a free root is treated: "passive", there is none; or its weight
                 in P. With 0.0 any force acts there for free, as if the figure were carried;
                 `Transition.root_force` says how large it is.
-            limits: which limits of joints hold: "q", "v" and "tau"; by default positions.
-            hold: frames that are held or led along a path, see `kinetree.motion.Hold`.
-            cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, pose being a
-                function from a frame's name to its Transform.
-            degree, coefficients: of the B-splines, those given by the states at the ends included.
+            limits: which joint limits hold: "q", "v" and "tau"; by default those of position.
+            hold: frames that are held or led along a path; see `kinetree.Hold`.
+            cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, where `pose`
+                maps a frame's name to its Transform.
+            degree, coefficients: of the B-splines, including the coefficients that the two states
+                determine.
             points: samples between each two knots, by Gauss-Legendre quadrature.
-            samples: instead, so many samples in all, each in the middle of its share of time.
-            starts, seed, spread: how many starts, random ones spread by so many radians, of which
-                the best is kept.
+            samples: instead of `points`, the total number of samples, each in the middle of its
+                interval.
+            starts, seed, spread: the number of starts, of which the best is kept; the random ones
+                are spread by this many radians.
             method: "newton" (the Gauss-Newton matrix first, exact second derivatives later),
                 "exact-newton", "gauss-newton"; without limits and held frames also "l-bfgs", for
                 comparison, and "ipopt", which needs CasADi.
-            tolerance: of the Newton decrement, the decrease of P that the next step would bring,
-                relative to P.
-            iterations: at most so many, for each set of samples at which constraints are imposed.
-            progress: called with the least cost after each iteration. An interrupt of the
-                keyboard ends the computation with the best so far.
+            tolerance: for the Newton decrement: how much the next step would lower P, relative to
+                P.
+            iterations: the most to take, for each set of samples at which constraints are imposed.
+            progress: called with the least cost after each iteration. Ctrl-C ends the computation
+                with the best so far.
 
         Returns:
             The transition: `motion()`, `value` (P) with its `error`, `converged`, `message`, which
-            says why not, and `violations()`, where constraints are broken most at any time.
+            says why not, and `violations()`, where constraints are violated most.
         """
         settings = uses.Settings(
             weights=weights,
@@ -109,13 +111,17 @@ class Moving(Core):
         """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
 
         Arguments:
-            cost: (t, q, v, tau, pose) over scalars, a second; pose is a function from a frame's
-                name to its Transform.
-            final: (q, v, pose) over scalars, of the last state; none if None.
-            steps, dt: how many steps, and their length, s.
-            method: of the step.
-            actuated: which joints have motors, (nv,) of truth values; all if None.
-            lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of joints.
+            cost: (t, q, v, tau, pose) over scalars: the cost per second. `pose` maps a frame's name
+                to its Transform.
+            final: (q, v, pose) over scalars: the cost of the last state; none if None.
+            steps, dt: the number of steps, and their length, s.
+            method: the integrator of `step`.
+            actuated: which joints have motors, (nv,) booleans; all if None.
+            lower, upper: bounds on their forces, (nu,) or (nv,); by default the joints' effort
+                limits.
+
+        Returns:
+            The problem, not yet solved.
         """
         return uses.ControlProblem(
             self,  # type: ignore[arg-type]
@@ -141,10 +147,13 @@ class Moving(Core):
         Each plan starts from the last one, a step later.
 
         Arguments:
-            problem: the horizon, made by `optimal_control`.
+            problem: the horizon, from `optimal_control`.
             method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
-            iterations: of each plan.
-            options: of the sampling methods: samples, knots, noise, temperature, seed; see
+            iterations: how many each plan takes.
+            options: settings of the sampling methods: samples, knots, noise, temperature, seed; see
                 `kinetree.motion.sampling.Sampler`.
+
+        Returns:
+            The controller, with an empty plan.
         """
         return uses.ModelPredictiveControl(problem, method, iterations, **options)

@@ -20,13 +20,18 @@ PARAMETERS = "a list of Inertial(body), Payload(frame) and Placement(joint)"
 
 
 class Parametric:
-    """A robot's dynamics as functions of its state and of parameters p; `Robot.parametric`.
+    """A robot's dynamics as functions of its state and of parameters p.
 
-    Every method takes one state or any batch of them, as the methods of Robot do; p broadcasts with
-    them, so one state can be computed for many robots.
+    Made by `Robot.parametric`. Every method takes one state or any batch of them, as the methods of
+    Robot do. p broadcasts with them, so one state can be computed for many robots.
 
-    parameters: p of the robot as it is.
-    labels: what each number of p is, such as "link7.mass".
+    Arguments:
+        model: the robot as it is.
+        parameters: Inertial(body), Payload(frame) and Placement(joint), or one of them.
+
+    Attributes:
+        parameters: p of the robot as it is, (np,).
+        labels: what each entry of p is, such as "link7.mass".
     """
 
     def __init__(self, model: Model, parameters: Parameter | Sequence[Parameter]) -> None:
@@ -45,10 +50,13 @@ class Parametric:
         return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
 
     def with_numbers(self, p: Sequence[float]) -> Model:
-        """The model with given parameters, for Robot(...).
+        """The model with given values of the parameters.
 
         Arguments:
             p: parameters, (np,).
+
+        Returns:
+            The model; Robot(...) makes a robot of it.
         """
         return with_numbers(self.model, self._kernels.parameters, [float(x) for x in p])
 
@@ -60,16 +68,22 @@ class Parametric:
         external: Sequence[str | Point] = (),
         **settings: Any,
     ) -> Kernel:
-        """The kernel of any quantity, as `Robot.kernel` gives it; its last argument is p.
+        """The kernel of any quantity; its last argument is p.
 
-        Its `jacobian(wrt="p")` and `vjp(wrt="p")` are those by the parameters.
+        Its `jacobian(wrt="p")` and `vjp(wrt="p")` differentiate with respect to the parameters.
+
+        Arguments:
+            quantity, method, external, settings: as in `Robot.kernel`.
+
+        Returns:
+            The kernel.
         """
         return self._kernels.ask(quantity, method, tuple(external), settings)
 
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The joint forces that give an acceleration.
+        """The joint forces that cause an acceleration.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
@@ -77,14 +91,14 @@ class Parametric:
             out: an array to write into.
 
         Returns:
-            (..., nv).
+            (..., nv), N or N m.
         """
         return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The acceleration that joint forces give.
+        """The acceleration that joint forces cause.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
@@ -92,7 +106,7 @@ class Parametric:
             out: an array to write into.
 
         Returns:
-            (..., nv).
+            (..., nv), rad/s^2 or m/s^2.
         """
         return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
 
@@ -112,7 +126,7 @@ class Parametric:
     def inverse_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The derivative of joint forces by p.
+        """The derivative of joint forces with respect to p.
 
         Arguments:
             q, v, a, p, out: as in `inverse_dynamics`.
@@ -125,7 +139,7 @@ class Parametric:
     def forward_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The derivative of accelerations by p.
+        """The derivative of accelerations with respect to p.
 
         Arguments:
             q, v, tau, p, out: as in `forward_dynamics`.

@@ -47,9 +47,12 @@ class Regressed(Core):
         """The combinations of parameters that joint forces depend on; print it to read them.
 
         Arguments:
-            method: "structure": regrouping along the joints, exact. "numbers": the rank of the
-                regressor at random states.
+            method: "structure" regroups along the joints and is exact; "numbers" takes the rank of
+                the regressor at random states.
             drives: which numbers of the drives are parameters too, as in `regressors.drive`.
+
+        Returns:
+            The base parameters, with their labels and the map from all parameters to them.
         """
         return uses.base_parameters(self, method, drives)  # type: ignore[arg-type]
 
@@ -63,7 +66,7 @@ class Regressors(Door):
         return tuple(f"{body}.{name}" for body in self._robot.bodies for name in TEN)
 
     def drive(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """The part of each joint force for a unit of each number of its own drive.
+        """The part of each joint force for a unit of each parameter of its drive.
 
         Arguments:
             q, v, a: configuration (..., nq), velocity and acceleration (..., nv).
@@ -92,9 +95,9 @@ class Regressors(Door):
         return self._robot._compute("base_wrench_regressor", (q, v, a), out)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> tuple[Array, Array]:
-        """Regressors without accelerations: of p = M v, and of its rate less the joint forces.
+        """Regressors without accelerations: of p = M v, and of its rate minus the joint forces.
 
-        Integrate p' = tau + rate over a stretch of time: the increase of p is the integral.
+        Integrate p' = tau + rate over an interval of time: the increase of p is the integral.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -109,8 +112,8 @@ class Regressors(Door):
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The row y with y @ `inertial_parameters` = the bodies' kinetic and potential energy.
 
-        Its increase over a stretch of time is the work of the joint forces, the integral of
-        tau . v, if there is no friction.
+        Its increase over an interval of time is the work of the joint forces, the integral of tau .
+        v, if there is no friction.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -124,7 +127,7 @@ class Regressors(Door):
     def passivity(
         self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Y with Y @ `inertial_parameters` = M ar + C vr + g: Slotine and Li's, to adapt by.
+        """Y with Y @ `inertial_parameters` = M ar + C vr + g, for Slotine and Li's adaptive law.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).

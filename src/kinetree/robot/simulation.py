@@ -31,11 +31,14 @@ class Simulated(Core):
         comes from the cache.
 
         Arguments:
-            function: takes the model and each argument as a list of scalars (or one scalar), and
-                gives one result, or several by name: scalars in nested lists. What it computes
-                with are the operators and the functions of `kinetree.scalar`.
-            lengths: of the arguments, by name, in order; None for one number.
-            name: for messages; by default the function's.
+            function: takes the model and each argument as a list of scalars (or one scalar). It
+                returns one result, or a dictionary of several: scalars in nested lists. It may use
+                operators and the functions of `kinetree.scalar`.
+            lengths: maps each argument's name, in order, to its length; None for a single number.
+            name: for messages; the function's own by default.
+
+        Returns:
+            The kernel; call it with arrays in the order of `lengths`.
         """
         called = kinds.function("function", function)
         label = kinds.text("name", name) or getattr(called, "__name__", "function")
@@ -57,13 +60,13 @@ class Simulated(Core):
         method: StepMethod = "auto",
         out: Outs = None,
     ) -> tuple[Array, Array]:
-        """The state after a step of time, the joint forces constant over it.
+        """The state after one time step with constant joint forces.
 
         Arguments:
             q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
             dt: the length of the step, s, (...).
-            limits: what the limits of joints do, see `kinetree.Enforcement`; nothing by default.
-            external: what acts on the robot, as in `inverse_dynamics`.
+            limits: what joint limits do; see `kinetree.Enforcement`. Nothing by default.
+            external: the external loads, as in `inverse_dynamics`.
             method: "euler" (the default: semi-implicit), "implicit-damping" (Euler as MuJoCo has
                 it), "implicit-springs" (also in the joints' springs), "midpoint",
                 "implicit-midpoint", "rk4" or "variational" (symplectic, keeps momentum).
@@ -97,24 +100,27 @@ class Simulated(Core):
         Controller and step are traced together and compiled as one kernel.
 
         Arguments:
-            q0, v0: where it starts, (..., nq) and (..., nv).
+            q0, v0: initial states, (..., nq) and (..., nv).
             controller: one of `kinetree.control`, or any function (t, q, v, p) of scalars that
-                gives a list of nv joint forces, held over a step; none if None.
-            time, dt: the duration and the step, s; the one is a multiple of the other.
+                returns a list of nv joint forces, which are held over a step. No forces act if
+                None.
+            time, dt: the duration and the length of a step, s; the duration is a multiple of dt.
             method, limits: as in `step`.
-            record: what else to keep: names of quantities that follow from q, v and tau (and
-                "energy"), tuples with settings such as ("pose", "tool"), functions of (model, q,
-                v, tau), or "memory", the own state of a controller that has one.
-            every: keep each so many steps.
+            record: what else to record: names of quantities that follow from q, v and tau (and
+                "energy"), tuples with settings such as ("pose", "tool"), functions of (model, q, v,
+                tau), or "memory", the state of a controller that has one.
+            every: record every N steps.
             p: the controller's inputs, (..., np); by default its own.
-            inputs: instead of p, those of every step, (..., steps, np).
-            parameters: numbers of the model that differ by environment, as in `parametric`,
-                such as {Payload("tool"): (..., 10)}. The controller keeps the robot as it is.
-            progress: called now and then with the share that is done.
+            inputs: instead of p, the inputs of every step, (..., steps, np).
+            parameters: numbers of the model that differ between environments, such as
+                {Payload("tool"): (..., 10)}; see `parametric`. The controller still uses the
+                nominal model.
+            progress: called now and then with the completed share, from 0 to 1.
 
         Returns:
-            times (T,), q, v, tau (..., T, n) and what was recorded. An environment that diverges is
-            NaN from there on, a SimulationWarning says which and when, and others are not affected.
+            times (T,), q, v, tau (..., T, n) and what was recorded. From where an environment
+            diverges, its records are NaN; a SimulationWarning says which environment and when. The
+            others are not affected.
         """
         settings = uses.FixedSteps(dt=dt, method=method, limits=limits, record=record, every=every)
         numbers = mapping("parameters", parameters, "arrays by parameters of the model")
@@ -143,20 +149,22 @@ class Simulated(Core):
         series: bool = False,
         parameters: Sequence[Parameter] = (),
     ) -> uses.Rollout:
-        """Many simulations of the same kind, compiled as one kernel with the loop over time inside.
+        """A function that runs many simulations of one kind, with the loop over time compiled in.
 
-        Environments are lanes of vectors and shared between threads. Their states stay in cache,
-        and nothing is written but what is recorded.
+        Environments are vector lanes, shared between threads. Their states stay in cache, and only
+        what is recorded is written.
 
         Arguments:
             controller, method, limits, record, every: as in `simulate`.
-            steps, dt: how many steps, and their length, s.
-            inputs: how many numbers p the controller takes; by default as many as it has.
-            series: whether they are given for each step, (..., steps, np).
-            parameters: the model's, whose numbers are given with each call.
+            steps, dt: the number of steps, and their length, s.
+            inputs: the number of entries of p that the controller takes; by default as many as it
+                has.
+            series: whether p is given for each step, (..., steps, np).
+            parameters: parameters of the model whose numbers are given with each call.
 
         Returns:
-            A function (q0, v0, p, parameters) that simulates, with `gradient` and `sensitivity`.
+            A function of (q0, v0, p, parameters) that simulates, with the methods `gradient` and
+            `sensitivity`.
         """
         settings = uses.FixedSteps(dt=dt, method=method, limits=limits, record=record, every=every)
         return uses.compiled(
@@ -188,17 +196,17 @@ class Simulated(Core):
         """The motion from one state, with steps as long as a tolerance allows.
 
         Arguments:
-            q0, v0, controller, limits, record, p: as in `simulate`; the controller acts at all
-                times. Stops may be springs.
+            q0, v0, controller, limits, record, p: as in `simulate`; the controller acts
+                continuously. Stops may be springs.
             time: the duration, s.
-            times: at which the motion is given; by default those of the integrator's steps.
-            events: functions (t, q, v) of arrays whose zeros are found; see SciPy's `solve_ivp` for
-                their attributes `terminal` and `direction`.
-            method: one of `solve_ivp`.
-            tolerance: relative and absolute, of a step.
+            times: when to record, s; by default at the integrator's steps.
+            events: functions (t, q, v) of arrays whose zeros are located; see SciPy's `solve_ivp`
+                for their attributes `terminal` and `direction`.
+            method: the integrator of `solve_ivp`.
+            tolerance: relative and absolute, for each step.
 
         Returns:
-            As `simulate`, with `solution(t)` between the steps and the times of `events`.
+            As from `simulate`, with `solution(t)` between the steps and the times of `events`.
         """
         settings = uses.AdaptiveSteps(
             times=times,

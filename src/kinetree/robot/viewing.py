@@ -25,13 +25,14 @@ class Viewed(Core):
 
         Arguments:
             trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times
-                (T,), s, by default 100 states a second.
-            folder: where meshes are looked for; by default in the folder of the robot file.
+                (T,), s; by default 100 states per second.
+            folder: where to look for meshes; by default in the folder of the robot file.
             host: the address to listen on; by default this computer only.
-            port: the first free one from here on.
-            allow: names of hosts, besides this computer's, at which the page is opened: of a proxy.
+            port: the first to try; the first free one from there on is used.
+            allow: host names, besides this computer's, under which the page is opened, such as a
+                proxy's.
 
         Returns:
-            The viewer: `url` is its address, `set(q)` shows a state, `close()` ends it.
+            The viewer: `url` is its address, `set(q)` shows a state, `close()` stops it.
         """
         return uses.Viewer(self, trajectory, folder, host, port, allow=allow)  # type: ignore[arg-type]

@@ -28,6 +28,9 @@ def arm(base: str = "fixed") -> Robot:
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot, nv = 7.
     """
     assembly = Assembly("arm", "base", rod(4.0, 0.09, 0.1))
     parent, offset = "base", 0.0

@@ -26,7 +26,14 @@ SHOULDER, HIP = 0.19, 0.085  # m from the middle: half of usual joint breadths
 
 @dataclass(frozen=True)
 class Segment:
-    """A row of the table: percent of mass, length in m, then percent of the length."""
+    """A row of the table of segments.
+
+    Attributes:
+        mass: percent of the body's mass.
+        length: m.
+        center: the distance of the centre of mass from the upper end, percent of the length.
+        sagittal, transverse, longitudinal: radii of gyration, percent of the length.
+    """
 
     mass: float
     length: float
@@ -36,7 +43,15 @@ class Segment:
     longitudinal: float
 
     def inertia(self, total: float, downwards: bool) -> Inertia:
-        """Along z from the origin, of a body of some mass; the table counts from the upper end."""
+        """The inertia of the segment, which lies along z and begins at the origin.
+
+        Arguments:
+            total: the mass of the whole body, kg.
+            downwards: whether it hangs down from its upper end, or stands up on its lower one.
+
+        Returns:
+            The inertia about the origin.
+        """
         m = self.mass / 100.0 * total
         x, y, z = (
             m * (r / 100.0 * self.length) ** 2
@@ -62,10 +77,13 @@ FOOT = Segment(1.37, 0.2581, 44.15, 25.7, 24.5, 12.4)
 
 @dataclass(frozen=True)
 class Proportions:
-    """The sizes of a figure: those of the mean subject, unless others are given.
+    """The sizes of a human figure; by default those of the mean subject.
 
-    mass: kg.
-    shoulder, hip: m from the middle.
+    Attributes:
+        mass: of the whole body, kg.
+        shoulder, hip: the distance of these joints from the middle, m.
+        head, upper_trunk, middle_trunk, lower_trunk, upper_arm, forearm, hand, thigh, shank, foot:
+            the segments.
     """
 
     mass: float = MASS
@@ -83,7 +101,14 @@ class Proportions:
     foot: Segment = FOOT
 
     def with_lengths(self, **lengths: float) -> Proportions:
-        """Other lengths of segments, m, by name; masses and shapes stay in proportion."""
+        """The proportions with other lengths of segments; masses and shapes stay in proportion.
+
+        Arguments:
+            lengths: by the names of segments, m.
+
+        Returns:
+            New proportions.
+        """
         changed = {name: replace(getattr(self, name), length=x) for name, x in lengths.items()}
         return replace(self, **changed)
 
@@ -98,7 +123,10 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
-        proportions: other masses and lengths than those of the mean subject.
+        proportions: masses and lengths; by default those of the mean subject.
+
+    Returns:
+        The robot.
     """
     size = proportions
     trunk = size.lower_trunk.inertia(size.mass, downwards=False)

@@ -26,6 +26,9 @@ def quadruped(base: str = "floating") -> Robot:
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot.
     """
     assembly = Assembly("quadruped", "trunk", box(6.0, 0.4, 0.2, 0.12))
     for leg, along, side in (
@@ -76,6 +79,9 @@ def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot
         joints: of each limb.
         seed: of the random axes and inertias.
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot.
     """
     if limbs < 1 or joints < 1:
         raise ModelError(f"legged({limbs}, {joints}): at least one limb and joint are expected")

@@ -9,10 +9,13 @@ from kinetree.robots.building import box, rod
 
 
 def double_pendulum(base: str = "fixed") -> Robot:
-    """Two uniform rods of 1 kg and 1 m, hanging, swinging in the plane of x and z.
+    """Two uniform rods of 1 kg and 1 m that hang and swing in the plane of x and z.
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot, nv = 2.
     """
     assembly = Assembly("double_pendulum", "pivot")
     assembly.add("upper", "pivot", Revolute("y"), (0.0, 0.0, 0.0), rod(1.0, 0.02, -1.0))
@@ -25,6 +28,9 @@ def cart_pole(base: str = "fixed") -> Robot:
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot, nv = 2: the cart's position, m, and the pole's angle, rad.
     """
     assembly = Assembly("cart_pole", "rail")
     cart = box(1.0, 0.3, 0.2, 0.15)

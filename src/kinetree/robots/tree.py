@@ -18,6 +18,9 @@ def chain(n: int, seed: int = 0, base: str = "fixed") -> Robot:
         n: how many joints.
         seed: of the random axes and inertias.
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+
+    Returns:
+        The robot, nv = n.
     """
     return tree(n, branching=1, seed=seed, base=base, name=f"chain{n}")
 
@@ -31,8 +34,11 @@ def tree(
         n: how many joints.
         branching: the most children of a body.
         seed: of the random axes and inertias.
-        name: of the robot.
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
+        name: of the robot.
+
+    Returns:
+        The robot, nv = n.
     """
     if n < 1 or branching < 1:
         raise ModelError(f"tree({n}, {branching}): at least one body and one branch are expected")

@@ -26,7 +26,7 @@ MANY = 24
 
 
 def call(function: Callable[..., Any], *values: Any, times: int) -> Any:
-    """function(*values); in a long program that does so often, a call of one routine.
+    """function(*values), compiled as a call of one routine if a long program does it often.
 
     What an algorithm does for each of many columns, pairs or bodies is then compiled once.
 
@@ -34,9 +34,12 @@ def call(function: Callable[..., Any], *values: Any, times: int) -> Any:
         function: from scalars, or lists, tuples and dataclasses of them, to the same. It must
             depend on nothing but its arguments: it is traced once for all calls that have zeros
             and ones in the same places.
-        values: its arguments. What is the same in every call costs nothing; other values are laid
-            down in memory, each once.
-        times: how often the algorithm does this, about.
+        values: its arguments. Those that are the same in every call cost nothing; each of the
+            others is stored in memory once.
+        times: about how often the algorithm does this.
+
+    Returns:
+        What `function` returns.
     """
     if times >= MANY:
         scalars: list[Scalar] = []

@@ -103,10 +103,29 @@ def _function(
         return compute(*args)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = summary
+    function.__doc__ = _documentation(summary, arguments, result)
     formula = f"{name}({', '.join('abc'[: len(arguments)])})"
     enter(name, arguments, result, formula, compute, partials, parity, routine)
     return function
+
+
+TAKEN = {
+    "r": "one scalar",
+    "rr": "two scalars, a and b",
+    "b": "one condition",
+    "bb": "two conditions",
+    "brr": "a condition and two scalars, a and b",
+}
+"""Arguments in words, by their kinds."""
+
+
+def _documentation(summary: str, arguments: str, result: str) -> str:
+    """The docstring of a function of the table."""
+    made = "A condition" if result == "b" else "A scalar"
+    return (
+        f"{summary.rstrip()}\n\nArguments:\n    args: {TAKEN[arguments]}.\n\n"
+        f"Returns:\n    {made} of the same type.\n"
+    )
 
 
 def _turned_by(function: Callable[[float], float]) -> Callable[[float], float]:
@@ -199,6 +218,9 @@ def asin(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar in [-1, 1].
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
 
@@ -208,6 +230,9 @@ def acos(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar in [-1, 1].
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(sqrt((1.0 - x) * (1.0 + x)), x)
 
@@ -217,6 +242,9 @@ def atan(x: Scalar) -> Scalar:
 
     Arguments:
         x: a scalar.
+
+    Returns:
+        A scalar of the same type, rad.
     """
     return atan2(x, 1.0)
 
@@ -292,10 +320,8 @@ def _piecewise(condition: Any, a: Scalar, b: Scalar) -> Any:
 
 select: Any = _function(
     "select",
-    """`a` where the condition holds, else `b`: the only branch that a traced algorithm may take.
-
-    Both values are computed, so neither may divide by zero where the other is chosen.
-    """,
+    "`a` where the condition holds, else `b`: the only branch that a traced algorithm may take.\n\n"
+    "Both values are computed, so neither may divide by zero where the other is chosen.",
     (_choose, _choose, _choose, _piecewise),
     lambda z, c, a, b: (None, select(c, 1.0, 0.0), select(c, 0.0, 1.0)),
     arguments="brr",
@@ -345,9 +371,12 @@ TRUTHS = frozenset(name for name, row in OPERATIONS.items() if row.result == "b"
 
 @singledispatch
 def known(x: Scalar) -> float | None:
-    """The value of a scalar that is constant; None if it depends on the state or cannot be seen.
+    """The value of a scalar that is constant.
 
     Arguments:
         x: a scalar of any type.
+
+    Returns:
+        Its value; None if it depends on the state, or its type does not show its value.
     """
     return float(x) if isinstance(x, (float, int)) else None

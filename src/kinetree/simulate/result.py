@@ -29,12 +29,20 @@ STATES = ("times", "q", "v", "tau")
 class Simulation(Mapping[str, Array]):
     """The motion of one robot or a batch of them.
 
-    times: (T,), s.
-    q, v, tau: (..., T, nq) and (..., T, nv): states and the joint forces given there.
-    Anything else that was recorded is an entry, such as `simulation["energy"]`, (..., T, ...).
-    diverged: when an environment's state ceased to be finite, s, (...); NaN where it did not.
-    solution: of an adaptive simulation, a function from times to (q, v); else None.
-    events: of an adaptive simulation, the times of each event; else empty.
+    It maps names to arrays over time: "times", "q", "v", "tau" and whatever else was recorded, such
+    as `simulation["energy"]`, (..., T, ...).
+
+    Arguments:
+        times: as below.
+        arrays: maps "q", "v", "tau" and other names to arrays, (..., T, ...).
+        diverged, solution, events: as below; by default nothing diverged, and there are none.
+
+    Attributes:
+        times: (T,), s.
+        q, v, tau: configurations (..., T, nq), velocities and joint forces (..., T, nv).
+        diverged: when an environment's state ceased to be finite, s, (...); NaN where it did not.
+        solution: maps times to (q, v) after an adaptive simulation; else None.
+        events: the times of each event of an adaptive simulation; else empty.
     """
 
     def __init__(
@@ -70,7 +78,7 @@ class Simulation(Mapping[str, Array]):
     # files
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a file: NPZ, or Parquet with one row a time and environment.
+        """Write everything to a file: NPZ, or Parquet with one row per time and environment.
 
         Arguments:
             path: ends with .npz or .parquet; the latter needs the extra `files`.
@@ -91,6 +99,9 @@ class Simulation(Mapping[str, Array]):
 
         Arguments:
             path: the file, .npz or .parquet.
+
+        Returns:
+            The simulation, without `solution` and `events`, which files do not hold.
         """
         path = _checked(path)
         if path.suffix == ".npz":
@@ -126,11 +137,11 @@ class Simulation(Mapping[str, Array]):
     # pictures
 
     def plot(self, path: str | Path | None = None, names: Sequence[str] = ("q", "v", "tau")) -> Any:
-        """A picture of some arrays over time, one panel each, every environment a line.
+        """A plot of some arrays over time, in one panel each, with a line for each environment.
 
         Arguments:
             path: where to save it; not saved if None.
-            names: of arrays.
+            names: which arrays.
 
         Returns:
             Matplotlib's figure.

@@ -35,7 +35,8 @@ class Rollout:
     Arguments:
         robot: what moves.
         loop: the robot, its controller, its step, and what is recorded.
-        steps, dt, every: how many steps, their length in s, and how many pass between records.
+        steps, dt, every: the number of steps, their length in s, and the number of steps between
+            records.
         series: whether the controller's inputs have a value for each step.
     """
 
@@ -61,10 +62,13 @@ class Rollout:
         """The motion from a state, or from each of a batch.
 
         Arguments:
-            q0, v0: where it starts, (..., nq) and (..., nv).
+            q0, v0: initial states, (..., nq) and (..., nv).
             p: the controller's inputs, (..., np); (..., steps, np) if they are a series.
             parameters: numbers of the model, as in `Robot.simulate`.
-            progress: called now and then with the share that is done.
+            progress: called now and then with the completed share, from 0 to 1.
+
+        Returns:
+            The recorded arrays, (..., T, ...).
         """
         return self.run(self._start(q0, v0, p, parameters), progress)
 
@@ -101,7 +105,15 @@ class Rollout:
         return self.loop.memo.recall(TimeLoop, key, lambda: make(self.loop, *settings))
 
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
-        """The motion from where a simulation starts."""
+        """The motion from a start that is prepared already.
+
+        Arguments:
+            start: states and inputs, checked and flattened.
+            progress: as in `Rollout.__call__`.
+
+        Returns:
+            The recorded arrays, as a call returns them.
+        """
         n, times = start.count_of_systems, self.steps // self.every + 1
         optional_function("progress", progress)
         arrays: dict[str, Array] = {
@@ -171,12 +183,12 @@ class Rollout:
 
         Arguments:
             q0, v0, p, parameters: as in a call.
-            weights: the function's derivatives by "q", (..., steps + 1, nq), and by "v",
+            weights: the function's derivatives with respect to "q", (..., steps + 1, nq), and "v",
                 (..., steps + 1, nv), at every step, or (..., nq) and (..., nv) at the end alone.
 
         Returns:
-            "q0" and "v0", (..., nv), "p" with p's shape if there is one, and "parameters",
-            (..., n), their numbers one after the other. By q0 it is along q0 (+) delta.
+            "q0" and "v0", (..., nv), "p" with p's shape if there is one, and "parameters", (...,
+            n), their numbers one after another. That with respect to q0 is along q0 (+) delta.
         """
         start = self._start(q0, v0, p, parameters)
         n = start.count_of_systems

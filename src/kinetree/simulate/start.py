@@ -31,20 +31,22 @@ class InitialValues:
 
 
 class Start:
-    """Where a simulation starts, checked; batches as one axis of systems.
+    """The initial states and inputs of a simulation, checked; a batch is one axis of systems.
 
     Arguments:
-        robot: what moves.
+        robot: what is simulated.
         controller: gives the joint forces; None for none.
         values: as users give them.
-        steps: how many there are, for inputs that differ from step to step.
+        steps: how many steps there will be.
 
-    batch: the shape of the batch.
-    q, v: (systems, nq) and (systems, nv).
-    count: how many numbers p has; changes: whether it has a value for each step.
-    p: the controller's inputs, (systems, np), or (systems, steps, np) if they change.
-    memory: the controller's own, at the start, (m,).
-    numbers: of the model's parameters, (systems, n), or None.
+    Attributes:
+        batch: the shape of the batch.
+        q, v: (systems, nq) and (systems, nv).
+        count: the number of entries of p.
+        p: the controller's inputs, (systems, np), or (systems, steps, np) if they change.
+        memory: the controller's own state at the start, (m,).
+        numbers: values of the model's parameters, (systems, n), or None.
+        changes: whether p has a value for each step.
     """
 
     def __init__(
@@ -101,14 +103,29 @@ class Start:
         return self.xp.ascontiguousarray(whole.reshape(self.count_of_systems, *core))
 
     def empty(self, shape: tuple[int, ...]) -> Array:
-        """An array for records, where the states are."""
+        """An array for records, on the device of the states.
+
+        Arguments:
+            shape: of the array.
+
+        Returns:
+            The array, not initialised.
+        """
         if self.xp is np:
             return empty(shape, self.dtype)
         found: Array = self.xp.empty(shape, self.dtype)
         return found
 
     def states(self, count: float, ended: float) -> list[Array]:
-        """What a loop over time starts from."""
+        """The initial states of a loop over time.
+
+        Arguments:
+            count: the number of the first step.
+            ended: when a system diverged, s; negative if it has not.
+
+        Returns:
+            One array for each state of the loop.
+        """
         n = self.count_of_systems
         xp, length = self.xp, len(self.memory)
         memory = [xp.broadcast_to(self.memory, (n, length))] if length else []
@@ -116,23 +133,54 @@ class Start:
         return [first, self.q, self.v, *memory, last]
 
     def constants(self, dt: float) -> list[Array]:
-        """What it takes that does not change."""
+        """The constants of a loop over time.
+
+        Arguments:
+            dt: the length of a step, s.
+
+        Returns:
+            One array for each constant of the loop.
+        """
         p = [self.p] if self.count and not self.changes else []
         numbers = [] if self.numbers is None else [self.numbers]
         return [self.xp.asarray(dt, self.dtype), *p, *numbers]
 
     def series(self, first: int, count: int) -> list[Array]:
-        """What it takes that changes from step to step."""
+        """The arguments of a loop over time that change from step to step.
+
+        Arguments:
+            first, count: the first step, and how many.
+
+        Returns:
+            One array (systems, count, ...) for each of them.
+        """
         return [self.p[:, first : first + count]] if self.count and self.changes else []
 
     def inputs(self, first: int, count: int) -> Array:
-        """The controller's inputs at some steps, (systems, count, np)."""
+        """The controller's inputs at some steps.
+
+        Arguments:
+            first, count: the first step, and how many.
+
+        Returns:
+            (systems, count, np).
+        """
         if self.changes:
             return self.p[:, first : first + count]
         return self.xp.broadcast_to(self.p[:, None], (len(self.p), count, self.count))
 
     def arguments(self, t: float, k: int, q: Array, v: Array, *memory: Array) -> list[Any]:
-        """What the kernel of an observation takes; at the end p is that of the last step."""
+        """The arguments of an observation's kernel; at the end, p is that of the last step.
+
+        Arguments:
+            t: the time, s.
+            k: the number of the step.
+            q, v: states, (systems, nq) and (systems, nv).
+            memory: the controller's own state, if it has one, (systems, m).
+
+        Returns:
+            The arguments, in order.
+        """
         p = self.p[:, min(k, self.p.shape[1] - 1)] if self.changes else self.p
         numbers = [] if self.numbers is None else [self.numbers]
         return [t, q, v, *([p] if self.count else []), *memory, *numbers]

@@ -45,6 +45,11 @@ class Inertia:
     """A rigid body's inertia: mass, first moment m c and rotational inertia about the origin.
 
     Everything is linear in these ten numbers.
+
+    Attributes:
+        mass: kg.
+        moment: the first moment m c, kg m.
+        rotational: the rotational inertia about the origin, kg m^2.
     """
 
     mass: Scalar
@@ -53,19 +58,36 @@ class Inertia:
 
     @staticmethod
     def zero() -> Inertia:
+        """The inertia of nothing.
+
+        Returns:
+            Ten zeros.
+        """
         return Inertia(0, Vector3.zero(), Symmetric3.diagonal(0))
 
     @staticmethod
     def about_center(mass: Scalar, center: Vector3, rotational: Symmetric3) -> Inertia:
-        """From the centre of mass and the rotational inertia about it (parallel axes)."""
+        """The inertia from the rotational inertia about the centre of mass (parallel axis theorem).
+
+        Arguments:
+            mass: kg.
+            center: the centre of mass, m.
+            rotational: the rotational inertia about it, kg m^2.
+
+        Returns:
+            The inertia about the origin.
+        """
         moment = center * mass
         return Inertia(mass, moment, rotational - _double_cross(center, center * (mass / 2)))
 
     def center_and_rotational(self) -> tuple[Vector3, Symmetric3]:
-        """The centre of mass and the rotational inertia about it, of an inertia of numbers.
+        """The centre of mass and the rotational inertia about it; for inertias of numbers.
 
-        A body without mass has no centre; the origin is returned. Algorithms use the first moment
-        instead.
+        A body without mass has no centre of mass, and the origin is returned. Algorithms use the
+        first moment instead.
+
+        Returns:
+            The centre of mass, m, and the rotational inertia, kg m^2.
         """
         if self.mass == 0:
             return Vector3.zero(), self.rotational
@@ -88,7 +110,7 @@ class Inertia:
         )
 
     def wrench(self, V: Motion, A: Motion) -> Force:
-        """I A + V x* I V: the wrench that moves a body so (Echeandia & Wensing eq. 7).
+        """I A + V x* I V: the wrench on a body that moves so (Echeandia & Wensing eq. 7).
 
         With a = A.linear + w x v, the acceleration of the point now at the origin, and the tensor
         Omega = [alpha] + [w][w], a point r of the body accelerates by a + Omega r. Summed over
@@ -96,12 +118,26 @@ class Inertia:
 
             f = m a + Omega h
             n = h x a + dual(Omega J),    dual(A) = (A_zy - A_yz, A_xz - A_zx, A_yx - A_xy)
+
+        Arguments:
+            V, A: the body's velocity and acceleration.
+
+        Returns:
+            The wrench at the origin.
         """
         a = A.linear + V.angular.cross(V.linear)
         return self.tensor_wrench(a, acceleration_tensor(V.angular, A.angular))
 
     def tensor_wrench(self, a: Vector3, Omega: Matrix3) -> Force:
-        """The wrench of `wrench`, from the acceleration of the origin and the tensor Omega."""
+        """The wrench of `wrench`, from the acceleration of the origin and the tensor Omega.
+
+        Arguments:
+            a: the acceleration of the point now at the origin.
+            Omega: [alpha] + [w][w].
+
+        Returns:
+            The wrench at the origin.
+        """
         h = self.moment
         Jx, Jy, Jz = self.second_moments().rows
         turning = Vector3(
@@ -112,7 +148,14 @@ class Inertia:
         return Force(a * self.mass + Omega @ h, h.cross(a) + turning)
 
     def bias(self, V: Motion) -> Force:
-        """V x* I V: the wrench of a motion whose acceleration is zero."""
+        """V x* I V: the wrench at zero acceleration.
+
+        Arguments:
+            V: the body's velocity.
+
+        Returns:
+            The wrench at the origin.
+        """
         w, h = V.angular, self.moment
         a = w.cross(V.linear)
         return Force(
@@ -121,12 +164,24 @@ class Inertia:
         )
 
     def second_moments(self) -> Symmetric3:
-        """J = tr(I) / 2 - I: the integral of r rT over the mass."""
+        """J = tr(I) / 2 - I: the integral of r rT over the mass.
+
+        Returns:
+            kg m^2.
+        """
         I = self.rotational
         half = (I.xx + I.yy + I.zz) / 2
         return Symmetric3(half - I.xx, half - I.yy, half - I.zz, -I.xy, -I.xz, -I.yz)
 
     def moved_to_parent(self, rotation: Rotation, point: Vector3) -> Inertia:
+        """The same inertia in the parent's frame.
+
+        Arguments:
+            rotation, point: the pose of this frame in the parent's.
+
+        Returns:
+            The inertia about the parent's origin.
+        """
         h = rotation @ self.moment
         # I_P = R I R^T - [p][h] - [h][p] - m [p][p]
         shift = _double_cross(point, h + point * (self.mass / 2))

@@ -13,7 +13,13 @@ from kinetree.spatial.vector import Matrix3, Vector3
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """B: force = ll v + la w, moment = al v + aa w, for a motion (v, w)."""
+    """B: a linear map from motions to forces, in four blocks.
+
+    force = ll v + la w and moment = al v + aa w, for a motion (v, w).
+
+    Attributes:
+        ll, la, al, aa: the blocks.
+    """
 
     ll: Matrix3
     la: Matrix3

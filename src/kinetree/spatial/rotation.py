@@ -19,7 +19,8 @@ from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 class Rotation:
     """R_AB: takes the coordinates of a vector in frame B to its coordinates in frame A.
 
-    a, b, c: the rows of the matrix.
+    Attributes:
+        a, b, c: the rows of the matrix.
     """
 
     a: Vector3
@@ -28,13 +29,25 @@ class Rotation:
 
     @staticmethod
     def identity() -> Rotation:
+        """The rotation that changes nothing.
+
+        Returns:
+            The identity.
+        """
         return Rotation(Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
 
     @staticmethod
     def about(axis: Vector3, angle: Scalar) -> Rotation:
-        """The rotation about a unit axis u: u uT + cos(angle) (1 - u uT) + sin(angle) [u].
+        """The rotation about an axis u: u uT + cos(angle) (1 - u uT) + sin(angle) [u].
 
         Liu & Jain eq. 53, grouped so that a coordinate axis leaves exact zeros and ones.
+
+        Arguments:
+            axis: u, of length one.
+            angle: rad.
+
+        Returns:
+            The rotation.
         """
         s, c = sin(angle), cos(angle)
         x, y, z = axis
@@ -50,7 +63,14 @@ class Rotation:
 
     @staticmethod
     def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
-        """URDF's fixed-axis angles: R_z(yaw) R_y(pitch) R_x(roll)."""
+        """The rotation of URDF's fixed-axis angles: R_z(yaw) R_y(pitch) R_x(roll).
+
+        Arguments:
+            roll, pitch, yaw: rad.
+
+        Returns:
+            The rotation.
+        """
         sr, cr = sin(roll), cos(roll)
         sp, cp = sin(pitch), cos(pitch)
         sy, cy = sin(yaw), cos(yaw)
@@ -62,7 +82,14 @@ class Rotation:
 
     @staticmethod
     def quat_xyzw(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """The rotation of a quaternion of any length but zero: that of its direction."""
+        """The rotation of a quaternion.
+
+        Arguments:
+            x, y, z, w: its components; only its direction counts, but it must not be zero.
+
+        Returns:
+            The rotation.
+        """
         scale = 2 / (x * x + y * y + z * z + w * w)
         x2, y2, z2 = x * scale, y * scale, z * scale
         xx, yy, zz = x * x2, y * y2, z * z2
@@ -82,6 +109,7 @@ class Rotation:
 
     @property
     def rows(self) -> tuple[Vector3, Vector3, Vector3]:
+        """The rows of the matrix."""
         return (self.a, self.b, self.c)
 
     @property
@@ -105,17 +133,35 @@ class Rotation:
         return self._turned(other) if isinstance(other, Vector3) else other._after(self)
 
     def turn(self, matrix: Matrix3) -> Matrix3:
-        """R A R^T."""
+        """R A R^T: a matrix in the axes of A.
+
+        Arguments:
+            matrix: in the axes of B.
+
+        Returns:
+            A matrix.
+        """
         half = tuple(self @ row for row in matrix.rows)  # rows of A R^T
         columns = Matrix3(*half).T.rows
         return Matrix3(*(self @ column for column in columns)).T
 
     def turn_symmetric(self, matrix: Symmetric3) -> Symmetric3:
-        """R S R^T, as a symmetric matrix."""
+        """R S R^T: a symmetric matrix in the axes of A.
+
+        Arguments:
+            matrix: in the axes of B.
+
+        Returns:
+            A symmetric matrix.
+        """
         return matrix.turned(self)
 
     def structured(self) -> Rotation:
-        """The same rotation, as an `AxisRotation` if its entries say that it is one."""
+        """The same rotation, as an `AxisRotation` if its entries have that structure.
+
+        Returns:
+            A rotation.
+        """
         fixed = self._fixed_axes
         return AxisRotation(*self.rows, axis=fixed[0]) if len(fixed) == 1 else self
 

@@ -24,13 +24,13 @@ STOPS = ("", "spring", "clamp")
 
 
 class Enforcement(NamedTuple):
-    """How the limits of joints act in a step; by default not at all.
+    """How joint limits act in a step; by default not at all.
 
     Arguments:
         stops: "" for none, "spring" for a one-sided spring and damper at each limit, "clamp" for an
             impact without rebound at the end of the step.
         stiffness, damping: of spring stops, N m/rad and N m s (N/m and N s/m for sliding joints).
-        saturate: whether joint forces are cut off at the limits of effort.
+        saturate: whether joint forces are cut off at the effort limits.
         friction_speed: the speed below which dry friction grows with the velocity instead of
             jumping, rad/s (or m/s). With zero, dry friction jumps, and chatters at rest.
     """

@@ -24,10 +24,13 @@ does not matter yet, neither to a compiler nor to a processor's caches.
 
 
 class Node(NamedTuple):
-    """One operation: its arguments are numbers of earlier nodes of the same program.
+    """One operation; its arguments are earlier nodes of the same program.
 
-    `value` is the number of a `const`, (argument's position, element) of an `input`, the position
-    of its function for a `call`, and the position of the result for an `item`.
+    Attributes:
+        op: the name of the operation.
+        args: the numbers of the nodes that are its arguments.
+        value: the number of a `const`; (argument's position, element) of an `input`; the position
+            of the function of a `call`; the position of the result of an `item`.
     """
 
     op: str
@@ -36,14 +39,25 @@ class Node(NamedTuple):
 
 
 class Input(NamedTuple):
-    """An argument of a program: a name and the shape of one state's value."""
+    """An argument of a program.
+
+    Attributes:
+        name: what it is called.
+        shape: of one state's value.
+    """
 
     name: str
     shape: tuple[int, ...]
 
 
 class Output(NamedTuple):
-    """A result of a program: the nodes of its elements, the last axis fastest."""
+    """A result of a program.
+
+    Attributes:
+        name: what it is called.
+        shape: of one state's value.
+        nodes: the numbers of the nodes of its elements, in C order.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -54,8 +68,13 @@ class Output(NamedTuple):
 class Program:
     """A straight-line program over scalars.
 
-    method: in words, which of several ways to the same results it is; no part of its digest.
-    functions: what its calls run: each has an argument for each group, and one result.
+    Attributes:
+        method: the algorithm, in words; no part of the digest.
+        functions: the programs that its calls run; each has an argument for each group, and one
+            result.
+        name: of what it computes.
+        inputs, outputs: its arguments and results.
+        nodes: its operations, in the order of execution.
     """
 
     name: str

@@ -22,21 +22,19 @@ COMPILING = forkable_lock()
 
 
 class Compiled(Protocol):
-    """A program compiled for one kind of number.
-
-    gufunc: called with arrays, any batch axes first, and with `out=`, as NumPy's gufuncs are.
-    one: called with arrays of one state; returns NotImplemented for any others.
-    longest: how many states may be computed before signals must be handled.
-    """
+    """A program compiled for one kind of number."""
 
     @property
-    def gufunc(self) -> Any: ...
+    def gufunc(self) -> Any:
+        """Called with arrays, any batch axes first, and with `out=`, as NumPy's gufuncs are."""
 
     @property
-    def one(self) -> Callable[..., Any]: ...
+    def one(self) -> Callable[..., Any]:
+        """Called with arrays of one state; returns NotImplemented for any others."""
 
     @property
-    def longest(self) -> float: ...
+    def longest(self) -> float:
+        """How many states may be computed before signals must be handled."""
 
 
 class Backend(Protocol):

@@ -36,12 +36,14 @@ CASES, DRAWN = 3, 8
 class CCode:
     """A function in C99: its files, and how to build them.
 
-    name: of the function, and of the files without their endings.
-    kind: "double" or "float".
-    header, source: the function.
-    test: a program that compares the function with expected results.
-    cmake: a CMakeLists.txt for all of it.
-    level: at which compilers optimise it.
+    Attributes:
+        name: of the function; also of the files, without their endings.
+        kind: "double" or "float".
+        header, source: the two files of the function.
+        test: a program that compares the function's results with expected ones.
+        cmake: a CMakeLists.txt for all of them.
+        level: the optimisation level of the compiler.
+        inputs, outputs: names and shapes of arguments and results.
     """
 
     name: str
@@ -67,8 +69,11 @@ class CCode:
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the files into a folder, which is created if it does not exist.
 
+        Arguments:
+            folder: its path.
+
         Returns:
-            Their paths.
+            The paths of the files.
         """
         where = kinds.path("folder", folder)
         where.mkdir(parents=True, exist_ok=True)
@@ -85,9 +90,12 @@ class CCode:
         """Compile a shared library in a folder and load it.
 
         Arguments:
-            folder: where the files are written and the library is made.
-            compiler: its command; by default $CC, or the first of cc, gcc and clang there is.
+            folder: where to write the files and the library.
+            compiler: its command; by default $CC, or the first of cc, gcc and clang that is found.
             flags: further options. The default generates code for this processor only.
+
+        Returns:
+            The function; call it with arrays.
         """
         source = self.save(folder)[1]
         library = compile_library(source, self.level, compiler, flags)
@@ -133,7 +141,14 @@ def _compiler() -> str:
 
 
 class CFunction:
-    """A function of a shared library, called with arrays; a batch is a loop over its states."""
+    """A function of a shared library, called with arrays; a batch is a loop over its states.
+
+    Arguments:
+        library: the path of the shared library.
+        name: of the function.
+        kind: "double" or "float".
+        inputs, outputs: names and shapes of arguments and results.
+    """
 
     def __init__(
         self, library: Path, name: str, kind: str, inputs: Shapes, outputs: Shapes
@@ -148,7 +163,14 @@ class CFunction:
         return f"<CFunction {self.name} of {self.library}>"
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results for one state or any batch, as a kernel gives them."""
+        """The results for one state or any batch of them.
+
+        Arguments:
+            arrays: the arguments, in order, each (..., *shape); batches broadcast.
+
+        Returns:
+            The result, or a tuple of several, each (..., *shape).
+        """
         plain = plain_arrays(self.name, self._inputs, arrays)
         batch = batch_shape(self.name, self._inputs, plain)
         kind, count = DTYPES[self.kind], prod(batch)

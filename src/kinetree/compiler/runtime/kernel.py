@@ -132,10 +132,13 @@ class Kernel:
         return self.interface.method
 
     def on_scalars(self, *arguments: Sequence[Any]) -> list[Any]:
-        """The results on any scalars, as nested lists: for a function that is traced itself.
+        """The results on any scalars, for use within a function that is traced itself.
 
         Arguments:
             arguments: the elements of each argument, in a list.
+
+        Returns:
+            For each result, its elements in nested lists.
         """
         found = values(self.program, arguments)
         return [shaped([found[n] for n in o.nodes], o.shape) for o in self.program.outputs]
@@ -143,35 +146,49 @@ class Kernel:
     # derivatives
 
     def jvp(self) -> Kernel:
-        """The kernel of results and their rates; it also takes the rates of all arguments.
+        """The kernel of results and their rates (forward mode).
 
-        Those of a configuration are velocities, of length nv: along q (+) dq.
+        It also takes the rates of all arguments. Those of a configuration are velocities, of length
+        nv: along q (+) dq.
+
+        Returns:
+            A kernel of (arguments, rates) that returns (results, rates).
         """
         return self._derivative("jvp", (), lambda: jvp(self.program, self._charts))
 
     def vjp(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of gradients of a weighted sum of results; it also takes the weights.
+        """The kernel of gradients of a weighted sum of results (reverse mode).
 
         Arguments:
-            wrt: the names of arguments, all by default; gradients by a configuration have length
-                nv.
+            wrt: the names of arguments, all by default.
+
+        Returns:
+            A kernel of (arguments, weights of results) that returns a gradient for each name.
+            Gradients with respect to a configuration have length nv.
         """
         names = self._arguments(wrt)
         return self._derivative("vjp", names, lambda: vjp(self.program, self._charts, names))
 
     def tangent(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of the results' rates alone; it also takes the rates of some arguments.
+        """The kernel of the results' rates alone.
 
         A configuration is taken as plain numbers: its rate has length nq.
 
         Arguments:
             wrt: the names of the arguments that change, all by default.
+
+        Returns:
+            A kernel of (arguments, rates of those in `wrt`) that returns the rates of the results.
         """
         names = self._arguments(wrt)
         return self._derivative("tangent", names, lambda: tangent(self.program, names))
 
     def ambient(self) -> Kernel:
-        """The same kernel, whose derivatives take configurations as plain numbers, of length nq."""
+        """The same kernel, but its derivatives take configurations as plain numbers, of length nq.
+
+        Returns:
+            A kernel with the same arguments and results.
+        """
         if not self._charts:
             return self
         if ("ambient",) not in self._derived:
@@ -186,29 +203,39 @@ class Kernel:
         return self._derived["ambient",]
 
     def jacobian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of derivatives of each result by each argument, the argument's axis last.
+        """The kernel of the derivatives of each result with respect to each argument.
 
         Arguments:
             wrt: as in `vjp`.
+
+        Returns:
+            A kernel of the same arguments. Each result has one more axis at its end, the
+            argument's.
         """
         names = self._arguments(wrt)
         build = partial(jacobian, wrt=names)
         return self._derivative("jacobian", names, lambda: build(self.program, self._charts))
 
     def hessian(self, wrt: str | Sequence[str] | None = None) -> Kernel:
-        """The kernel of second derivatives: the `jacobian` of the `jacobian`, with one axis more.
+        """The kernel of second derivatives: the `jacobian` of the `jacobian`.
 
         Arguments:
             wrt: as in `vjp`.
+
+        Returns:
+            A kernel of the same arguments. Each result has two more axes at its end.
         """
         return self.jacobian(wrt).jacobian(wrt)
 
     def selected(self, places: Mapping[str, Sequence[int]]) -> Kernel:
-        """The kernel of some numbers of the first result: what the others need is not computed.
+        """The kernel of some entries of the first result; nothing else is computed.
 
         Arguments:
-            places: maps the name of each new result, a vector, to the places of its numbers in the
-                first result, counted along its last axis first.
+            places: maps the name of each new result, a vector, to the places of its entries in the
+                first result, in C order.
+
+        Returns:
+            A kernel of the same arguments.
         """
         chosen = {name: tuple(map(int, at)) for name, at in places.items()}
         key = ("selected", repr(chosen))
@@ -296,8 +323,11 @@ class Kernel:
             compiled: False for a function of SX, whose operations CasADi sees and differentiates;
                 True for an external function: C code with its Jacobian, gradient and Hessian,
                 compiled by the C compiler of this machine.
-            folder: where the C source and its library are kept; a temporary one by default.
+            folder: where to keep the C source and its library; a temporary folder by default.
             hessian: whether to compile second derivatives, too.
+
+        Returns:
+            A `casadi.Function`.
         """
         casadi = foreign_module("casadi_arrays")  # needs the extra
         if compiled:
@@ -311,6 +341,9 @@ class Kernel:
             target: "c" for the source file of `c_code()`; "llvm" for LLVM IR, as it is compiled for
                 this processor: one body for a single state and one for a vector of states.
             dtype: of all its numbers, float64 or float32.
+
+        Returns:
+            The source.
         """
         if not among(target, TARGETS):
             raise unknown("target", target, TARGETS, "Kernel.source")
@@ -352,17 +385,27 @@ class Kernel:
         return Description(f"{words}: {summary}", added | kept)
 
     def compile(self, dtype: Any = np.float64) -> Kernel:
-        """Make the machine code now, for one state and for batches, and not on the first call.
+        """Compile now, for one state and for batches, instead of at the first call.
 
         Arguments:
             dtype: float64 or float32.
+
+        Returns:
+            This kernel.
         """
         compiled = self._compiled[kind_of_dtype(dtype)]
         _ = compiled.one, compiled.gufunc
         return self
 
     def compiled(self, kind: str) -> Compiled:
-        """The program compiled for "double" or "float"."""
+        """The compiled program for one kind of number; it is compiled on first use.
+
+        Arguments:
+            kind: "double" or "float".
+
+        Returns:
+            The functions for one state and for batches.
+        """
         return self._compiled[kind]
 
     @cached_property
@@ -405,6 +448,9 @@ class Kernel:
 
         Arguments:
             dtype: of all its numbers, float64 or float32.
+
+        Returns:
+            The function, with its address; it lives as long as this object.
         """
         from kinetree.compiler.runtime.cpu.native_function import (
             NativeFunction,  # not needed but here
@@ -435,7 +481,15 @@ class Kernel:
         return self.call(arrays, out)
 
     def call(self, arrays: tuple[Any, ...], out: Any = None) -> Any:
-        """As calling the kernel, with the arguments in a tuple."""
+        """The same as calling the kernel, with the arguments in a tuple.
+
+        Arguments:
+            arrays: the arguments, in order.
+            out: arrays to write the results into.
+
+        Returns:
+            The result, or a tuple of several.
+        """
         if self._guard is not None and arrays and not foreign_name(arrays):
             self._guard(arrays[0])
         if (
@@ -456,9 +510,16 @@ class Kernel:
         return self.unguarded(arrays, out)
 
     def unguarded(self, given: tuple[Any, ...], out: Any = None) -> Any:
-        """As `call`, but states at which there is no answer are not refused.
+        """The same as `call`, but states that have no answer are not refused.
 
         Arguments are checked, and converted to plain arrays.
+
+        Arguments:
+            given: the arguments, in order; they are checked and converted to plain arrays.
+            out: arrays to write the results into.
+
+        Returns:
+            The result, or a tuple of several.
         """
         kind = kind_of_plain(given)
         if kind is None and (other := foreign_name(given)):

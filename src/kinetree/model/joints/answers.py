@@ -13,14 +13,24 @@ if TYPE_CHECKING:
 
 
 class Label(NamedTuple):
-    """What a coordinate or velocity of a joint is called, and its SI unit ("" if it has none)."""
+    """The name of a coordinate or velocity of a joint, and its SI unit.
+
+    Attributes:
+        name: such as "angle" or "qw".
+        unit: such as "rad" or "m/s"; empty if it has none.
+    """
 
     name: str
     unit: str
 
 
 class Transmission(NamedTuple):
-    """The joint that a drive acts on: it stands at ratio q + offset."""
+    """The joint that a drive acts on; its coordinate is ratio q + offset.
+
+    Attributes:
+        joint: the joint.
+        ratio, offset: of the transmission.
+    """
 
     joint: Joint
     ratio: float = 1.0
@@ -28,10 +38,11 @@ class Transmission(NamedTuple):
 
 
 class UrdfElement(NamedTuple):
-    """A joint as URDF names it.
+    """A joint as an element of URDF.
 
-    type: the attribute of <joint>; "revolute" with or without limits.
-    axis: in the joint frame, if the type has one.
+    Attributes:
+        type: the attribute of <joint>; "revolute" with or without limits.
+        axis: in the joint frame; None if the type has no axis.
     """
 
     type: str
@@ -39,11 +50,12 @@ class UrdfElement(NamedTuple):
 
 
 class MjcfElement(NamedTuple):
-    """A joint as MJCF names it.
+    """A joint as an element of MJCF.
 
-    type: "hinge", "slide", "ball" or "free".
-    axis: in the body's frame, if the type has one.
-    position: of the joint in the body's frame, m.
+    Attributes:
+        type: "hinge", "slide", "ball" or "free".
+        axis: in the body's frame; None if the type has no axis.
+        position: of the joint in the body's frame, m.
     """
 
     type: str
@@ -54,8 +66,9 @@ class MjcfElement(NamedTuple):
 class Chart(NamedTuple):
     """Coordinates for free orientations.
 
-    orientation: the joint with three free rotations in these coordinates.
-    motion: the joint with six degrees of freedom whose orientation has these coordinates.
+    Attributes:
+        orientation: the joint with three free rotations in these coordinates.
+        motion: the joint with six degrees of freedom whose orientation has these coordinates.
     """
 
     orientation: Joint

@@ -249,6 +249,9 @@ def cylindrical(axis: Axis) -> Composite:
 
     Arguments:
         axis: as in `Revolute`.
+
+    Returns:
+        A joint of two coordinates, rad and m.
     """
     return Composite((Revolute(axis), Prismatic(axis)))
 
@@ -258,6 +261,9 @@ def universal(first: Axis, second: Axis) -> Composite:
 
     Arguments:
         first, second: the axes, as in `Revolute`.
+
+    Returns:
+        A joint of two coordinates, rad.
     """
     return Composite((Revolute(first), Revolute(second)))
 
@@ -267,6 +273,9 @@ def planar(x: Axis = AXES["x"], y: Axis = AXES["y"]) -> Composite:
 
     Arguments:
         x, y: the axes of the plane, as in `Prismatic`.
+
+    Returns:
+        A joint of three coordinates, m, m and rad.
     """
     normal = given_axis(x).cross(given_axis(y))
     return Composite((Prismatic(x), Prismatic(y), Revolute(normal)))
@@ -277,6 +286,9 @@ def euler(sequence: str) -> Composite:
 
     Arguments:
         sequence: the letters of the axes, such as "zyx"; one of `EULER_SEQUENCES`.
+
+    Returns:
+        A joint of three coordinates, rad.
     """
     if sequence not in EULER_SEQUENCES:
         raise ModelError(
@@ -292,5 +304,8 @@ def free_motion(orientation: Joint) -> Composite:
 
     Arguments:
         orientation: `ExponentialBall()`, `euler(...)` or `Ball()`.
+
+    Returns:
+        A joint of six coordinates, or seven with a quaternion.
     """
     return Composite((*(Prismatic(axis) for axis in AXES.values()), orientation))

@@ -19,6 +19,7 @@ class Custom(Joint):
         function: written over any scalar, with the functions of `kinetree.scalar` and the spatial
             types; it should give the identity at zero.
         count: the number of coordinates.
+        token: identifies the function in the cache; a new one for each joint by default.
     """
 
     function: Callable[[Sequence[Scalar]], Transform]

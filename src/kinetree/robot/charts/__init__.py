@@ -22,10 +22,13 @@ class Charts(Door):
     """Other coordinates and velocities of the same robot: `robot.charts`."""
 
     def conversion(self, other: Core) -> Conversion:
-        """From this robot's charts to another's: q, v, a, tau, M, C and Christoffel symbols.
+        """The conversion from this robot's charts to another's, of states, forces and matrices.
 
         Arguments:
             other: the same robot in other charts, such as robot.rechart("zyx").
+
+        Returns:
+            The conversion; each quantity is one of its methods.
         """
         from kinetree.robot.charts.conversion import Conversion  # rarely needed
 
@@ -34,12 +37,12 @@ class Charts(Door):
         return Conversion(self._robot._kernels, other.model)
 
     def continuous(self, q: ArrayLike) -> Array:
-        """The same configurations along time, their coordinates without jumps.
+        """The same configurations along time, in coordinates without jumps.
 
-        Of the coordinates of each orientation those near the ones before are taken: the sign of a
-        quaternion, whole turns of angles, the other solution of Euler angles. A rotation vector
-        still jumps once it is longer than three quarters of a turn, so that it stays away from its
-        singularity at a full one.
+        Of the possible coordinates of each orientation, those nearest to the previous ones are
+        taken: the sign of a quaternion, whole turns of angles, the other solution of Euler angles.
+        A rotation vector still jumps when it becomes longer than three quarters of a turn, so that
+        it stays away from its singularity at a full turn.
 
         Arguments:
             q: configurations at successive times, (times, nq).
@@ -58,16 +61,16 @@ class Charts(Door):
         *,
         method: Literal["difference", "spline"] = "difference",
     ) -> Array:
-        """The velocities of a motion that is given by its configurations.
+        """The velocities along a motion that is given by its configurations.
 
         Arguments:
             times: s, (times,), increasing.
             q: configurations, (times, nq).
-            method: "difference", by the configurations before and after, second order in the step;
-                or "spline", of the cubic spline through the coordinates.
+            method: "difference", from the configurations before and after, of second order in the
+                step; or "spline", from the cubic spline through the coordinates.
 
         Returns:
-            (times, nv).
+            (times, nv), rad/s or m/s.
         """
         t, path = real_array("times", times), self.continuous(q)
         if t.shape != path.shape[:1] or len(t) < 2 or not (np.diff(t) > 0.0).all():
@@ -99,11 +102,11 @@ class Charts(Door):
         Arguments:
             A: from q to the rows of the matrix, written over any scalar with the functions of
                 `kinetree.scalar`.
-            count: how many speeds there are. With fewer than nv the motion is held to what A
+            count: the number of speeds. With fewer than nv, the motion is constrained to what A
                 allows.
 
         Returns:
-            M, C, bias, inverse and forward dynamics in nu, compiled when first asked for.
+            M, C, bias forces, inverse and forward dynamics in nu, compiled on first use.
         """
         from kinetree.robot.charts.speeds import InSpeeds
 
@@ -117,10 +120,10 @@ class Charts(Door):
         Arguments:
             chart: from the coordinates y to q, written over any scalar with the functions of
                 `kinetree.scalar`.
-            count: how many coordinates y has.
+            count: the number of coordinates y.
 
         Returns:
-            M, C, g, forces and Christoffel symbols in y, compiled when first asked for.
+            M, C, g, forces and Christoffel symbols in y, compiled on first use.
         """
         from kinetree.robot.charts.coordinates import InCoordinates
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 class ConvertedMotion(NamedTuple):
-    """A motion in another robot's charts; velocities and accelerations if they were given."""
+    """A motion in another robot's charts.
+
+    Attributes:
+        q: configurations, (times, nq), without jumps.
+        v, a: velocities and accelerations, (times, nv); None if they were not given.
+    """
 
     q: Array
     v: Array | None
@@ -29,11 +34,15 @@ class ConvertedMotion(NamedTuple):
 
 
 class Conversion:
-    """From a robot's charts to those of another: `robot.charts.conversion`.
+    """The conversion from a robot's charts to those of another: `robot.charts.conversion`.
 
     Every method takes one state or any batch of them, in the first robot's charts. A configuration
-    may have several coordinates in the other robot's; `y` says which are meant, by default those of
-    `configuration`.
+    may have several coordinates in the other robot's charts; `y` says which are meant, by default
+    those of `configuration`.
+
+    Arguments:
+        kernels: those of the first robot.
+        other: the model in the other charts.
     """
 
     def __init__(self, kernels: Kernels, other: Model) -> None:
@@ -64,36 +73,92 @@ class Conversion:
         return self._kernels.custom("configuration", lambda _, q: algorithm(q), lengths)
 
     def configuration(self, q: ArrayLike) -> Array:
-        """The coordinates (..., nq of the other robot) of a configuration.
+        """The coordinates of a configuration in the other robot's charts.
 
         Joints whose chart is the same in both robots keep their coordinates, whole turns included.
+
+        Arguments:
+            q: configuration, (..., nq).
+
+        Returns:
+            (..., nq of the other robot).
         """
         return self._coordinates(q)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """The other robot's velocity (..., nv) at the same motion."""
+        """The other robot's velocity in the same motion.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv) of this robot.
+            y: the configuration in the other robot's charts, from `configuration` if None.
+
+        Returns:
+            (..., nv).
+        """
         return self._at("other_velocity", q, y, v)
 
     def acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike | None = None
     ) -> Array:
-        """The other robot's acceleration (..., nv) at the same motion."""
+        """The other robot's acceleration in the same motion.
+
+        Arguments:
+            q, v, a: configuration (..., nq), velocity and acceleration (..., nv) of this robot.
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv).
+        """
         return self._at("other_acceleration", q, y, v, a)
 
     def derivative(self, q: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """A (..., nv, nv): velocities of this robot are A times those of the other."""
+        """The matrix A that maps velocities of the other robot to those of this one.
+
+        Arguments:
+            q: configuration, (..., nq).
+            y: as in `velocity`.
+
+        Returns:
+            A, (..., nv, nv).
+        """
         return self._at("chart_derivative", q, y)
 
     def derivative_rate(self, q: ArrayLike, v: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """The rate of A (..., nv, nv) at a velocity of this robot."""
+        """The rate of A (see `derivative`) in a motion of this robot.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv) of this robot.
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv, nv).
+        """
         return self._at("chart_derivative_rate", q, y, v)
 
     def forces(self, q: ArrayLike, tau: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """The other robot's joint forces A^T tau (..., nv): they do the same work."""
+        """The other robot's joint forces, A^T tau, which do the same work.
+
+        Arguments:
+            q: configuration, (..., nq).
+            tau: joint forces of this robot, (..., nv).
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv).
+        """
         return np.einsum("...ij,...i->...j", self.derivative(q, y), np.asarray(tau))
 
     def mass_matrix(self, q: ArrayLike, M: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """A^T M A, (..., nv, nv)."""
+        """The other robot's mass matrix, A^T M A.
+
+        Arguments:
+            q: configuration, (..., nq).
+            M: the mass matrix of this robot, (..., nv, nv).
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv, nv).
+        """
         A = self.derivative(q, y)
         return A.swapaxes(-1, -2) @ np.asarray(M) @ A
 
@@ -105,14 +170,35 @@ class Conversion:
         C: ArrayLike,
         y: ArrayLike | None = None,
     ) -> Array:
-        """A^T C A + A^T M A', (..., nv, nv): of the Christoffel symbols if C is (Theorem 1)."""
+        """The other robot's Coriolis matrix, A^T C A + A^T M A' (Theorem 1).
+
+        It is the matrix of the Christoffel symbols if C is.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv) of this robot.
+            M, C: the mass matrix and the Coriolis matrix of this robot, (..., nv, nv).
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv, nv).
+        """
         A, dA = self.derivative(q, y), self.derivative_rate(q, v, y)
         return A.swapaxes(-1, -2) @ (np.asarray(C) @ A + np.asarray(M) @ dA)
 
     def christoffel_symbols(
         self, q: ArrayLike, M: ArrayLike, Gamma: ArrayLike, y: ArrayLike | None = None
     ) -> Array:
-        """The other robot's symbols (..., nv, nv, nv) from this one's, where v is the rate of q."""
+        """The other robot's Christoffel symbols from this one's, where v is the rate of q.
+
+        Arguments:
+            q: configuration, (..., nq).
+            M: the mass matrix of this robot, (..., nv, nv).
+            Gamma: the Christoffel symbols of this robot, (..., nv, nv, nv).
+            y: as in `velocity`.
+
+        Returns:
+            (..., nv, nv, nv).
+        """
         for model in (self._model, self._other):
             if model.nq != model.nv:
                 raise KinetreeError(
@@ -138,7 +224,10 @@ class Conversion:
 
         Arguments:
             q: configurations at successive times, (times, nq).
-            v, a: velocities and accelerations, (times, nv), if they are wanted, too.
+            v, a: velocities and accelerations, (times, nv), if they are to be converted, too.
+
+        Returns:
+            q, v and a in the other robot's charts.
         """
         changed = algorithms.changed_joints(self._model, self._other)
         y = continuous(self._other, self.configuration(q), changed)

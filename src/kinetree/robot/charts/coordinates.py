@@ -27,7 +27,7 @@ class InCoordinates:
     Arguments:
         kernels: those of the robot.
         chart: q(y), written over any scalar.
-        count: n, how many coordinates y has.
+        count: n, the number of coordinates y.
     """
 
     def __init__(self, kernels: Kernels, chart: Chart, count: int) -> None:
@@ -56,7 +56,7 @@ class InCoordinates:
         return self._kernel("coordinates", lambda model, y: list(self._chart(y)), "y")
 
     def coordinates(self, y: ArrayLike, *, out: Out = None) -> Array:
-        """q(y).
+        """The robot's coordinates, q(y).
 
         Arguments:
             y: coordinates, (..., n).
@@ -73,7 +73,7 @@ class InCoordinates:
         return self._kernel("derivative", lambda model, y: algorithm(y), "y")
 
     def derivative(self, y: ArrayLike, *, out: Out = None) -> Array:
-        """A = dq/dy, with v = A y'.
+        """The matrix A = dq/dy, with v = A y'.
 
         Arguments:
             y: coordinates, (..., n).
@@ -139,7 +139,7 @@ class InCoordinates:
         return self._kernel("forces", lambda model, y, tau: algorithm(y, tau), "y", "tau")
 
     def forces(self, y: ArrayLike, tau: ArrayLike, *, out: Out = None) -> Array:
-        """A^T tau: joint forces as the coordinates y feel them.
+        """The forces along y of joint forces, A^T tau.
 
         Arguments:
             y: coordinates, (..., n).
@@ -159,14 +159,14 @@ class InCoordinates:
     def inverse_dynamics(
         self, y: ArrayLike, dy: ArrayLike, ddy: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The forces along y that give a motion; drives and friction included, as in Robot's.
+        """The forces along y that cause a motion; drives and friction included, as in Robot's.
 
         Arguments:
             y, dy, ddy: coordinates, their rates and second rates, (..., n).
             out: an array to write into.
 
         Returns:
-            (..., n): A^T tau, as `forces` gives it for the joint forces tau.
+            (..., n): A^T tau, as `forces` returns it for the joint forces tau.
         """
         return self._inverse(y, dy, ddy, out=out)
 
@@ -178,9 +178,10 @@ class InCoordinates:
     def forward_dynamics(
         self, y: ArrayLike, dy: ArrayLike, force: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The second rates of y under forces along y.
+        """The second time derivatives of y under forces along y.
 
-        Where the columns of A are dependent, they do not determine y'': the result is not finite.
+        Where the columns of A are dependent, they do not determine y'', and the result is not
+        finite.
 
         Arguments:
             y, dy: coordinates and their rates, (..., n).

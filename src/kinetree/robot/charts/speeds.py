@@ -22,7 +22,13 @@ Speeds = Callable[[Sequence[Any]], Sequence[Sequence[Any]]]
 class InSpeeds:
     """The equations of motion in speeds nu, with v = A(q) nu; see `Robot.charts.in_speeds`.
 
-    Every method takes one state or any batch of them, as a robot's do.
+    Every method takes one state or any batch of them, as a robot's do. Forces are those that do
+    work on the speeds: A^T times the joint forces.
+
+    Arguments:
+        kernels: those of the robot.
+        A: from the coordinates to the matrix, over scalars.
+        count: how many speeds there are, n.
     """
 
     def __init__(self, kernels: Kernels, A: Speeds, count: int) -> None:
@@ -51,28 +57,55 @@ class InSpeeds:
         return self._made[name]
 
     def matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """A(q), (..., nv, n)."""
+        """The matrix A(q) that maps speeds to velocities.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, n).
+        """
         return self._kernel("matrix", None, "q")(q, out=out)
 
     def velocity(self, q: ArrayLike, nu: ArrayLike, *, out: Out = None) -> Array:
-        """v = A nu, (..., nv)."""
+        """The robot's velocity, v = A nu.
+
+        Arguments:
+            q, nu: configuration (..., nq) and speeds (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., nv).
+        """
         algorithm = partial(algorithms.velocity_of, self._A)
         return self._kernel("velocity", lambda _, *x: algorithm(*x), "q", "nu")(q, nu, out=out)
 
     def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """A^T M A, (..., n, n)."""
+        """The mass matrix of the speeds, A^T M A.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., n, n).
+        """
         algorithm = partial(algorithms.mass_in_speeds, self._A)
         return self._kernel("mass_matrix", algorithm, "q")(q, out=out)
 
     def coriolis_matrix(
         self, q: ArrayLike, nu: ArrayLike, *, factorization: str = "christoffel", out: Out = None
     ) -> Array:
-        """A^T C A + A^T M A', (..., n, n): admissible, so that the mass matrix's rate is C + C^T.
+        """The Coriolis matrix of the speeds, A^T C A + A^T M A'.
 
         Arguments:
             q, nu: configuration (..., nq) and speeds (..., n).
             factorization: of C, "christoffel" or "spatial".
             out: an array to write into.
+
+        Returns:
+            (..., n, n). The mass matrix's rate is this matrix plus its transpose.
         """
         if not among(factorization, FACTORIZATIONS):
             raise unknown("factorization", factorization, FACTORIZATIONS, "coriolis_matrix")
@@ -80,20 +113,45 @@ class InSpeeds:
         return self._kernel(f"coriolis_{factorization}", algorithm, "q", "nu")(q, nu, out=out)
 
     def forces(self, q: ArrayLike, tau: ArrayLike, *, out: Out = None) -> Array:
-        """A^T tau: joint forces as the speeds feel them, (..., n)."""
+        """The forces on the speeds, A^T tau.
+
+        Arguments:
+            q: configuration, (..., nq).
+            tau: joint forces, (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
         algorithm = partial(algorithms.force_in_speeds, self._A)
         return self._kernel("forces", lambda _, *x: algorithm(*x), "q", "tau")(q, tau, out=out)
 
     def inverse_dynamics(
         self, q: ArrayLike, nu: ArrayLike, dnu: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The forces, as the speeds feel them, that give the rates dnu, (..., n)."""
+        """The forces on the speeds that give the rates dnu.
+
+        Arguments:
+            q, nu, dnu: configuration (..., nq), speeds and their rates (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
         algorithm = partial(algorithms.inverse_in_speeds, self._A)
         kernel = self._kernel("inverse_dynamics", algorithm, "q", "nu", "dnu")
         return kernel(q, nu, dnu, out=out)
 
     def bias_forces(self, q: ArrayLike, nu: ArrayLike, *, out: Out = None) -> Array:
-        """The forces, as the speeds feel them, at constant speeds, (..., n)."""
+        """The forces on the speeds at which the speeds stay constant.
+
+        Arguments:
+            q, nu: configuration (..., nq) and speeds (..., n).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
 
         def algorithm(model: Any, q: Any, nu: Any) -> Any:
             return algorithms.inverse_in_speeds(self._A, model, q, nu, [0] * self.count)
@@ -103,7 +161,16 @@ class InSpeeds:
     def forward_dynamics(
         self, q: ArrayLike, nu: ArrayLike, tau: ArrayLike, *, out: Out = None
     ) -> Array:
-        """The rates of the speeds that joint forces tau (..., nv) give, (..., n)."""
+        """The rates of the speeds under joint forces.
+
+        Arguments:
+            q, nu: configuration (..., nq) and speeds (..., n).
+            tau: joint forces, (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., n).
+        """
         algorithm = partial(algorithms.forward_in_speeds, self._A)
         kernel = self._kernel("forward_dynamics", algorithm, "q", "nu", "tau")
         return kernel(q, nu, tau, out=out)

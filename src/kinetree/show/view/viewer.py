@@ -45,20 +45,22 @@ FROM = np.array([0.72, -0.58, 0.38])
 
 
 class Viewer:
-    """A robot in the browser; it runs until `close`.
+    """A robot in the browser, until `close`.
 
     Arguments:
         robot: what is shown.
-        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times (T,)
-            or 100 a second.
-        folder: where meshes are looked for; by default in the folder of the robot file.
+        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times
+            (T,), s; by default 100 states per second.
+        folder: where to look for meshes; by default in the folder of the robot file.
         host: the address to listen on; by default this computer only.
-        port: the first free one from here on.
-        allow: names of hosts, besides this computer's, at which the page is opened: of a proxy.
-        run: whether a thread of its own moves the robot; if not, call `tick`.
+        port: the first to try; the first free one from there on is used.
+        run: whether a thread moves the robot; if not, call `tick`.
+        allow: host names, besides this computer's, under which the page is opened, such as a
+            proxy's.
 
-    q, v: the state that is shown, (nq,) and (nv,).
-    url: the address of the page.
+    Attributes:
+        q, v: the state that is shown, (nq,) and (nv,).
+        url: the address of the page.
     """
 
     def __init__(
@@ -147,14 +149,14 @@ class Viewer:
             self.server.stop()
 
     def screenshot(self, width: int = 1280, height: int = 800, timeout: float = 20.0) -> Array:
-        """The scene as a browser shows it, which must be open at `url`.
+        """An image of the scene, rendered by a browser, which must be open at `url`.
 
         Arguments:
             width, height: in pixels.
             timeout: how long to wait for the browser, s.
 
         Returns:
-            (height, width, 3), of bytes.
+            (height, width, 3), bytes.
         """
         size = count("width", width), count("height", height)
         return rendered(self._client(), *size, number("timeout", timeout, above=0.0))
@@ -173,7 +175,7 @@ class Viewer:
 
         Arguments:
             file: ends with .gif, or with .mp4 if the package imageio-ffmpeg is installed.
-            fps: pictures a second.
+            fps: frames per second.
             width, height: in pixels.
             seconds: the duration; by default the trajectory's, or 3 s of a simulation.
         """
@@ -331,10 +333,10 @@ class Viewer:
     # time
 
     def tick(self, passed: float) -> None:
-        """Advance what runs, and show the state if it changed.
+        """Advance whatever runs, and show the state if it changed.
 
         Arguments:
-            passed: since the last call, s.
+            passed: the time since the last call, s.
         """
         with self._lock:
             if self._plays():

@@ -84,6 +84,10 @@ class NativeFunction:
     It takes a pointer to each argument and then to each result, in C order, and returns 0, or 1 if
     there was no memory. It checks nothing, needs no interpreter lock and may be called by several
     threads at once. It lives as long as this object.
+
+    Arguments:
+        kernel: what is called.
+        kind: "double" or "float".
     """
 
     def __init__(self, kernel: Kernel, kind: str) -> None:
@@ -119,10 +123,13 @@ class NativeFunction:
         return _keeping(kind(self.address), self._compiled.entry)
 
     def low_level_callable(self) -> Any:
-        """The function for SciPy: `double f(int n, double *x)`, a `scipy.LowLevelCallable`.
+        """The function as SciPy's integrators take it: `double f(int n, double *x)`.
 
-        All arguments lie in x one after another, such as q and then v. The kernel must have one
-        number as its result, as energies have.
+        The arguments lie in x one after another, such as q and then v. The kernel must have a
+        single number as its result, as energies do.
+
+        Returns:
+            A `scipy.LowLevelCallable`.
         """
         from scipy import LowLevelCallable  # takes time to import
 

@@ -73,14 +73,21 @@ _count = 1
 
 
 def get_threads() -> int:
-    """How many threads a batch may use."""
+    """The number of threads that a batch may use.
+
+    Returns:
+        A positive number.
+    """
     return _count
 
 
 def set_threads(count: int | None) -> None:
-    """Let batches use this many threads; None means one for each core this process may use.
+    """Set the number of threads that a batch may use; one by default.
 
-    Results do not depend on it, to the last bit. The default is one.
+    Results are the same to the last bit, whatever the number.
+
+    Arguments:
+        count: how many; None for one per core that this process may use.
     """
     global _workers, _count
     if count is None:
