@@ -16,10 +16,11 @@ from kinetree.model import edit
 from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
 from kinetree.model.joints import Ball, Floating, Revolute, Screw
 from kinetree.model.model import WORLD, Drive, Limits
+from kinetree.quantities import posedness
 from kinetree.robot.editing import Edit
 from kinetree.robot.load import load_model
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
-from tests.random_models import JOINTS, inertias, joints, models, regular_models, transforms
+from tests.random_models import JOINTS, inertias, joints, models, transforms
 from tests.spatial.dense import inertia as dense_inertia
 from tests.tolerances import EXACT, relative_error, solved
 
@@ -477,7 +478,7 @@ FREE_IN_A_WORLD = """<mujoco><worldbody><site name='door' pos='1 2 3'/>
     </body></body></worldbody></mujoco>"""
 
 
-@given(regular_models(), SEEDS)
+@given(models(), SEEDS)
 def test_a_rerooted_robot_has_the_same_shape_and_goes_back(model, seed):
     model = edit.subtree(model, "root", "fixed")
     link = pick(model.frames, seed).name
@@ -492,9 +493,10 @@ def test_a_rerooted_robot_has_the_same_shape_and_goes_back(model, seed):
         assert relative_error(pose(back, q3, f.name), here) < EXACT
 
 
-@given(regular_models(), SEEDS)
+@given(models(), SEEDS)
 def test_a_floating_robot_is_the_same_from_whichever_link_it_is_seen(model, seed):
     model = edit.subtree(model, "root", "floating")
+    assume(not posedness.findings(model))  # a joint that armature held may now turn freely
     check_rerooted(model, pick(model.frames, seed).name, seed)
 
 

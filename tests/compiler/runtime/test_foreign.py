@@ -38,6 +38,7 @@ def test_a_casadi_function_asks_for_its_extra(monkeypatch):
     monkeypatch.delitem(
         sys.modules, "kinetree.compiler.runtime.foreign.casadi_arrays", raising=False
     )
+    monkeypatch.delitem(foreign.IMPORTED, "casadi_arrays", raising=False)
     with pytest.raises(MissingExtraError, match=r"kinetree\[tools\]"):
         kt.robots.double_pendulum().kernel("mass_matrix").casadi()
 
