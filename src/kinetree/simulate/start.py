@@ -209,7 +209,7 @@ def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
         raise KinetreeError(
-            f"parameters: {parameter!r} is none: Inertial(body), Payload(frame) and "
+            f"parameters: {parameter!r} is no parameter; Inertial(body), Payload(frame) and "
             "Placement(joint) are"
         )
     return _array(repr(parameter), given, len(parameter.nominal(robot.model)), xp)
