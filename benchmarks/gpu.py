@@ -1,6 +1,7 @@
 """Kernels on a GPU, with resident data: states a second, and what binds them.
 
-python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--json FILE]
+python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--rollouts]
+    [--json FILE]
 
 Each row is checked against the interpreter on a few states, then timed by events: the median of
 some launches. The bandwidth of a copy is measured in the same run.
@@ -21,6 +22,7 @@ import cupy as cp
 import numpy as np
 
 import kinetree as kt
+from benchmarks.diverging import diverging_runs
 from kinetree.compiler.graph import interpret
 from kinetree.compiler.runtime.gpu.device_kernel import ROWS, GpuKernel
 
@@ -71,6 +73,17 @@ class RolledRow:
     error: float
 
 
+@dataclass(frozen=True)
+class DivergingRow:
+    """A rollout of which a share diverges, and the same without: seconds, resident data."""
+
+    systems: int
+    steps: int
+    share: float
+    wild: float
+    calm: float
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("--robots", type=Path, nargs="*", default=[])
@@ -114,6 +127,14 @@ def main() -> None:
                 f"{row.rate:9.0f} M steps/s, difference {row.error:.1e}",
                 flush=True,
             )
+    diverging = measure_diverging() if options.rollouts else None
+    if diverging is not None:
+        print(
+            f"{diverging.steps} steps of {diverging.systems} double pendulums: "
+            f"{1e3 * diverging.wild:.1f} ms if {diverging.share:.0%} of them diverge, "
+            f"{1e3 * diverging.calm:.1f} ms if none does",
+            flush=True,
+        )
     peers = {}
     if importlib.util.find_spec("frax") is not None:
         for dtype in options.dtypes:
@@ -127,6 +148,7 @@ def main() -> None:
             "rows": [asdict(row) for row in rows],
         }
         found |= {"rollouts": [asdict(row) for row in rolled], "peers": peers}
+        found |= {"diverging": asdict(diverging) if diverging is not None else None}
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
@@ -165,7 +187,7 @@ def measure(
     ]
     gpu = GpuKernel(interface, program, kind)
     started = time.perf_counter()
-    gpu.compile()
+    gpu.prepare()
     compiled = time.perf_counter() - started
     attributes = [part.function(ROWS).attributes for part in gpu.parts]
     found = gpu([cp.asarray(x, dtype) for x in few])
@@ -222,7 +244,7 @@ def by_frax(states: int, dtype: str) -> float:
 def measure_rollout(
     robot: kt.Robot, dtype: str, systems: int = 1 << 19, steps: int = 100
 ) -> RolledRow:
-    servo = kt.control.pd(robot, 20.0, 0.5, gravity=False)
+    servo = kt.control.pd(robot, kp=20.0, kd=0.5, gravity=False)
     rng = np.random.default_rng(0)
     q, v = robot.random(rng, systems), 0.1 * rng.standard_normal((systems, robot.nv))
     p = servo.pack(target=robot.random(rng, systems))
@@ -235,6 +257,12 @@ def measure_rollout(
     resident = [cp.asarray(x, dtype) for x in (q, v, p)]
     best = seconds(lambda: long(*resident))
     return RolledRow(robot.name, dtype, systems, steps, systems * steps / best / 1e6, error)
+
+
+def measure_diverging(systems: int = 1 << 18, steps: int = 200, share: float = 0.1) -> DivergingRow:
+    robot = kt.robots.chain(2).without("friction", "limits")
+    calm, wild = diverging_runs(robot, systems, steps, [0.0, share], cp.asarray)
+    return DivergingRow(systems, steps, share, seconds(wild), seconds(calm))
 
 
 if __name__ == "__main__":

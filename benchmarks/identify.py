@@ -48,7 +48,7 @@ def regressor_row(name: str, robot: kt.Robot, model: pin.Model) -> str:
     q = robot.random(rng, BATCH)
     v, a = rng.standard_normal((2, BATCH, robot.nv))
     Y = robot.regressor(q, v, a)
-    phi = robot.inertial_parameters
+    phi = robot.regressors.parameters
     bare = robot.without("armature", "damping", "friction", "springs")
     scale = np.abs(bare.inverse_dynamics(q, v, a)).max()
     assert np.abs(Y @ phi - bare.inverse_dynamics(q, v, a)).max() < 1e-10 * scale

@@ -38,7 +38,7 @@ PANDA = ROBOTS / "panda_description/urdf/panda.urdf"
 G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 Q0 = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 SIGNS = np.array([1.0, -1.0] * 22)
-PLAIN = {"coefficients": 16, "samples": 64, "limits": ()}
+PLAIN = {"coefficients": 16, "samples": 64, "bounded": ()}
 
 
 def timed(function: Callable[[], object], runs: int = 5) -> tuple[object, float]:
@@ -178,7 +178,7 @@ def bench_panda() -> None:
     many, seconds = timed(lambda: robot.transition(Q0, q1, 1.0, starts=64, **PLAIN), 2)
     row("kinetree, 64 starts", f"{many.value:.4f}", seconds, many.message)
     inside = np.clip(q1, robot.limits.lower + 0.05, robot.limits.upper - 0.05)
-    limits = {"limits": ("q", "v", "tau")}
+    limits = {"bounded": ("q", "v", "tau")}
     held, seconds = timed(lambda: robot.transition(Q0, inside, 1.0, **PLAIN | limits), 2)
     note = f"within limits by {held.violation:.0e}; {held.message}"
     peer = limited_row(problem(robot, Q0, inside))
@@ -208,12 +208,12 @@ def bench_human() -> None:
 
     robot = kt.robots.human()
     ends = (human.sit_down(robot), 0.0), (human.salute(robot), 1.0)
-    how = {"coefficients": 18, "root": 0.0, "limits": (), "tolerance": 1e-6}
+    how = {"coefficients": 18, "root": 0.0, "bounded": (), "tolerance": 1e-6}
     feet = [kt.Hold("left_foot"), kt.Hold("right_foot")]
     (first, t0), (second, t1) = ends
     states = states_of(robot, first.at(t0), "first"), states_of(robot, second.at(t1), "second")
     settings = Settings(
-        coefficients=18, root=0.0, limits=(), hold=[kt.Hold("left_foot", weight=1e3)]
+        coefficients=18, root=0.0, bounded=(), hold=[kt.Hold("left_foot", weight=1e3)]
     )
     check_gradient(Problem(Flat(robot), *states, 0.6, settings))
     print("\n| human figure, 43 dof, 0.6 s | P | time | |\n|-|-|-|-|")
@@ -329,14 +329,14 @@ def bench_mpc() -> None:
         *quadratic_cost(robot, Q0 + 0.3, 50.0, 1.0, 1e-3), steps=30, dt=0.01
     )
     loops = [
-        ("cart-pole swing-up, ilqr", cart.mpc(swing, "ilqr"), [0.0, np.pi], np.zeros(2)),
+        ("cart-pole swing-up, ilqr", swing.mpc(), [0.0, np.pi], np.zeros(2)),
         (
             "cart-pole swing-up, mppi",
-            cart.mpc(swing, "mppi", samples=128),
+            swing.mpc(method="mppi", samples=128),
             [0.0, np.pi],
             np.zeros(2),
         ),
-        ("Panda, ilqr", robot.mpc(arm, "ilqr"), Q0, np.zeros(7)),
+        ("Panda, ilqr", arm.mpc(), Q0, np.zeros(7)),
     ]
     for name, loop, q0, v0 in loops:
         nudge = np.sin(np.arange(loop.u.shape[0]) / 8.0)[:, None] * np.ones(loop.u.shape[1])

@@ -15,7 +15,6 @@ import argparse
 import importlib.util
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 import kinetree as kt
+from benchmarks.diverging import DT, diverging_runs, held
 from benchmarks.pinocchio_rows import ROBOTS
 from benchmarks.timing import on_the_quietest, seconds_in_turn
 
-DT = 1e-3
 INTEGRATORS = {"euler": mujoco.mjtIntegrator.mjINT_EULER, "rk4": mujoco.mjtIntegrator.mjINT_RK4}
 
 
@@ -116,7 +115,7 @@ def contestants(
     target = np.clip(robot.random(rng, environments)[:, base:], -1.0, 1.0)
     on = np.r_[np.zeros(first), np.ones(robot.nv - first)]
     rest = np.broadcast_to(robot.neutral()[:base], (environments, base))
-    servo = kt.control.pd(robot, case.kp * on, case.kd * on, gravity=False)
+    servo = kt.control.pd(robot, kp=case.kp * on, kd=case.kd * on, gravity=False)
     if method == "euler":
         controller, p = servo, servo.pack(target=np.concatenate([rest, target], axis=-1))
     else:
@@ -144,11 +143,6 @@ def contestants(
 def _given(t: Any, q: Any, v: Any, p: Any) -> Any:
     """Joint forces as they are given."""
     return p
-
-
-def _held(t: Any, q: Any, v: Any, p: Any) -> Any:
-    """Joint forces beside springs and dampers, without which differences mean little after 1 s."""
-    return [u - 20.0 * x - 5.0 * y for u, x, y in zip(p, q, v, strict=True)]
 
 
 def _by_mjbatch(
@@ -211,7 +205,7 @@ def inverse_kinematics(targets: int = 10_000) -> str:
 def gradient(environments: int = 64, steps: int = 1000) -> str:
     """The gradient of a rollout of Panda by all joint forces, beside the rollout itself."""
     robot, rng = panda().without("friction", "limits"), np.random.default_rng(0)
-    rollout = robot.rollout(_held, steps, DT, inputs=robot.nv, series=True)
+    rollout = robot.rollout(held, steps, DT, p_length=robot.nv, series=True)
     q, v = 0.2 * rng.standard_normal((environments, robot.nq)), np.zeros((environments, robot.nv))
     u, du = rng.standard_normal((2, environments, steps, robot.nv))
     weights = {"q": rng.standard_normal((environments, steps + 1, robot.nq))}
@@ -232,7 +226,7 @@ def gradient(environments: int = 64, steps: int = 1000) -> str:
 def recording(environments: int = 1000, steps: int = 200) -> str:
     """What it costs to keep q, v and tau of every step, beside writing as much memory."""
     robot, rng = panda().without("friction", "limits"), np.random.default_rng(0)
-    servo = kt.control.pd(robot, 20.0, 0.5, gravity=False)
+    servo = kt.control.pd(robot, kp=20.0, kd=0.5, gravity=False)
     q, v = robot.random(rng, environments), np.zeros((environments, robot.nv))
     last = robot.rollout(servo, steps, DT, every=steps)
     all_ = robot.rollout(servo, steps, DT)
@@ -250,35 +244,30 @@ def recording(environments: int = 1000, steps: int = 200) -> str:
 def diverging(environments: int = 4000, steps: int = 100) -> str:
     """What it costs that all environments diverge: calls of functions, and time."""
     robot = panda().without("friction", "limits")
-    rollout = robot.rollout(_held, steps, DT, inputs=robot.nv)
-    u = np.full((environments, robot.nv), 1e12)
-
-    def run(count: int, scale: float = 1.0) -> int:
-        calls = 0
-
-        def seen(frame: Any, event: str, arg: Any) -> None:
-            nonlocal calls
-            calls += event in ("call", "c_call")
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.errors.SimulationWarning)
-            sys.setprofile(seen)
-            try:
-                found = rollout(
-                    np.zeros((count, robot.nq)), np.zeros((count, robot.nv)), scale * u[:count]
-                )
-            finally:
-                sys.setprofile(None)
-        assert np.isnan(found.diverged).all() == (scale == 0.0)
-        return calls
-
-    run(10)
-    few, many = run(10), run(environments)
-    calm, wild = seconds_in_turn([lambda: run(environments, 0.0), lambda: run(environments)], 5)
+    (few,) = diverging_runs(robot, 10, steps, [1.0])
+    calm, many = diverging_runs(robot, environments, steps, [0.0, 1.0])
+    calls = [_calls(run) for run in (few, many)]
+    none, all_ = seconds_in_turn([calm, many], 5)
     return (
-        f"environments that diverge: {few} calls of functions for 10, {many} for {environments}; "
-        f"{1e3 * wild:.0f} ms, and {1e3 * calm:.0f} ms if none does"
+        f"environments that diverge: {calls[0]} calls of functions for 10, {calls[1]} for "
+        f"{environments}; {1e3 * all_:.0f} ms, and {1e3 * none:.0f} ms if none does"
     )
+
+
+def _calls(run: Callable[[], Any]) -> int:
+    """How many functions are called, those in C included."""
+    calls = 0
+
+    def seen(frame: Any, event: str, arg: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(seen)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 def threads(environments: int = 4000, steps: int = 100) -> str:

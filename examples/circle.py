@@ -15,7 +15,7 @@ TURN = 2.0 * np.pi / 3.0  # rad/s
 
 
 def main(folder: Path) -> float:
-    """Draw two circles, and give how far the tool is off the path in the second one, m."""
+    """Draw two circles, and return the largest path error of the tool in the second one, m."""
     t = np.arange(0.0, TIME, DT)
     pose = arm.pose(HOME, "tool")
     angle = TURN * t[:, None]
@@ -29,7 +29,7 @@ def main(folder: Path) -> float:
     quaternion = law.inputs["target"][3:]
     places = np.concatenate([targets[:, :3, 3], np.tile(quaternion, (len(t), 1))], axis=1)
     series = law.pack(target=places, velocity=velocity)
-    run = arm.simulate(HOME, np.zeros(7), law, time=TIME, dt=DT, inputs=series)
+    run = arm.simulate(HOME, np.zeros(7), law, time=TIME, dt=DT, p=series, series=True)
     tool = arm.pose(run.q, "tool")[:-1]
     off = np.abs(tool - targets).max(axis=(1, 2))
     last = float(off[len(off) // 2 :].max())

@@ -1,4 +1,4 @@
-"""A push on the tool is felt by the momentum observer, without a force sensor or accelerations."""
+"""A momentum observer detects a push on the tool, without force sensor or accelerations."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ DT, TIME, BEGIN, END, THRESHOLD = 1e-3, 1.5, 0.5, 1.0, 0.5
 
 
 def main(folder: Path) -> tuple[float, np.ndarray]:
-    """Push for half a second; give how late it was noticed, and the force that was estimated."""
+    """Push for half a second; return the detection delay and the estimated force."""
     law, observer = kt.control.pd(arm, target=POSE), kt.control.MomentumObserver(arm, gain=60.0)
     q, v = POSE.copy(), np.zeros(7)
     times, residuals, path = np.arange(0.0, TIME, DT), [], []

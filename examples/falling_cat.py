@@ -1,8 +1,8 @@
-"""A falling cat turns over though its angular momentum is zero all the time.
+"""A falling cat turns over although its angular momentum is zero throughout.
 
 T. R. Kane & M. P. Scher, A dynamical explanation of the falling cat phenomenon (1969): two halves,
-bent at the waist; the bend goes round once. The matrix of centroidal momentum says how the whole
-body must turn, so that nothing is gained.
+bent at the waist, and the bend goes round in a full circle. The centroidal momentum matrix gives
+the rotation of the whole body that keeps the angular momentum zero.
 """
 
 import sys
@@ -26,7 +26,7 @@ def cat() -> kt.Robot:
 
 
 def main(folder: Path, bend: float = 1.2, steps: int = 2000) -> tuple[float, float]:
-    """Turn, draw, and give the angle of the turn and the largest angular momentum on the way."""
+    """Simulate and draw; return the angle of rotation and the largest angular momentum."""
     robot = cat()
     q, dt = robot.neutral(), 1.0 / steps
     phase = 2.0 * np.pi * np.linspace(0.0, 1.0, steps + 1)

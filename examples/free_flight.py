@@ -1,4 +1,4 @@
-"""What integrators do to the energy of a double pendulum."""
+"""How integrators change the energy of a double pendulum."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ METHODS = ("euler", "midpoint", "implicit-midpoint", "rk4", "variational")
 
 
 def main(folder: Path, time: float = 100.0) -> dict[str, float]:
-    """Simulate with each, draw the energies, and give how far each is off at the end."""
+    """Simulate with each integrator, draw the energies, and return the error of each at the end."""
     figure = Figure(figsize=(7.0, 3.0), layout="constrained")
     panel = figure.subplots()
     drift = {}

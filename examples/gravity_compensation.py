@@ -1,7 +1,7 @@
-"""Gravity compensation at 1 kHz: how long each cycle computes, and how late it begins.
+"""Gravity compensation at 1 kHz: the computing time and the start delay of each cycle.
 
-The loop sleeps until shortly before its time and then spins. How late it begins is up to the
-operating system; a real controller runs with a real-time priority.
+The loop sleeps until shortly before its deadline and then busy-waits. The start delay depends on
+the operating system; a real controller runs with real-time priority.
 """
 
 import sys
@@ -15,11 +15,11 @@ import kinetree as kt
 
 arm = kt.robots.arm()
 PERIOD = 1e-3
-SPIN = 3e-4  # how long before its time the loop stops sleeping, s
+SPIN = 3e-4  # busy-wait for this long before the deadline, s
 
 
 def main(folder: Path, cycles: int = 1000) -> tuple[np.ndarray, np.ndarray]:
-    """Run the loop, draw both as histograms, and give them in seconds, (cycles,) each."""
+    """Run the loop, draw histograms of both times, and return them in seconds, (cycles,) each."""
     path = 0.5 * np.sin(np.linspace(0.0, 6.0, cycles))[:, None] * np.ones(7)
     q, tau = np.zeros(7), np.zeros(7)
     compensate = arm.kernel("gravity_forces").bind(q, out=tau)  # fixed arrays, no checks
@@ -32,10 +32,10 @@ def main(folder: Path, cycles: int = 1000) -> tuple[np.ndarray, np.ndarray]:
         while perf_counter() < due:
             pass
         begin = perf_counter()
-        q[:] = path[k]  # what the encoders say
+        q[:] = path[k]  # read the encoders
         compensate()
         used[k], late[k] = perf_counter() - begin, begin - due
-        sent[k] = tau  # what goes to the drives
+        sent[k] = tau  # command the drives
     assert np.allclose(sent, arm.gravity_forces(path))
 
     figure = Figure(figsize=(7.0, 2.8), layout="constrained")

@@ -1,4 +1,4 @@
-"""From a recorded log to a better model: an arm whose CAD masses are wrong and whose joints rub."""
+"""From a recorded log to a better model: an arm with wrong CAD masses and joint friction."""
 
 import sys
 from pathlib import Path
@@ -13,11 +13,11 @@ RATE, NOISE = 200.0, (1e-5, 0.2)  # Hz; rad and N m
 
 
 def record(path: Path) -> None:
-    """Move the real arm, whose numbers nobody knows, and write what its sensors say."""
+    """Move the real arm, whose parameters are unknown, and write its sensor readings."""
     rng = np.random.default_rng(0)
     drives = ("damping", "friction")
     theta = Parameters(cad, drives).nominal
-    theta[:70] *= np.repeat(rng.uniform(0.7, 1.3, 7), 10)  # links lighter and heavier than drawn
+    theta[:70] *= np.repeat(rng.uniform(0.7, 1.3, 7), 10)  # links lighter and heavier than in CAD
     theta[70:] = rng.uniform(0.2, 1.0, 14)
     real = Parameters(cad, drives).applied(theta)
     t = np.arange(0.0, 20.0, 1.0 / RATE)
@@ -30,7 +30,7 @@ def record(path: Path) -> None:
 
 
 def main(folder: Path) -> tuple[float, float]:
-    """Identify the arm, and give the errors of its joint forces before and after, N m."""
+    """Identify the arm, and return the errors of its joint forces before and after, N m."""
     record(folder / "log.csv")
     log = filtered(read(folder / "log.csv", cad), cutoff=10.0).without_standstill(0.02)
     train, test = log.split(0.8)

@@ -13,7 +13,7 @@ arm = kt.robots.arm()
 
 
 def main(folder: Path, count: int = 10_000) -> float:
-    """Solve, draw how exact and how hard it was, and give the share of poses that were reached."""
+    """Solve, draw errors and restarts, and return the fraction of poses that were reached."""
     targets = arm.pose(arm.random(1, batch=count), "tool")
     solver = kt.control.InverseKinematics(arm, "tool")
     solver.solve(targets[:10])  # compiles

@@ -1,8 +1,8 @@
 """Track a motion in Bullet's maximal coordinates with torques computed in generalised ones.
 
 The robot's links are free bodies in Bullet, held together by constraints. In every step their
-states are read back into q and v, a computed-torque law gives joint forces, and these act on the
-bodies as forces and torques. The picture shows the tracking error and how far joints come apart.
+states are converted to q and v, computed-torque control gives joint forces, and these are applied
+to the bodies as forces and torques. The picture shows the tracking error and the joint drift.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def track(robot: kt.Robot, duration: float = 2.0, dt: float = 1e-3) -> Run:
-    """Follow a sine in every joint, from its neutral configuration on."""
+    """Follow a sine in every joint, starting at the neutral configuration."""
     middle = robot.neutral()
     size = 0.3 * np.cos(np.arange(robot.nv))
     rate = 2.0 * np.pi / 2.0
@@ -48,7 +48,7 @@ def track(robot: kt.Robot, duration: float = 2.0, dt: float = 1e-3) -> Run:
 
 
 def main(folder: Path, duration: float = 2.0) -> dict[str, Run]:
-    """Track with two robots, draw, and give their runs."""
+    """Track with two robots, draw, and return their runs."""
     import matplotlib.pyplot as plt
 
     runs = {}

@@ -1,4 +1,4 @@
-"""A hundred million states, chunk by chunk: memory stays constant, all cores work.
+"""A hundred million states, chunk by chunk, in constant memory and on all cores.
 
 python examples/out_of_core.py [states]
 """
@@ -17,7 +17,7 @@ CHUNK = 250_000
 
 
 def peak_memory() -> float:
-    """The most memory that this process has used so far, in MiB; not known on Windows."""
+    """The peak memory of this process so far, in MiB; NaN on Windows."""
     try:
         import resource
     except ImportError:
@@ -27,7 +27,7 @@ def peak_memory() -> float:
 
 
 def main(states: int = 100_000_000) -> np.ndarray:
-    """The largest force that each joint needs over random states within the limits, N m."""
+    """The largest force of each joint over random states within the limits, N m."""
     limits = robot.limits
     rng = da.random.default_rng(0)
     shape, chunks = (states, robot.nq), (CHUNK, robot.nq)

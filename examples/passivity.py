@@ -1,8 +1,8 @@
-"""Passivity-based control: an energy that falls because M' - 2C is skew-symmetric.
+"""Passivity-based control: an energy that decreases because M' - 2C is skew-symmetric.
 
 J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators (1987). With s = v_r - v the
-energy s^T M s / 2 falls as fast as the gain K takes it away, s^T K s, and Coriolis forces have no
-part in that. It needs C made of Christoffel symbols, or another with M' = C + C^T.
+energy s^T M s / 2 decreases at the rate s^T K s, where K is the gain; Coriolis forces do not change
+it. This needs C made of Christoffel symbols, or another C with M' = C + C^T.
 """
 
 import sys
@@ -19,7 +19,7 @@ SLOPE, TIME = 5.0, 2.0
 
 
 def main(folder: Path) -> float:
-    """Move to the goal, draw the energy and what the gain took, and give how far they differ."""
+    """Move to the goal, draw energy and dissipated work, and return the error of their sum."""
     law = kt.control.passivity(arm, target=GOAL, slope=SLOPE)
     start = np.full(7, -1.0)
     run = arm.simulate(np.zeros(7), start, law, time=TIME, dt=1e-4, method="rk4", every=10)

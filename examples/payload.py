@@ -1,4 +1,4 @@
-"""An arm with a load it does not know, under the law of Slotine and Li and its adaptive form."""
+"""An arm with an unknown load: the Slotine-Li controller and its adaptive form."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ RATES = [0.5, *[1e-3] * 3, *[1e-5] * 6]  # mass, first moment, rotational inerti
 
 
 def main(folder: Path) -> tuple[float, float]:
-    """Simulate both, draw the errors, and give how far each is off at the end."""
+    """Simulate both, draw the errors, and return the error of each at the end."""
     loaded = arm.edit.attach_payload("tool", mass=0.5)
     laws = {
         "known inertias": kt.control.passivity(arm, target=GOAL),

@@ -11,7 +11,7 @@ arm = kt.robots.arm()
 
 
 def main(folder: Path) -> float:
-    """Solve, move, draw, and give how far the tool is off at the end."""
+    """Solve, move, draw, and return the error of the tool at the end."""
     targets = arm.pose(arm.random(1, batch=1000), "tool")
     found = kt.control.InverseKinematics(arm, "tool").solve(targets)
     print(f"{found.success.mean():.1%} of {len(targets)} poses are reached, all within the limits")

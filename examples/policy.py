@@ -1,4 +1,4 @@
-"""A policy trained through the dynamics: PyTorch differentiates steps of time by kernels."""
+"""A policy trained through the dynamics: PyTorch differentiates simulation steps with kernels."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ TARGET = torch.tensor([0.6, -0.9], dtype=torch.float64)
 
 
 def rollout(policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor) -> list[torch.Tensor]:
-    """The configurations of a batch under a policy, which adds to the forces that hold it."""
+    """The configurations of a batch with a policy, whose output is added to the gravity forces."""
     visited = []
     for _ in range(STEPS):
         tau = robot.gravity_forces(q) + 20.0 * policy(torch.cat([q - TARGET, v], dim=-1))
@@ -23,7 +23,7 @@ def rollout(policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor) -> list[t
 
 
 def error(visited: list[torch.Tensor]) -> torch.Tensor:
-    """The mean squared distance to the target, the later the more."""
+    """The mean squared distance to the target, with weights that grow over time."""
     weights = torch.linspace(0.0, 1.0, STEPS, dtype=torch.float64)
     distances = torch.stack([(q - TARGET).square().sum(dim=-1).mean() for q in visited])
     return (weights * distances).mean()
@@ -35,7 +35,7 @@ def distance(visited: list[torch.Tensor]) -> float:
 
 
 def main(folder: Path, iterations: int = 150) -> tuple[float, float]:
-    """Train, and give the mean distance at the end before and after, in radians."""
+    """Train, and return the mean distance at the end before and after, in radians."""
     torch.manual_seed(0)
     policy = torch.nn.Sequential(
         torch.nn.Linear(4, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2)

@@ -1,4 +1,4 @@
-"""A reach of least joint forces: the arm's dynamics compiled for CasADi, solved by Ipopt."""
+"""A reaching motion with minimum joint forces: dynamics compiled for CasADi, solved by Ipopt."""
 
 import sys
 from pathlib import Path
@@ -43,7 +43,7 @@ def solve(start: np.ndarray, target: np.ndarray, knots: int) -> dict[str, np.nda
 
 
 def main(folder: Path, knots: int = 30) -> tuple[float, float]:
-    """Solve, draw, and give how far the tool is off, and the effort over a straight line's."""
+    """Solve and draw; return the tool's error and the effort relative to a straight line."""
     start = np.array([0.2, 0.4, -0.1, -1.5, 0.1, 1.2, 0.0])
     goal = start + np.array([0.8, 0.3, 0.2, 0.6, -0.3, 0.2, 0.1])
     target = arm.pose(goal, "tool")[:3, 3]
@@ -62,7 +62,7 @@ def main(folder: Path, knots: int = 30) -> tuple[float, float]:
 
 
 def draw(path: Path, found: np.ndarray, straight: np.ndarray) -> None:
-    """Joint forces over time, dashed those of the straight line."""
+    """Joint forces over time; dashed lines are those of the straight line."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3), layout="constrained")

@@ -1,6 +1,6 @@
-"""A cart-pole, swung up by its energy and caught by a linear-quadratic regulator.
+"""A cart-pole, swung up by energy control and caught by a linear-quadratic regulator.
 
-The law is plain Python over scalars: it is traced with the step and compiled as one kernel.
+The controller is a plain Python function of scalars, compiled with the step into one kernel.
 K. J. Astrom & K. Furuta, Swinging up a pendulum by energy control (2000).
 """
 
@@ -14,13 +14,13 @@ from kinetree.scalar import absolute, atan2, cos, less, logical_and, maximum, mi
 
 robot = kt.robots.cart_pole()
 DT = 0.01
-regulator = kt.control.lqr(robot, [0.0, 0.0], [1, 10, 1, 1], 0.1, DT, actuated=[True, False])
+regulator = kt.control.lqr(robot, [0.0, 0.0], Q=[1, 10, 1, 1], R=0.1, dt=DT, actuated=[True, False])
 K = regulator.inputs["gain"][:4]
 
 
 def swing_up(t, q, v, p):
-    """Push with the energy that is missing; near the top, balance. p: the gain of the energy."""
-    angle = atan2(sin(q[1]), cos(q[1]))  # the way to the top, in (-pi, pi]
+    """Push in proportion to the missing energy; balance near the top. p: the energy gain."""
+    angle = atan2(sin(q[1]), cos(q[1]))  # angle from the top, in (-pi, pi]
     energy = 0.5 * v[1] * v[1] - 1.5 * 9.81 * (1.0 - cos(q[1]))  # 0 at the top, per m l^2 / 3
     pump = p[0] * energy * v[1] * cos(q[1]) - 2.0 * q[0] - 1.0 * v[0]
     balance = -(K[0] * q[0] + K[1] * angle + K[2] * v[0] + K[3] * v[1])
@@ -30,7 +30,7 @@ def swing_up(t, q, v, p):
 
 
 def main(folder: Path) -> float:
-    """Simulate 64 starts, draw them, and give the share that stands at the end."""
+    """Simulate 64 initial states, draw them, and return the fraction upright at the end."""
     rng = np.random.default_rng(0)
     q = np.array([0.0, np.pi]) + 0.3 * rng.standard_normal((64, 2))
     v, gain = 0.3 * rng.standard_normal((64, 2)), np.array([0.4])

@@ -1,4 +1,4 @@
-"""A map of a million states: which share of its strength an arm needs to hold a load."""
+"""A map of a million states: the fraction of its effort limits an arm needs to hold a load."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ arm = kt.robots.arm().edit.attach_payload("tool", mass=7.0)
 
 
 def main(folder: Path, count: int = 1000) -> np.ndarray:
-    """Draw the map over shoulder and elbow, and give the shares, (count, count)."""
+    """Draw the map over shoulder and elbow, and return the fractions, (count, count)."""
     shoulder = np.linspace(arm.limits.lower[1], arm.limits.upper[1], count)
     elbow = np.linspace(arm.limits.lower[3], arm.limits.upper[3], count)
     q = np.zeros((count, count, 7))

@@ -1,4 +1,4 @@
-"""Computed-torque control of a fast motion, beside PD control with gravity compensation."""
+"""Computed-torque control of a fast motion, and PD control with gravity compensation."""
 
 import sys
 from pathlib import Path
@@ -13,26 +13,26 @@ DT, TIME = 1e-3, 4.0
 
 
 def motion(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A wave of every joint: configuration, velocity and acceleration at some times."""
+    """Sine waves of all joints: configuration, velocity and acceleration at the given times."""
     rate, size = np.linspace(2.0, 4.0, 7), np.linspace(0.9, 0.4, 7)
     angle = rate * t[:, None]
     return size * np.sin(angle), size * rate * np.cos(angle), -size * rate**2 * np.sin(angle)
 
 
 def main(folder: Path) -> tuple[float, float]:
-    """Follow the motion with both laws, draw their errors, and give the late ones."""
+    """Follow the motion with both controllers, draw their errors, and return the late ones."""
     t = np.arange(0.0, TIME, DT)
     q, v, a = motion(t)
     computed, plain = kt.control.computed_torque(arm), kt.control.pd(arm)
-    inputs = {
+    laws = {
         "PD and gravity": (plain, plain.pack(target=q, velocity=v)),
         "computed torque": (computed, computed.pack(target=q, velocity=v, acceleration=a)),
     }
     figure = Figure(figsize=(7.0, 3.0), layout="constrained")
     panel = figure.subplots()
     late = []
-    for name, (law, series) in inputs.items():
-        run = arm.simulate(q[0] + 0.1, v[0], law, time=TIME, dt=DT, inputs=series)
+    for name, (law, series) in laws.items():
+        run = arm.simulate(q[0] + 0.1, v[0], law, time=TIME, dt=DT, p=series, series=True)
         error = np.abs(run.q - motion(run.times)[0]).max(axis=-1)
         panel.semilogy(run.times, error, label=name)
         late.append(float(error[len(error) // 2 :].max()))

@@ -10,6 +10,13 @@ from hypothesis.internal.conjecture import providers
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
+# processes that tests start share compiled modules, even where the environment would not keep them
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "kinetree-tests-bytecode")
+
+FOLDER = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
+"""The working directory of all tests."""
+
 # make test takes the first, make test-fast the second; make fuzz, with a seed, the third
 for profile, examples in (("kinetree", 25), ("fast", 5), ("fuzz", 50)):
     settings.register_profile(
@@ -25,11 +32,13 @@ settings.load_profile("kinetree")
 
 
 def pytest_sessionstart(session):
-    """Make examples depend on nothing but their test.
+    """Let nothing be written to the repository, and examples depend on nothing but their test.
 
     Hypothesis also draws numbers and texts that stand in the modules imported so far, which differ
     from worker to worker and from run to run.
     """
+    if not getattr(session.config.option, "numprocesses", None):  # workers have none themselves
+        os.chdir(FOLDER.name)
     if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
         none = providers._local_constants  # as yet
         providers._get_local_constants = lambda: none

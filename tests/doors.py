@@ -38,7 +38,7 @@ WORDS = {
     "accelerated": "moving joint",
     "bodies": "body",
     "external": "frame",
-    "file": "the name must say",
+    "file": "the file name must end",
     "first": "time",
     "link": "frame",
     "locked": "moving joint",

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,

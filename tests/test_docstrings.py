@@ -1,32 +1,21 @@
-"""Every object that users meet says what it takes and what it returns, compared by names.
-
-The walk starts at `kinetree.__all__` and the bridges, and follows the annotations of functions,
-methods and public attributes, so that a new class is found by itself.
-"""
+"""Every object that users meet says what it takes and what it returns, compared by names."""
 
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
-import pkgutil
 import re
 import sys
 import textwrap
-import typing
-from collections import deque
-from functools import cache
 
 import pytest
+from tools.public_objects import classes, getter_of, is_ours, members, walk
 
 import kinetree as kt
-from kinetree import bridges
 
 SECTION = re.compile(r"^(Arguments|Attributes|Returns|Raises):$")
 ENTRY = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*):(?: |$)")
 REFERENCE = re.compile(r"\b(?:[Ss]ee|[Aa]s(?: in)?|[Ll]ike)\s+`([\w.]+)`")
-SPECIAL = {"__call__"}
-"""Methods that are public though their names begin with an underscore."""
 
 
 # docstrings
@@ -56,126 +45,6 @@ def entries(lines):
         else:
             texts |= {name: f"{texts[name]} {line.strip()}" for name in names}
     return texts
-
-
-# what is walked
-
-
-def is_ours(value):
-    return (getattr(value, "__module__", None) or "").partition(".")[0] == "kinetree"
-
-
-def roots():
-    """Names that users import, with what they mean."""
-    for name in kt.__all__:
-        value = getattr(kt, name)
-        if not inspect.ismodule(value):
-            yield name, value
-            continue
-        yield from ((f"{name}.{x}", getattr(value, x)) for x in exported(value))
-    for module in pkgutil.iter_modules(bridges.__path__):
-        try:
-            bridge = importlib.import_module(f"{bridges.__name__}.{module.name}")
-        except kt.errors.MissingExtraError:
-            continue
-        yield from ((f"{module.name}.{x}", getattr(bridge, x)) for x in exported(bridge))
-
-
-def exported(module):
-    """The public names of a module."""
-    own = [x for x, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__]
-    return getattr(module, "__all__", [x for x in own if not x.startswith("_")])
-
-
-def members(cls):
-    """Public functions and properties of a class that are defined in Kinetree."""
-    for name in dir(cls):
-        if name.startswith("_") and name not in SPECIAL:
-            continue
-        value = inspect.getattr_static(cls, name)
-        value = getattr(value, "__func__", value)  # of static and class methods
-        getter = getter_of(value)
-        if inspect.isfunction(value) and is_ours(value):
-            yield name, value, False
-        elif getter is not None and is_ours(getter):
-            yield name, getter, True
-
-
-def getter_of(value):
-    """The function behind a property; None for anything else."""
-    return getattr(value, "fget", None) or getattr(value, "function", None)
-
-
-@cache
-def typing_imports(module):
-    """Names that a module imports for type checkers alone."""
-    found = {}
-    for node in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("kinetree"):
-            found |= {x.asname or x.name: (node.module, x.name) for x in node.names}
-    return found
-
-
-def classes(annotation, module):
-    """The classes of Kinetree that an annotation names."""
-    if isinstance(annotation, type) and is_ours(annotation):
-        yield annotation
-    elif isinstance(annotation, str):
-        for node in ast.walk(ast.parse(annotation, mode="eval")):
-            if isinstance(node, ast.Name):
-                yield from classes(resolved(node.id, module), module)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                home = resolved(node.value.id, module)
-                yield from classes(getattr(home, node.attr, None), module)
-    else:
-        for part in typing.get_args(annotation):
-            yield from classes(part, module)
-
-
-def resolved(name, module):
-    """What a name in an annotation means; None if it is not Kinetree's."""
-    if hasattr(sys.modules[module], name):
-        return getattr(sys.modules[module], name)
-    home, original = typing_imports(module).get(name, (None, None))
-    if home is None:
-        return None
-    package = importlib.import_module(home)
-    return getattr(package, original, None) or importlib.import_module(f"{home}.{original}")
-
-
-def attribute_annotations(cls):
-    """Annotations of public attributes, each with its module."""
-    for base in cls.__mro__:
-        if is_ours(base):
-            for name, annotation in inspect.get_annotations(base).items():
-                if not name.startswith("_"):
-                    yield annotation, base.__module__
-
-
-def met(value):
-    """Classes of what users give to a function or a class's methods, and of what they get."""
-    functions = [value]
-    if inspect.isclass(value):
-        functions = [function for _, function, _ in members(value)]
-        for annotation, module in attribute_annotations(value):
-            yield from classes(annotation, module)
-    for function in functions:
-        for annotation in function.__annotations__.values():
-            yield from classes(annotation, function.__module__)
-
-
-def walk():
-    """Public functions and classes by their names: `roots`, and whatever they give."""
-    waiting, found = deque(roots()), {}
-    while waiting:
-        name, value = waiting.popleft()
-        if not (inspect.isclass(value) or inspect.isfunction(value)):
-            value, name = type(value), type(value).__name__
-        if not is_ours(value) or value in found or value.__name__.startswith("_"):
-            continue
-        found[value] = name
-        waiting.extend((cls.__name__, cls) for cls in met(value))
-    return found
 
 
 # what is compared
@@ -369,7 +238,10 @@ def checked():
 
 PLACES = (kt.Robot, kt, *filter(inspect.ismodule, (getattr(kt, x) for x in kt.__all__)))
 WALKED = walk()
-CASES = [pytest.param(faults, id=name) for name, _, faults in checked()]
+CHECKED = list(checked())
+COMPARED = {value for _, value, _ in CHECKED}
+"""The functions and classes whose docstrings are compared with their signatures."""
+CASES = [pytest.param(faults, id=name) for name, _, faults in CHECKED]
 
 
 @pytest.mark.parametrize("faults", CASES)
@@ -383,7 +255,7 @@ def test_names_in_docstrings_are_those_of_the_signature(faults):
 def test_the_walk_finds_what_users_receive():
     found = {value.__name__ for value in WALKED}
     received_only = {"Rollout", "Viewer", "Kernel", "CFunction", "Controlled", "ClosedLoopRun"}
-    doors = {"Cartesian", "Centroidal", "Charts", "Differential", "Edit", "Regressors"}
+    doors = {"Cartesian", "Centroidal", "Charts", "Coriolis", "Differential", "Edit", "Regressors"}
     assert received_only | doors <= found
 
 

@@ -47,3 +47,16 @@ def test_a_robot_from_a_file_to_its_dynamics(tmp_path):
         assert relative_error(robot.gravity_forces(q), robot.bias_forces(q, 0 * v)) < EXACT
         single = robot.inverse_dynamics(*(x.astype(np.float32) for x in (q, v, a)))
         assert single.dtype == np.float32
+
+
+def test_a_loop_stays_closed():
+    robot = kt.robots.four_bar()
+    q = robot.constraints.assemble([0.5, 0.0, 0.0], held="crank_joint")
+    v = robot.constraints.project_velocity(q, [1.0, 0.0, 0.0])
+    a, forces, residual = robot.constraints.forward_dynamics(q, v, np.zeros(3))
+    J = robot.constraints.jacobian(q)
+    assert relative_error(J @ a, -robot.constraints.bias(q, v)) < 1e-9
+    assert relative_error(robot.inverse_dynamics(q, v, a), J.T @ forces) < 1e-9
+    assert residual < 1e-9
+    run = robot.simulate(q, v, time=0.05, dt=1e-3, record=["constraint_errors"])
+    assert np.abs(run["constraint_errors"]).max() < 1e-10

@@ -18,8 +18,8 @@ reveal_type(robot.inverse_dynamics(q, v, v, external={"tool": [0.0] * 6}, method
 reveal_type(robot.jacobian(q, "tool", axes="body"))
 reveal_type(robot.forward_dynamics_derivatives(q, v, v))
 reveal_type(robot.forward_dynamics_derivatives(q, v, v).dtau)
-reveal_type(robot.mass_and_coriolis(q, v))
-reveal_type(robot.lock({"joint1": 0.5}))
+reveal_type(robot.coriolis.with_mass_matrix(q, v))
+reveal_type(robot.edit.lock({"joint1": 0.5}))
 reveal_type(robot.kernel("mass_matrix"))
 reveal_type(robot.limits.lower)
 reveal_type(kt.get_threads())
@@ -65,7 +65,7 @@ robot.jacobian(q, "tool", axes="local frame")
 robot.inverse_dynamics(q, q, q, method="aba")
 robot.mass_matrix()
 kt.load("x.urdf", base="hovering")
-robot.rechart("xxx")
+robot.edit.rechart("xxx")
 robot.mass_matrx(q)
 """
 
@@ -80,8 +80,7 @@ def test_wrong_words_are_errors_before_they_run(tmp_path):
 def test_help_speaks_of_robots():
     from kinetree.robot.editing import Edit, Editing
 
-    methods = [getattr(Editing, name) for name in ("lock", "rechart", "with_gravity", "with_mount")]
-    methods += [getattr(Edit, name) for name in ("attach", "subtree", "reorder")]
-    for method in methods:
+    names = ("attach", "lock", "rechart", "reorder", "subtree", "with_gravity", "with_mount")
+    for method in (Editing.without, *(getattr(Edit, name) for name in names)):
         assert method.__annotations__["return"] == "Robot"
         assert "odel" not in (method.__doc__ or "").replace("kinetree.model", "")

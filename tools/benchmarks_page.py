@@ -26,21 +26,21 @@ Row = dict[str, Any]
 
 HEAD = """# Benchmarks
 
-Kinetree beside Pinocchio {pinocchio}, each called from Python on the same states in the same
-process. Every row is checked for agreement before it is timed, and nothing is compiled inside the
-timed region. The numbers come from runs of the command at the end of this page. Their results are
-in [cpu.json](benchmarks/cpu.json), from which `tools/benchmarks_page.py` writes this page and its
+Kinetree compared with Pinocchio {pinocchio}, each called from Python on the same states in the same
+process. Both must agree on the results of a row before it is timed, and nothing is compiled inside
+the timed region. The commands at the end of this page produce the numbers and store them in
+[cpu.json](benchmarks/cpu.json), from which `tools/benchmarks_page.py` writes this page and its
 pictures.
 
-Machine: {processor} (LLVM's name of the processor), one thread unless stated, Python {python},
+Machine: {processor} (LLVM's name for the CPU), one thread unless stated, Python {python},
 NumPy {numpy}, llvmlite {llvmlite}.
 """
 
 ONE = """
 ## One state
 
-The time of one call, with one state; the axis is logarithmic. Most of it is Python and NumPy;
-what the kernel itself takes can be [called without them](native.md).
+The time of one call with one state; the axis is logarithmic. Most of it is the overhead of Python
+and NumPy; the kernel can also be [called without it](native.md).
 
 ![one call](pictures/benchmarks_one.svg)
 
@@ -51,9 +51,9 @@ what the kernel itself takes can be [called without them](native.md).
 BATCH = """
 ## Ten thousand states
 
-The time a state in a batch of 10,000. Pinocchio has no batches in Python, so it is called in a
-loop: the ratio is what a user of Python gains, not a ratio of arithmetic. *Two threads* is the
-same batch by two threads.
+The time per state in a batch of 10,000. Pinocchio has no batches in Python, so it is called in a
+loop: the ratio is the gain for a Python user, not a ratio of arithmetic. *Two threads* is the same
+batch on two threads.
 
 ![batches](pictures/benchmarks_batch.svg)
 
@@ -64,18 +64,18 @@ same batch by two threads.
 SYMBOLS = """
 ## Christoffel symbols
 
-All symbols of mechanisms with twenty joints, beside the times that Echeandia & Wensing (2021)
-print for their C++ on their machine.
+All symbols of mechanisms with twenty joints, compared with the times that Echeandia & Wensing
+(2021) report for their C++ code on their machine.
 
-| mechanism | one call | batch, a state | paper, one call |
+| mechanism | one call | batch, per state | paper, one call |
 |-|-:|-:|-:|
 """
 
 STARTUP = """
 ## The first call
 
-The first call of a quantity compiles it. *One state* and *batch* are compiled apart, each when it
-is first needed. *Again* is the first call in a new process, with the cache that the other one left.
+The first call of a quantity compiles it. *One state* and *batch* are compiled separately, each on
+first use. *Again* is the first call in a new process, with the cache filled by the first process.
 `import kinetree` takes {imported:.2f} s.
 
 ![first calls](pictures/benchmarks_startup.svg)
@@ -87,39 +87,41 @@ is first needed. *Again* is the first call in a new process, with the cache that
 ON_GPU = """
 ## GPU
 
-Kernels on an {device}, whose memory copies {copy:.2f} TB/s. Millions of states lie in the GPU's
-memory; *of copy* is the share of that bandwidth that reading arguments and writing results takes.
-The file of this run is [gpu.json](benchmarks/gpu.json).
+Kernels on an {device}, whose memory copies {copy:.2f} TB/s. The arguments are millions of states in
+GPU memory. *Of copy* is the memory traffic of arguments and results as a fraction of that
+bandwidth. The results of this run are in [gpu.json](benchmarks/gpu.json).
 
-![states a second on a GPU](pictures/benchmarks_gpu.svg)
+![states per second on a GPU](pictures/benchmarks_gpu.svg)
 
-| robot | quantity | type | million states a second | of copy |
+| robot | quantity | type | million states per second | of copy |
 |-|-|-|-:|-:|
 """
 
 TAIL = """
-## Do it again
+## How to run them
 
     make bench                                  # these tables, into benchmarks/results.json
     python tools/benchmarks_page.py benchmarks/results.json   # this page from them
-    kinetree bench robot.urdf                   # a robot of yours, beside installed peers
+    kinetree bench robot.urdf                   # your own robot, beside other installed libraries
 
-Others, each a module that prints a table:
+There are more benchmarks. Each is a module that prints a table:
 
 | command | what it compares |
 |-|-|
 | `python -m benchmarks.c` | C code beside Pinocchio's C++ and CasADi's C |
 | `python -m benchmarks.ecosystem` | PyTorch, JAX, CasADi, Numba |
 | `python -m benchmarks.rollouts` | simulations beside MuJoCo's |
+| `python -m benchmarks.constraints` | closed chains beside published solutions |
 | `python -m benchmarks.motion` | transitions and optimal control |
 | `python -m benchmarks.identify` | regressors and fits |
 | `python -m benchmarks.cartesian` | link states and joint states |
 | `python -m benchmarks.small` | small calls from Python |
 | `python -m benchmarks.product` | the demo, batch jobs, the viewer's first page |
-| `python -m benchmarks.gpu --json FILE` | CUDA kernels beside the memory's bandwidth |
+| `python -m benchmarks.gpu --json FILE` | CUDA kernels and the memory bandwidth |
 
-Shared machines are noisy: both contestants of a row run in turn on the processor that is quieter
-at the moment, and the lower quartile counts. Figures differ by up to a fifth from run to run.
+Shared machines are noisy. Both libraries of a row therefore run alternately on the core that is
+quieter at the moment, and the lower quartile of the times is reported. Figures differ by up to a
+fifth from run to run.
 """
 
 
@@ -176,11 +178,11 @@ def beside(gpu: Row) -> str:
     """Rollouts on the GPU, and peers, a paragraph each."""
     rolled = [
         f"{r['robot']} under PD control, {r['steps']} steps of {r['systems']:,} systems in one "
-        f"launch, {r['dtype']}: {r['rate']:,.0f} million steps a second."
+        f"launch, {r['dtype']}: {r['rate']:,.0f} million steps per second."
         for r in gpu.get("rollouts", ())
     ]
     peers = [
-        f"{name}: {rate:,.0f} million a second." for name, rate in gpu.get("peers", {}).items()
+        f"{name}: {rate:,.0f} million per second." for name, rate in gpu.get("peers", {}).items()
     ]
     return "".join(f"\n{paragraph}\n" for paragraph in (*rolled, *peers))
 

@@ -61,20 +61,21 @@ ROBOTS = {
 
 HEAD = """# Operations
 
-What each algorithm takes for one state: multiplications + additions, after a robot's constants are
-folded away and everything common is shared. `kinetree ops ROBOT` gives the full table for any
+The number of multiplications + additions that each algorithm needs for one state, after constant
+folding and common subexpression elimination. `kinetree ops ROBOT` prints the full table for any
 robot; `python tools/operations.py` writes this page.
 
-The three inverse dynamics are the same function by three roads; they differ by rounding. So are the
-derivatives of inverse and of forward dynamics by all of q, v and a (or tau): *graph* is the program
-of the function, differentiated; the others are recursions ([derivatives.md](derivatives.md)).
+Inverse dynamics has three methods that compute the same function and agree up to rounding. The
+derivatives of inverse and of forward dynamics with respect to q, v and a (or tau) have several
+methods, too: *graph* is automatic differentiation of the program; the others are recursions
+([derivatives.md](derivatives.md)).
 """
 
 LITERATURE = """
-## Beside the literature
+## Compared with the literature
 
-Inverse dynamics of a general manipulator with six revolute joints. The papers count by hand, and
-leave sines and cosines out, as this table does.
+Inverse dynamics of a general manipulator with six revolute joints. The papers count by hand and
+ignore sines and cosines; so does this table.
 
 | | multiplications | additions |
 |-|-:|-:|

@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 def drawn(page: Path) -> list[str]:
     """The pictures that a page both draws and shows."""
     text = page.read_text()
-    saved = re.findall(r'savefig\("([\w.]+)"', text)
+    saved = re.findall(r'(?:savefig|imsave)\("([\w.]+)"', text)
     return [name for name in saved if f"](pictures/{name})" in text]
 
 

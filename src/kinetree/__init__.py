@@ -1,4 +1,4 @@
-"""Kinetree: a robot's description turned into its dynamics, as machine code.
+"""Kinetree: robot dynamics, compiled to machine code from a robot's description.
 
 import kinetree as kt
 
@@ -8,12 +8,14 @@ tau = robot.inverse_dynamics(q, v, a)
 
 from typing import TYPE_CHECKING
 
-from kinetree import errors, joints, robots, scalar
+from kinetree import constraints, equipment, errors, geometry, joints, robots, scalar
 from kinetree._lazy import lazy_names
+from kinetree.algorithms.constraints import Baumgarte, Projection
+from kinetree.algorithms.contact import ContactSolver
 from kinetree.algorithms.steps import Enforcement
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
-from kinetree.model.parameters import Inertial, Payload, Placement
+from kinetree.model.parameters import Friction, Inertial, Payload, Placement
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
 from kinetree.robot.load import load
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Assembly",
+    "Baumgarte",
     "BodyTorque",
     "CenterWrench",
+    "ContactSolver",
     "Drive",
     "Enforcement",
+    "Friction",
     "Hold",
     "Inertial",
     "JointTorque",
@@ -44,13 +49,17 @@ __all__ = [
     "Payload",
     "Placement",
     "Point",
+    "Projection",
     "Robot",
     "Simulation",
     "Transition",
     "Wrench",
+    "constraints",
     "control",
+    "equipment",
     "errors",
     "fit_human",
+    "geometry",
     "get_threads",
     "identify",
     "joints",
@@ -86,7 +95,7 @@ LAZY = {
     "set_threads": "kinetree.compiler.runtime.cpu.threads",
     "write_bvh": "kinetree.capture",
 }
-"""Names that are imported on first access, because they need much else, and where they are."""
+"""Maps names that are imported on first access, because they import much else, to their modules."""
 
 
 __getattr__ = lazy_names("kinetree", LAZY)

@@ -15,7 +15,7 @@ class ModelError(KinetreeError, ValueError):
 
 
 class ModelWarning(UserWarning):
-    """A robot's description is doubtful or unphysical, and was loaded as it is."""
+    """A robot's description is doubtful or unphysical; it was loaded unchanged."""
 
 
 class CacheError(KinetreeError):
@@ -31,11 +31,11 @@ class BackendWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A simulation left all bounds; the message says which environment and when."""
+    """A simulation diverged; the message says which environment and when."""
 
 
 class IdentificationWarning(UserWarning):
-    """Measurements say little about some parameters; the message names them."""
+    """Measurements contain little information about some parameters; the message names them."""
 
 
 class LogError(KinetreeError, ValueError):
@@ -55,11 +55,15 @@ class StateError(KinetreeError, ValueError):
 
 
 class SingularChartError(KinetreeError, ArithmeticError):
-    """The coordinates of a joint are singular at a state: accelerations have no answer there."""
+    """The coordinates of a joint are singular at a state, so accelerations are not determined."""
 
 
 class FileFormatError(ModelError):
     """A robot file is wrong. The message starts with `file:line:`."""
+
+
+class AssemblyError(KinetreeError, ValueError):
+    """A loop that cannot be closed, or a constraint that cannot be satisfied."""
 
 
 class MissingFileError(KinetreeError, FileNotFoundError):
@@ -75,7 +79,7 @@ class ShapeError(KinetreeError, ValueError):
 
 
 class DtypeError(KinetreeError, TypeError):
-    """An array is of a kind the kernels do not take."""
+    """An array has a type that kernels do not accept."""
 
 
 class UnknownNameError(KinetreeError, KeyError):

@@ -1,6 +1,6 @@
-"""What users give that is no number: functions, names, files and objects of the right kind.
+"""Checks of arguments that are not numbers: functions, names, files and objects of a class.
 
-What cannot be used is refused by a sentence that names the argument, at the door.
+Invalid arguments are refused on entry, with a message that names the argument.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ def instance(name: str, given: Any, kind: Any, what: str) -> Any:
 
 
 def function(name: str, given: Any) -> Any:
-    """What can be called."""
+    """A callable."""
     if not callable(given):
         raise KinetreeError(f"{name}: a function is expected, got {given!r:.200}")
     return given
 
 
 def optional_function(name: str, given: Any) -> Any:
-    """What can be called, or None."""
+    """A callable, or None."""
     return None if given is None else function(name, given)
 
 
 def text(name: str, given: Any) -> str:
-    """A text."""
+    """A string."""
     found: str = instance(name, given, str, "a text")
     return found
 
 
 def flag(name: str, given: Any) -> bool:
-    """Whatever Python takes for true or false; several are neither."""
+    """A value that Python accepts as true or false; an array of several is neither."""
     try:
         return bool(given)
     except (TypeError, ValueError):
@@ -54,12 +54,12 @@ def flag(name: str, given: Any) -> bool:
 
 
 def texts(name: str, given: Any) -> tuple[str, ...]:
-    """Texts, one after the other."""
+    """A sequence of strings."""
     return members(name, given, str, "a list of texts")
 
 
 def members(name: str, given: Any, kind: Any, what: str) -> tuple[Any, ...]:
-    """Objects of a class, one after the other.
+    """A sequence of objects of a class.
 
     Arguments:
         name, given, kind: as in `instance`, of each of them.
@@ -77,7 +77,7 @@ def members(name: str, given: Any, kind: Any, what: str) -> tuple[Any, ...]:
 
 
 def mapping(name: str, given: Any, what: str) -> Mapping[Any, Any]:
-    """What maps keys to values; empty if None is given."""
+    """A mapping; empty if None is given."""
     found: Mapping[Any, Any] = {} if given is None else instance(name, given, Mapping, what)
     return found
 

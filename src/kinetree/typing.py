@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -17,13 +17,14 @@ __all__ = [
     "ArrayLike",
     "Axes",
     "Base",
-    "Chart",
+    "ChartName",
     "CoriolisForcesMethod",
     "Effect",
     "External",
     "Factorization",
     "ForwardDerivativesMethod",
     "ForwardDynamicsMethod",
+    "HybridDynamicsMethod",
     "InverseDerivativesMethod",
     "InverseDynamicsMethod",
     "Loading",
@@ -32,6 +33,7 @@ __all__ = [
     "Out",
     "Outs",
     "Rows",
+    "SimulatedExternal",
     "StepMethod",
 ]
 
@@ -42,7 +44,9 @@ Out = Array | None
 Outs = tuple[Array, ...] | None
 """Arrays to write several results into."""
 External = Mapping[str | Point, ArrayLike]
-"""What acts on a robot: the name of a frame -> a wrench, or Point(frame) -> a force and a point."""
+"""External loads: maps a frame's name to a wrench, or Point(frame) to a force and its point."""
+SimulatedExternal = Mapping[str | Point, ArrayLike | Callable[..., Any]]
+"""As External; a load may be a function (t, q, v) over scalars."""
 Loading = Mapping[str | Load, ArrayLike]
 """As External, with every key of `kinetree.model.loads`."""
 Axes = Literal[
@@ -55,16 +59,17 @@ Axes = Literal[
     "LOCAL_WORLD_ALIGNED",
     "WORLD",
 ]
-"""In which axes and at which point something is expressed; Pinocchio's words are taken, too."""
+"""The axes and the point of a quantity; Pinocchio's names are accepted, too."""
 AccelerationKind = Literal["classical", "spatial"]
 About = Literal["center", "world"]
 Rows = Literal["pose", "position"]
-"""What of a frame counts: all six rows of its Jacobian, or the three of its position."""
+"""The rows of a frame's Jacobian: all six, or the three of its position."""
 InverseDynamicsMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain"]
 CoriolisForcesMethod = Literal["auto", "balafoutis-patel", "rnea", "liu-jain", "lagrange"]
 MassMatrixMethod = Literal["auto", "crba", "rnea", "lagrange"]
 MassMatrixInverseMethod = Literal["auto", "ltl", "aba"]
-ForwardDynamicsMethod = Literal["auto", "aba", "crba"]
+ForwardDynamicsMethod = Literal["auto", "aba", "crba", "proximal", "newton"]
+HybridDynamicsMethod = Literal["auto", "aba", "crba"]
 Factorization = Literal["christoffel", "spatial", "lagrange"]
 InverseDerivativesMethod = Literal["auto", "analytic", "balafoutis-patel", "graph"]
 ForwardDerivativesMethod = Literal["auto", "analytic", "graph"]
@@ -79,7 +84,7 @@ StepMethod = Literal[
     "variational",
 ]
 Base = Literal["fixed", "floating"]
-Chart = Literal[
+ChartName = Literal[
     "quaternion",
     "exponential",
     "xyx",
@@ -96,4 +101,16 @@ Chart = Literal[
     "zyz",
 ]
 """The coordinates of a free orientation."""
-Effect = Literal["armature", "damping", "friction", "gravity", "limits", "springs"]
+Effect = Literal[
+    "actuators",
+    "armature",
+    "constraints",
+    "contacts",
+    "damping",
+    "friction",
+    "gravity",
+    "limits",
+    "sensors",
+    "springs",
+    "tendons",
+]

@@ -50,7 +50,8 @@ waiting, go = os.pipe()
 
 def child(k):
     os.read(waiting, 1)  # so that children do not slow down what is forked next
-    return compiles(k % 4)
+    signal.alarm(100)  # the time of its turn, not that of waiting for it
+    return compiles(k)
 
 children = []
 for k in range(41):  # 0 to 2 s after the start
@@ -95,6 +96,59 @@ assert succeeded(child)
 thread.join()
 print("survived")
 """
+
+
+IMPORTED = """
+import importlib, pathlib
+
+folder = pathlib.Path(sys.argv[1])
+(folder / "late.py").write_text("import __main__; __main__.wait(); complete = True")
+sys.path.insert(0, str(folder))
+begun, resume = threading.Event(), threading.Event()
+pauses = [resume]  # for the first who imports it
+
+def wait():
+    if pauses:
+        pause = pauses.pop()
+        begun.set()
+        pause.wait()
+
+thread = threading.Thread(target=importlib.import_module, args=("late",))
+thread.start()
+begun.wait()
+child = forked(lambda: importlib.import_module("late").complete)
+child_imports = succeeded(child)
+resume.set()
+thread.join()
+assert child_imports and sys.modules["late"].complete
+print("survived")
+"""
+
+
+def test_a_child_imports_what_another_thread_was_importing(tmp_path):
+    run = python(HEAD + IMPORTED, str(tmp_path), cache=tmp_path)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
+
+
+HERE = """
+import pathlib
+
+folder = pathlib.Path(sys.argv[1])
+(folder / "forking.py").write_text(
+    "import __main__\\n"
+    "child = __main__.forked(lambda: __import__('forking') is __main__.sys.modules['forking'])\\n"
+    "after = 1\\n"
+)
+sys.path.insert(0, str(folder))
+import forking
+assert succeeded(forking.child) and forking.after
+print("survived")
+"""
+
+
+def test_a_module_that_forks_while_it_is_imported_stays_the_same_in_the_child(tmp_path):
+    run = python(HEAD + HERE, str(tmp_path), cache=tmp_path)
+    assert run.stdout == "survived\n", (run.returncode, run.stderr[-2000:])
 
 
 def test_a_fork_does_not_wait_for_a_compilation(tmp_path):

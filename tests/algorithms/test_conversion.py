@@ -253,7 +253,8 @@ def test_forces_at_points_and_body_torques_give_generalised_forces(case):
     Q = Jp.T @ f.ravel() + case.Jw.T @ torque.ravel()
     cartesian = case.robot.cartesian
     assert (
-        relative_error(cartesian.generalized_forces(case.q, f, points, body_torque=torque), Q) < FEW
+        relative_error(cartesian.generalized_forces(case.q, f, at=points, body_torque=torque), Q)
+        < FEW
     )
     arms = np.array(
         [

@@ -117,7 +117,7 @@ def test_a_batch_of_states(arm):
 
 def test_with_the_center_of_mass_as_coordinates_a_free_robot_comes_apart():
     # Remark 5, eq. 42: no symbol has an index of the centre of mass
-    robot = kt.robots.legged(2, 2, base="floating").rechart("zyx")
+    robot = kt.robots.legged(2, 2, base="floating").edit.rechart("zyx")
     model = robot.model
 
     def chart(y):

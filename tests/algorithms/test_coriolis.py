@@ -192,11 +192,11 @@ def test_in_quasi_velocities_the_symbols_differ_by_what_the_axes_do_to_each_othe
 
 @pytest.mark.slow
 def test_the_sparse_symbols_are_the_dense_ones():
-    for robot in (kt.robots.tree(9), kt.robots.human(), kt.robots.human().rechart("zyx")):
+    for robot in (kt.robots.tree(9), kt.robots.human(), kt.robots.human().edit.rechart("zyx")):
         robot = robot.edit.subtree("upper_trunk") if "human" in robot.name else robot
         q = robot.random(2, 4)
         Gamma = robot.christoffel_symbols(q)
-        i, j, k = robot.christoffel_pattern.T
+        i, j, k = robot.coriolis.pattern.T
         values = robot.christoffel_symbols(q, sparse=True)
         assert relative_error(values, Gamma[:, i, j, k]) < EXACT
         filled = np.zeros_like(Gamma)
@@ -210,9 +210,9 @@ def test_the_sparse_symbols_are_the_dense_ones():
 def test_unrelated_triples_vanish():
     robot = kt.robots.legged(4, 3)
     limb = np.arange(12) // 3
-    i, j, k = robot.christoffel_pattern.T
+    i, j, k = robot.coriolis.pattern.T
     assert ((limb[i] == limb[j]) & (limb[j] == limb[k])).all()
-    assert len(robot.christoffel_pattern) <= 4 * 3 * 6
+    assert len(robot.coriolis.pattern) <= 4 * 3 * 6
 
 
 # control
@@ -251,7 +251,7 @@ def test_the_observer_finds_a_push():
     estimate = arm.mass_matrix(q) @ v
     for _ in range(300):
         tau = arm.gravity_forces(q) - 5.0 * arm.mass_matrix(q) @ v
-        p, rate = arm.momentum_observer(q, v, tau, residual)
+        p, rate = arm.coriolis.momentum_observer(q, v, tau, residual)
         residual = gain * (p - estimate)
         estimate = estimate + dt * rate
         a = arm.forward_dynamics(q, v, tau, external={"tool": push})

@@ -206,7 +206,7 @@ def test_second_derivatives_are_those_of_differences_of_the_first(make, what):
 
 
 def test_in_a_singular_chart_accelerations_have_no_derivatives():
-    robot = leg().rechart("zyx")
+    robot = leg().edit.rechart("zyx")
     q, v, u = states(robot, 10)
     assert robot.joints == ("left_shank_joint", "left_foot_joint")
     q[2] = np.pi / 2

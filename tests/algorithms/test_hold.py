@@ -34,5 +34,5 @@ def test_small_robots_are_compiled_and_large_ones_are_not():
 
 
 def test_a_method_without_a_step_is_refused():
-    with pytest.raises(kt.errors.KinetreeError, match="which needs dt"):
+    with pytest.raises(kt.errors.KinetreeError, match="pass dt"):
         kt.robots.arm().linearize(np.zeros(7), np.zeros(7), np.zeros(7), method="rk4")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.drives import spring_energy
-from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.edit import without
 from kinetree.model.joints import Revolute
 from kinetree.model.prepare.snap import snap

@@ -23,29 +23,31 @@ def test_joint_forces_are_regressors_times_parameters(robot):
     bare = robot.without("armature", "damping", "friction", "springs")
     Y = robot.regressor(q, v, a)
     assert Y.shape == (4, robot.nv, 10 * len(robot.bodies))
-    assert relative_error(Y @ robot.inertial_parameters, bare.inverse_dynamics(q, v, a)) < EXACT
+    assert relative_error(Y @ robot.regressors.parameters, bare.inverse_dynamics(q, v, a)) < EXACT
 
 
 def test_the_law_of_slotine_and_li_is_linear_in_the_parameters(robot):
     q, v, _, vr, ar = states(robot)
     bare = robot.without("armature", "damping", "friction", "springs")
-    found = robot.regressors.passivity(q, v, vr, ar) @ robot.inertial_parameters
-    assert relative_error(found, bare.passivity_forces(q, v, vr, ar)) < EXACT
+    found = robot.regressors.passivity(q, v, vr, ar) @ robot.regressors.parameters
+    assert relative_error(found, bare.coriolis.passivity_forces(q, v, vr, ar)) < EXACT
 
 
 def test_energy_is_linear_in_the_parameters(robot):
     q, v, *_ = states(robot)
     bare = robot.without("armature", "springs")
     energy = bare.kinetic_energy(q, v) + bare.potential_energy(q)
-    assert relative_error(robot.regressors.energy(q, v) @ robot.inertial_parameters, energy) < EXACT
+    assert (
+        relative_error(robot.regressors.energy(q, v) @ robot.regressors.parameters, energy) < EXACT
+    )
 
 
 def test_momentum_and_its_rate_are_linear_in_the_parameters(robot):
     q, v, *_ = states(robot)
     bare = robot.without("armature", "springs")
-    expected = bare.momentum_observer(q, v, 0 * v, 0 * v)
+    expected = bare.coriolis.momentum_observer(q, v, 0 * v, 0 * v)
     for Y, value in zip(robot.regressors.momentum(q, v), expected, strict=True):
-        assert relative_error(Y @ robot.inertial_parameters, value) < EXACT
+        assert relative_error(Y @ robot.regressors.parameters, value) < EXACT
 
 
 @pytest.mark.slow
@@ -55,7 +57,7 @@ def test_the_base_carries_the_change_of_momentum_and_the_weight(robot):
     com = robot.center_of_mass(q)
     pull = np.concatenate([np.broadcast_to(weight, com.shape), np.cross(com, weight)], axis=-1)
     expected = robot.centroidal.momentum_rate(q, v, a, about="world") - pull
-    found = robot.regressors.base_wrench(q, v, a) @ robot.inertial_parameters
+    found = robot.regressors.base_wrench(q, v, a) @ robot.regressors.parameters
     assert relative_error(found, expected) < EXACT
 
 
@@ -66,7 +68,7 @@ def test_drives_have_columns_of_their_own():
     robot = assembly.robot()
     q, v, a = np.array([[0.7], [-0.2]]), np.array([[1.5], [-0.5]]), np.array([[2.0], [1.0]])
     numbers = [drive.armature, drive.damping, drive.friction, drive.stiffness, 0.0]
-    own = robot.inverse_dynamics(q, v, a) - robot.regressor(q, v, a) @ robot.inertial_parameters
+    own = robot.inverse_dynamics(q, v, a) - robot.regressor(q, v, a) @ robot.regressors.parameters
     assert np.allclose(robot.regressors.drive(q, v, a)[:, 0] @ numbers, own[:, 0], rtol=1e-13)
 
 

@@ -1,12 +1,18 @@
 """Environments for learning."""
 
+from importlib.metadata import entry_points
+
 import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium")
 
+import gymnasium
+from gymnasium.utils.env_checker import check_env
+
 import kinetree as kt
 from kinetree.bridges import gym
+from kinetree.bridges.gym_names import register
 from tests.doors import arguments_of, wrong_answers
 
 ENVIRONMENTS = (gym.CartPoleSwingUp, gym.DoublePendulumSwingUp, gym.ReachingArm)
@@ -45,6 +51,82 @@ def test_an_episode_is_cut_off_and_starts_anew_with_the_next_step(make):
     assert [bool(end.all()) for end in ends] == [False] * 4 + [True, False, False]
 
 
+@pytest.mark.filterwarnings("ignore:.*Box observation space")
+@pytest.mark.parametrize("make", ENVIRONMENTS)
+def test_one_environment_passes_gymnasiums_checks(make):
+    name = f"kinetree/{make.__name__}-v0"
+    env = gymnasium.make(name, render_mode="rgb_array")
+    check_env(env.unwrapped)
+    alone, batch = gymnasium.make(name), gymnasium.make_vec(name, num_envs=3)
+    assert isinstance(batch, make)
+    first, _ = alone.reset(seed=5)
+    seen, _ = make(1).reset(seed=5)
+    assert np.array_equal(first, seen[0])
+
+
+def test_gymnasium_finds_the_environments_by_itself():
+    (found,) = entry_points(group="gymnasium.envs", name="kinetree") or [None]
+    if found is None:
+        pytest.skip("installed without this entry point")
+    assert found.load() is register
+
+
+class Falling(gym.CartPoleSwingUp):
+    """An episode ends when the cart leaves the middle."""
+
+    def done(self):
+        return np.abs(self.q[:, 0]) > 0.3
+
+
+def test_an_episode_that_is_done_starts_anew_with_the_next_step():
+    env = Falling(2)
+    env.reset(seed=0)
+    pushed, rested = np.array([[1.0], [0.0]]), []
+    for _ in range(60):
+        seen, reward, terminated, truncated, _ = env.step(pushed)
+        rested.append((seen[0], reward[0], terminated[0]))
+        assert not truncated.any()
+        assert not terminated[1]
+    end = next(k for k, row in enumerate(rested) if row[2])
+    assert abs(rested[end][0][0]) > 0.3  # the observation of the end
+    after, reward, terminated = rested[end + 1]
+    assert abs(after[0]) <= 0.05
+    assert reward == 0.0
+    assert not terminated
+
+
+class Diverging(gym.DoublePendulumSwingUp):
+    """A state that blows up."""
+
+    def start(self, rng, which):
+        q, v = super().start(rng, which)
+        return q, v + 1e200
+
+
+def test_a_state_that_diverges_ends_its_episode_with_numbers():
+    env = Diverging(2)
+    env.reset(seed=0)
+    seen, reward, terminated, _, _ = env.step(np.zeros((2, 1)))
+    assert terminated.all()
+    assert np.isfinite(seen).all()
+    assert np.isfinite(reward).all()
+
+
+def test_environments_are_drawn():
+    env = gym.CartPoleSwingUp(2, render_mode="rgb_array")
+    env.reset(seed=0)
+    before = env.render()
+    for _ in range(20):
+        env.step(np.array([[1.0], [-1.0]]))
+    after = env.render()
+    assert [picture.shape for picture in after] == [(360, 480, 3)] * 2
+    assert (before[0] != after[0]).any()
+    assert (after[0] != after[1]).any()
+    assert gym.CartPoleSwingUp(1).render() is None
+    with pytest.raises(kt.errors.KinetreeError, match="valid are 'rgb_array'"):
+        gym.CartPoleSwingUp(1, render_mode="human")
+
+
 def test_environments_do_not_disturb_each_other():
     env, alone = gym.CartPoleSwingUp(3), gym.CartPoleSwingUp(1)
     env.reset(seed=0)
@@ -66,7 +148,10 @@ SMALL = gym.DoublePendulumSwingUp(2)
 OPTIONS = {"num_envs": 2, "dt": 0.01, "substeps": 1, "episode": 2, "method": "euler"}
 CALLS = {
     "CartPoleSwingUp": (gym.CartPoleSwingUp, OPTIONS),
-    "DoublePendulumSwingUp": (gym.DoublePendulumSwingUp, {**OPTIONS, "limits": kt.Enforcement()}),
+    "DoublePendulumSwingUp": (
+        gym.DoublePendulumSwingUp,
+        {**OPTIONS, "enforcement": kt.Enforcement()},
+    ),
     "ReachingArm": (gym.ReachingArm, OPTIONS),
     "step": (SMALL.step, {"action": np.zeros((2, 1))}),
     "reset": (SMALL.reset, {"seed": 0}),

@@ -62,15 +62,19 @@ def test_check_lists_findings_and_fails_on_errors(tmp_path):
     path.write_text(path.read_text().replace("900", "-1"))
     assert invoke("check", str(path)).exit_code == 1
     path.write_text("<robot name='r'><link name='b'/></robot>")
-    assert "nothing to say" in invoke("check", str(path)).output
+    assert "no problems found" in invoke("check", str(path)).output
     assert invoke("check", str(tmp_path / "missing.urdf")).exit_code == 2
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_check_takes_built_in_robots(name):
-    result = invoke("check", name)
+    result = invoke("check", name, "--strict")
     assert result.exit_code == 0, result.output
-    assert result.output == f"{name}: nothing to say\n"
+    if getattr(kinetree.robots, name)().model.constraints:  # what loops leave is worth a note
+        *notes, _ = result.output.splitlines()
+        assert all(line.startswith("note: the constraints:") for line in notes)
+    else:
+        assert result.output == f"{name}: no problems found\n"
 
 
 @pytest.mark.parametrize("command", ["demo", "ops", "symbolic", "check", "export"])
@@ -78,7 +82,7 @@ def test_check_takes_built_in_robots(name):
 def test_an_unknown_robot_lists_those_built_in_and_says_that_a_path_is_expected(command, robot):
     result = invoke(command, robot, *NEEDED.get(command, ()))
     assert result.exit_code == (2 if command == "check" else 1)
-    assert "The path of a URDF or MJCF file is expected" in result.output
+    assert "Expected the path of a URDF or MJCF file" in result.output
     assert all(name in result.output for name in BUILT_IN)
     assert "Traceback" not in result.output
 
@@ -113,12 +117,12 @@ def test_check_judges_a_floating_robot(tmp_path):
         "<inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
         "<joint name='roll' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
     )
-    assert "nothing to say" in invoke("check", str(path)).output
+    assert "no problems found" in invoke("check", str(path)).output
     for option in (["--floating"], ["--base", "floating"]):
         result = invoke("check", str(path), *option)
         assert result.exit_code == 1
         assert "joint 'root_joint': it moves without moving any inertia" in result.output
-    assert "nothing to say" in invoke("check", str(path), "--base", "fixed").output
+    assert "no problems found" in invoke("check", str(path), "--base", "fixed").output
     assert "base must be" in invoke("check", str(path), "--base", "hovering").output
 
 
@@ -140,7 +144,10 @@ def test_it_runs_as_a_module():
         (("convert", "arm", "arm.txt"), "arm.txt: a name that ends with .urdf"),
         (("convert", "arm", "no/arm.urdf"), "no/arm.urdf: there is no folder no"),
         (("simulate", "arm", "--time", "1e9"), "not enough memory"),
-        (("simulate", "arm", "--time", "0.01", "-o", "no/a.npz"), "no/a.npz: no such file"),
+        (
+            ("simulate", "arm", "--time", "0.01", "-o", "no/a.npz"),
+            "no/a.npz: there is no folder no",
+        ),
         (("simulate", "arm", "--time", "0.01", "--plot", "a.xyz"), "ends with its format: "),
         (("identify", "arm", "text.npz"), "text.npz is not an NPZ file of numbers"),
         (("show", "arm", "--trajectory", "text.npz"), "text.npz is not an NPZ file of numbers"),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_a_job_that_was_stopped_goes_on(tmp_path, states, kind, monkeypatch):
     monkeypatch.setattr(batch, "write_piece", stops)
     result = invoke(*arguments)
     assert result.exit_code == 130
-    assert "the same command goes on" in result.output
+    assert "run the same command again to resume" in result.output
     assert not out.exists()
     monkeypatch.setattr(batch, "write_piece", kept)
     result = invoke(*arguments, "--json")
@@ -157,9 +158,9 @@ def test_a_missing_column_is_named_with_what_was_expected(tmp_path, states):
 def test_zero_is_offered_for_arguments_that_may_be_zero_only(tmp_path, states):
     path, out = write(tmp_path / "in.npz", {"q": states["q"]}), str(tmp_path / "out.npz")
     result = invoke("run", "kinetic_energy", "arm", str(path), "-o", out)
-    assert "array 'v' is missing; it has time, q. --zero v takes v as zero" in result.output
+    assert "array 'v' is missing; the file has time, q. --zero v takes v as zero" in result.output
     result = invoke("run", "mass_matrix", "arm", str(path), "-o", out, "--keep", "height")
-    assert "array 'height' is missing; it has time, q\n" in result.output
+    assert "array 'height' is missing; the file has time, q\n" in result.output
 
 
 def test_a_cell_that_is_no_number_is_named_by_its_line(tmp_path, states):
@@ -179,7 +180,7 @@ def test_files_are_not_overwritten_unless_asked(tmp_path, states):
     arguments = ["run", "mass_matrix", "arm", str(path), "-o", str(out)]
     result = invoke(*arguments)
     assert result.exit_code == 1
-    assert "exists already" in result.output
+    assert "already exists" in result.output
     assert out.read_text() == "precious"
     assert invoke(*arguments, "--overwrite").exit_code == 0
 
@@ -249,7 +250,7 @@ def test_a_kept_column_cannot_have_the_name_of_a_result(tmp_path, states, kind, 
     arguments = ["run", "inverse_dynamics", "arm", str(path), "-o", str(out), "--zero", "a"]
     result = invoke(*arguments, "--keep", keep)
     assert result.exit_code == 1
-    assert f"the output has {name!r} already" in result.output
+    assert f"the output already has a column {name!r}" in result.output
     assert not out.exists()
 
 
@@ -275,3 +276,33 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path, states, kind):
     result = invoke("run", "mass_matrix", "arm", str(path), "-o", str(tmp_path / "out.csv"))
     assert result.exit_code == 1
     assert "are both named 'q.joint1'" in result.output
+
+
+BAD = "\ufeffq_0,q_1,note\n0.1,0.2,a\n0.3,0.4\n0.5,x,b\n0.7,0.8,c\n1,2,3,4\n"
+
+
+@pytest.mark.parametrize(("rule", "rows"), [("skip", [0, 3]), ("nan", [0, None, None, 3, None])])
+def test_bad_lines_are_left_out_or_nan_and_named(rule, rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text(BAD, encoding="utf-8")
+    words = ("run", "gravity_forces", "double_pendulum", "in.csv", "-o", "out.npz")
+    stopped = invoke(*words)
+    assert stopped.exit_code == 1
+    assert "in.csv:3: 2 fields; the first line has 3" in stopped.output
+    assert not Path("out.npz").exists()
+    result = invoke(*words, "--bad-rows", rule)
+    assert result.exit_code == 0, result.output
+    assert "3 bad lines" in result.output
+    assert "'x' in column 'q_1' is not a number" in result.output
+    robot = kt.robots.double_pendulum()
+    good = {0: [0.1, 0.2], 3: [0.7, 0.8]}
+    expected = [robot.gravity_forces(good[k]) if k in good else [np.nan] * 2 for k in rows]
+    np.testing.assert_array_equal(np.load("out.npz")["tau"], expected)
+
+
+def test_a_rule_for_bad_lines_that_does_not_fit_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("in.npz", q=np.zeros((3, 2)))
+    words = ("run", "gravity_forces", "double_pendulum", "in.npz", "-o", "out.npz", "--bad-rows")
+    assert "is for CSV files" in invoke(*words, "skip").output
+    assert "valid are 'stop', 'skip', 'nan'" in invoke(*words, "ignore").output

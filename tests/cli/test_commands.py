@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,3 +133,83 @@ def test_help_imports_neither_the_compiler_nor_what_commands_need():
         "rich.progress",
     }
     assert not heavy & loaded
+
+
+def test_simulate_keeps_the_loops_of_a_built_in_robot(tmp_path):
+    result = invoke("simulate", "four_bar", "--time", "0.2", "-o", str(tmp_path / "run.npz"))
+    assert result.exit_code == 0, result.output
+    run = kt.Simulation.load(tmp_path / "run.npz")
+    assert np.abs(run.q[-1]).max() > 0.01  # it falls
+    assert np.abs(kt.robots.four_bar().constraints.errors(run.q)).max() < 1e-10
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+PRINTED = [
+    line.split("#")[0].split()[1:] for line in re.findall(r"^    (kinetree .+)$", README, re.M)
+]
+EXAMPLE = re.compile(r"Example: kinetree (.+)")
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kinetree.show.view.viewer.Viewer.wait", lambda viewer: None)
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
+    assert {words[0] for words in PRINTED} >= {"info", "show", "simulate", "run", "bench"}
+    for words in PRINTED:
+        result = invoke(*words)
+        assert result.exit_code == 0, (words, result.output)
+        assert "did not move" not in result.output
+
+
+def test_the_example_of_simulate_moves(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (example,) = EXAMPLE.findall(" ".join(invoke("simulate", "--help").output.split("\n")))
+    words = example.split()
+    result = invoke(*words[: words.index("--plot") + 2], "--time", "0.1")
+    assert result.exit_code == 0, result.output
+    assert "did not move" not in result.output
+    still = invoke("simulate", "arm", "--time", "0.01")
+    assert "It did not move" in still.output
+
+
+@pytest.mark.parametrize("name", ["arm", "human", "quadruped"])
+def test_built_in_robots_have_one_base_everywhere(name):
+    robot = getattr(kt.robots, name)()
+    assert json.loads(invoke("info", name, "--json").output)["nv"] == robot.nv
+    for option, base in (("--fixed", "fixed"), ("--floating", "floating")):
+        found = json.loads(invoke("info", name, option, "--json").output)["nv"]
+        assert found == getattr(kt.robots, name)(base).nv
+
+
+WRITES = {
+    "convert": ("double_pendulum", "out.xml"),
+    "export": ("double_pendulum", "gravity_forces", "-o", "code"),
+    "run": ("gravity_forces", "double_pendulum", "states.npz", "-o", "out.npz"),
+    "simulate": ("double_pendulum", "--time", "0.01", "-o", "motion.npz"),
+}
+"""A call of commands that write a file."""
+
+
+@pytest.mark.parametrize("command", WRITES)
+def test_a_file_that_exists_is_replaced_only_if_asked(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("states.npz", q=np.zeros((3, 2)))
+    words = (command, *WRITES[command])
+    assert invoke(*words).exit_code == 0
+    again = invoke(*words)
+    assert again.exit_code == 1
+    assert "already exists; use --overwrite to replace it" in again.output
+    assert invoke(*words, "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["simulate", "identify", "transition"])
+def test_files_are_checked_before_anything_is_computed(command, tmp_path):
+    inputs = {
+        "simulate": ("arm",),
+        "identify": ("arm", "log.csv"),
+        "transition": ("a.bvh", "b.bvh", "--from", "0", "--to", "0"),
+    }[command]
+    missing = invoke(command, *inputs, "-o", str(tmp_path / "nowhere" / "out.npz"))
+    assert missing.exit_code == 1
+    assert "there is no folder" in missing.output

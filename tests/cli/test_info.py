@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.constraints import Coupling, LoopJoint
 from tests.cli.test_app import invoke
+from tests.constrained_robots import four_bar
+from tests.equipped_robots import equipped_arm
 
 
 def test_info_lists_bodies_limits_and_frames():
@@ -24,6 +27,28 @@ def test_info_as_json_equals_the_api():
     assert [x["name"] for x in found["frames"]] == list(robot.frames)
     upper = [np.inf if x["upper"] is None else x["upper"] for x in found["coordinates"]]
     assert (np.array(upper) == robot.limits.upper).all()
+
+
+def test_info_lists_constraints_with_their_kind_frames_and_rows(tmp_path):
+    pytest.importorskip("mujoco")
+    weld = LoopJoint("hold", "coupler", joint=None, at_base=(0.5, 0, 0))
+    gear = Coupling("gear", {"crank_joint": [0, 1], "rocker_joint": [0, -1, 0.5]})
+    four_bar().constrain(weld, gear).save(tmp_path / "robot.xml")
+    result = invoke("info", str(tmp_path / "robot.xml"))
+    assert result.exit_code == 0, result.output
+    for words in (
+        "loop_2 loopjoint (ball) loop_2_coupler, loop_2_rocker x y z",
+        "hold loopjoint hold_coupler, hold_world x y z rx ry rz",
+        "gear coupling crank_joint, rocker_joint sum",
+    ):
+        assert " ".join(words.split()) in " ".join(result.output.split())
+    found = json.loads(invoke("info", str(tmp_path / "robot.xml"), "--json").output)
+    assert found["constraints"][-1] == {
+        "name": "gear",
+        "kind": "coupling",
+        "between": ["crank_joint", "rocker_joint"],
+        "rows": ["sum"],
+    }
 
 
 def test_convert_keeps_the_dynamics(tmp_path):
@@ -84,3 +109,15 @@ def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
     result = invoke("show", "arm", "--no-browser")
     assert result.exit_code == 1
     assert "kinetree[view]" in result.output
+
+
+def test_info_lists_tendons_actuators_and_sensors(tmp_path):
+    file = tmp_path / "arm.xml"
+    with pytest.warns(kt.errors.ModelWarning):
+        equipped_arm().save(file)
+    found = json.loads(invoke("info", str(file), "--json").output)
+    assert [x["name"] for x in found["actuators"]] == ["motor", "servo", "winch", "jet"]
+    assert found["actuators"][0]["control"] == [-1.0, 1.0]
+    assert found["tendons"][1]["kind"] == "spatial"
+    shown = invoke("info", str(file)).output
+    assert all(word in shown for word in ("winch", "filter", "accelerometer"))

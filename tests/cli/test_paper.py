@@ -128,6 +128,12 @@ def test_the_texts_of_residuals_and_orders_follow_from_their_figures():
     assert "are 2.10 and 3.20" in unwrapped(higher)
 
 
+def smaller(mechanisms):
+    """The mechanisms of table 2 with few joints, their bases fixed or floating as before."""
+    base = {name: "floating" if "floating" in name else "fixed" for name in mechanisms}
+    return lambda: {name: kt.robots.legged(2, 2, base=base[name]) for name in mechanisms}
+
+
 @pytest.mark.slow
 def test_the_command_writes_the_page_and_says_where(tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "BODIES", (2, 3, 4))
@@ -135,6 +141,7 @@ def test_the_command_writes_the_page_and_says_where(tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "MEASURING", 0.01)
     monkeypatch.setattr(paper, "SIZES", (3, 4, 5, 6))
     monkeypatch.setattr(paper, "LIMBS", (2, 3))
+    monkeypatch.setattr(paper, "mechanisms", smaller(paper.mechanisms()))
     result = invoke("paper", str(tmp_path / "new" / "page"))
     assert result.exit_code == 0, result.output
     page = tmp_path / "new" / "page" / "README.md"

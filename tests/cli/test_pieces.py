@@ -74,7 +74,7 @@ def test_an_output_that_another_process_computes_is_refused(tmp_path, command):
     with locked(tmp_path / "out.csv.part" / LOCK):
         result = invoke(*command)
         assert result.exit_code == 1
-        assert "another process computes this output" in result.output
+        assert "another process is computing this output" in result.output
     assert invoke(*command).exit_code == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.npz", "out.csv"]
 
@@ -89,7 +89,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path, command, mon
     monkeypatch.setattr(batch, "write_piece", write_piece)
     result = invoke(*command)
     assert result.exit_code == 1
-    assert "exists already" in result.output
+    assert "already exists" in result.output
     assert (tmp_path / "out.csv").read_text() == "precious"
 
 
@@ -105,7 +105,7 @@ def test_of_two_jobs_at_one_output_each_gives_a_whole_file_or_a_sentence(tmp_pat
         errors = [process.communicate()[1] for process in both]
         assert any(process.returncode == 0 for process in both), errors
         for process, error in zip(both, errors, strict=True):
-            assert process.returncode == 0 or "another process computes" in error
+            assert process.returncode == 0 or "another process is computing" in error
         text = (tmp_path / "out.csv").read_text()
         expected = expected or text
         assert text == expected

@@ -29,9 +29,9 @@ def test_a_motion_is_written_and_drawn(tmp_path):
     ("options", "message"),
     [
         (["--controller", "pid"], "did you mean 'pd'"),
-        (["--target", "1,2", "--controller", "pd"], "7 numbers with commas between them"),
+        (["--target", "1,2", "--controller", "pd"], "expected 7 numbers, separated by commas"),
         (["--time", "0.0005"], "a whole number is expected"),
-        (["--dt", "0"], "a step longer than zero"),
+        (["--dt", "0"], "dt must be positive"),
         (["--method", "rk5"], "did you mean 'rk4'"),
         (["--time", "0.01", "-o", "motion.csv"], "ends with .npz or .parquet"),
         (["--stops", "wall"], "has no kind of stops 'wall'"),

@@ -59,5 +59,5 @@ def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names
 
 
 def test_a_regulator_that_does_not_exist_is_refused():
-    with pytest.raises(KinetreeError, match="there is no regulator"):
+    with pytest.raises(KinetreeError, match="the Riccati equation has no solution"):
         control.lqr(ROBOT, STATE, R=-1.0)

@@ -257,10 +257,10 @@ def test_row_19_a_force_acts_on_a_point_in_the_worlds_axes(robot):
 
 
 def test_row_20_charts_and_their_singular_states():
-    human = kt.robots.human().rechart("zyx")
+    human = kt.robots.human().edit.rechart("zyx")
     assert human.nq == human.nv
     q, v = human.random(0), np.ones(human.nv)
-    assert (human.coordinate_rates(q, v) == v).all()
+    assert (human.charts.coordinate_rates(q, v) == v).all()
     at = human.model.q_slices[human.bodies.index("head")]
     q[at] = [0.1, np.pi / 2, 0.3]
     assert np.isfinite(human.inverse_dynamics(q, v, v)).all()

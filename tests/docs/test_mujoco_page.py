@@ -1,13 +1,19 @@
 """Rows of docs/mujoco.md, against MuJoCo itself."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.model.formats import mjcf_honoured as honoured
+from kinetree.robot.load import check_file
 from tests.tolerances import relative_error
 
 mujoco = pytest.importorskip("mujoco")
 CLOSE = 1e-10
+PAGE = Path(__file__).parents[2] / "docs/mujoco.md"
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +66,154 @@ def test_the_rows_of_configurations_and_steps(both):
     assert np.allclose(q1, data.qpos, atol=CLOSE)
     assert np.allclose(v1, data.qvel, atol=1e-8)
     assert robot.kernel("step").jacobian().interface.outputs
+
+
+@pytest.fixture(scope="module")
+def linkage():
+    """The page's four-bar in both, closed and at rest."""
+    text = re.search(r'four_bar = """(.+?)"""', PAGE.read_text(), re.DOTALL)[1]
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    robot, data = kt.load(text), mujoco.MjData(model)
+    q = robot.constraints.assemble([0.5, 0.5, 1.0])
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
+    return robot, model, data, q
+
+
+def test_the_rows_of_equalities(linkage):
+    robot, model, data, q = linkage
+    J, M = data.efc_J.reshape(-1, robot.nv), np.zeros((robot.nv, robot.nv))
+    mujoco.mj_fullM(model, data, M)
+    ours = robot.constraints.jacobian(q)
+    assert len(J) == len(ours) == 3
+    # rows are along other axes: what they span, and what does not depend on axes, is the same
+    assert np.linalg.matrix_rank(np.vstack([J, ours]), tol=1e-9) == np.linalg.matrix_rank(J)
+    theirs = np.linalg.eigvalsh(J @ np.linalg.solve(M, J.T))
+    found = np.linalg.eigvalsh(robot.constraints.delassus_matrix(q))
+    assert np.allclose(found, theirs, atol=CLOSE)
+
+
+def test_the_row_of_switches(linkage):
+    robot, model, data, q = linkage
+    zero = np.zeros(robot.nv)
+    data.eq_active[:] = 0
+    mujoco.mj_forward(model, data)
+    a, forces, _ = robot.constraints.switched_dynamics(q, zero, zero, [0.0])
+    assert np.allclose(a, data.qacc, atol=1e-8)
+    assert not forces.any()
+    closed, *_ = robot.constraints.switched_dynamics(q, zero, zero, [1.0])
+    assert np.allclose(closed, robot.forward_dynamics(q, zero, zero))
+
+
+HONOURED = {x.name: x for x in honoured.HONOURED}
+JOINT = """<body name="b"><joint name="j" axis="0 1 0" range="-90 90"/>
+<geom size="0.1" pos="0.2 0 0"/><site name="s"/>"""
+FIXED = '<fixed name="t" KEYS><joint joint="j" coef="1"/></fixed>'
+SPATIAL = '<spatial name="t" KEYS><site site="s"/><site site="w"/></spatial>'
+
+
+def tendon(kind, **keys):
+    return "tendon", kind.replace("KEYS", " ".join(f'{k}="{v}"' for k, v in keys.items()))
+
+
+def actuator(tag, **keys):
+    return "actuator", f"<{tag} " + " ".join(f'{k}="{v}"' for k, v in keys.items()) + "/>"
+
+
+EXAMPLES = {
+    "`motor`, `position`, `velocity`, `damper`": [
+        actuator("motor", joint="j"),
+        actuator("position", joint="j", kp=1),
+        actuator("velocity", joint="j"),
+        actuator("damper", joint="j", ctrlrange="0 1"),
+    ],
+    "`intvelocity`, `cylinder`, `general` with `dyntype`": [
+        actuator("intvelocity", joint="j", actrange="-1 1"),
+        actuator("cylinder", joint="j"),
+        *(
+            actuator("general", joint="j", dyntype=kind, dynprm=0.1)
+            for kind in ("integrator", "filter", "filterexact")
+        ),
+    ],
+    "`muscle`": [actuator("muscle", joint="j", lengthrange="0 1")],
+    "`joint`, `jointinparent`, `gear`": [
+        actuator("motor", joint="j", gear=2),
+        actuator("motor", jointinparent="j"),
+    ],
+    "`tendon` of an actuator": [tendon(FIXED), actuator("motor", tendon="t")],
+    "`site`, `refsite`": [
+        actuator("motor", site="s", gear="1 0 0 0 0 0"),
+        actuator("motor", site="s", refsite="w", gear="1 0 0 0 0 0"),
+    ],
+    "`slidersite`, `cranksite`, `cranklength`": [
+        actuator("motor", slidersite="w", cranksite="s", cranklength=2)
+    ],
+    "`ctrlrange`, `forcerange`, `actrange`": [
+        actuator("general", joint="j", ctrlrange="-1 1", forcerange="-1 1"),
+        actuator("general", joint="j", dyntype="integrator", actrange="-1 1"),
+    ],
+    "`actuatorfrcrange` of a joint": [
+        ("worldbody", '<body><joint actuatorfrcrange="-1 1"/><geom size="0.1" pos="1 0 0"/></body>')
+    ],
+    "`actearly`": [actuator("general", joint="j", dyntype="filter", actearly="true")],
+    "`adhesion`, `plugin`, user dynamics": [
+        actuator("adhesion", body="b", ctrlrange="0 1"),
+        actuator("general", joint="j", dyntype="user", actdim=1),
+    ],
+    "`armature`, `damping` of an actuator": [
+        actuator("motor", joint="j", armature=1),
+        actuator("motor", joint="j", damping=1),
+    ],
+    "`fixed` tendon": [tendon(FIXED)],
+    "`spatial`: `site`, `pulley`, `geom`, `sidesite`": [
+        tendon(SPATIAL),
+        (
+            "tendon",
+            '<spatial><site site="s"/><pulley divisor="2"/><site site="s"/>'
+            '<geom geom="g" sidesite="w"/><site site="w"/></spatial>',
+        ),
+    ],
+    "`stiffness`, `springlength`, `damping`": [
+        tendon(SPATIAL, stiffness=1, springlength="0.1 0.2", damping=1)
+    ],
+    "`frictionloss` of a tendon": [tendon(FIXED, frictionloss=1)],
+    "`armature` of a fixed tendon": [tendon(FIXED, armature=1)],
+    "`actuatorfrcrange` of a tendon": [tendon(FIXED, actuatorfrcrange="-1 1")],
+    "`armature` of a spatial tendon": [tendon(SPATIAL, armature=1)],
+    "`range` of a tendon": [tendon(SPATIAL, range="0 1")],
+    "sensors of sites and frames": [
+        ("sensor", f'<{kind} site="s"/>')
+        for kind in ("accelerometer", "gyro", "velocimeter", "force", "torque", "magnetometer")
+    ],
+    "sensors of joints, tendons, actuators": [("sensor", '<jointpos joint="j"/>')],
+    "sensors of subtrees and energy": [("sensor", '<subtreecom body="b"/><e_kinetic/>')],
+    "`touch`, `contact`, `rangefinder`, limits": [
+        ("sensor", '<touch site="s"/>'),
+        ("sensor", '<rangefinder site="s"/>'),
+        ("sensor", '<jointlimitpos joint="j"/>'),
+    ],
+    "`key`: `qpos`, `qvel`, `act`, `ctrl`": [("keyframe", '<key qpos="1" qvel="2"/>')],
+    "`numeric` of `custom`": [("custom", '<numeric name="n" data="1"/>')],
+}
+"""What each row of the table stands for: sections of MJCF and what is in them."""
+
+
+def test_the_page_has_the_table_of_what_is_honoured():
+    assert honoured.honoured_table() in PAGE.read_text()
+    assert set(EXAMPLES) == set(HONOURED)
+
+
+@pytest.mark.parametrize("row", EXAMPLES)
+def test_what_is_honoured_is_read_without_a_remark_and_the_rest_with_one(row):
+    world = f'{JOINT}</body><site name="w" pos="0 0 1"/><geom name="g" size="0.1" pos="1 0 1"/>'
+    examples = EXAMPLES[row]
+    if row == "`tendon` of an actuator":  # which needs one
+        examples = [("tendon", "</tendon>".join([examples[0][1], f"<actuator>{examples[1][1]}"]))]
+    for section, inside in examples:
+        end = "actuator" if "<actuator>" in inside else section
+        more = f"<{section}>{inside}</{end}>"
+        text = f"<mujoco><worldbody>{world}</worldbody>{more}</mujoco>"
+        found = [x for x in check_file(text) if x.severity != "error"]
+        assert bool(found) != HONOURED[row].honoured, (inside, found)

@@ -59,10 +59,13 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
-def test_the_pictures_that_a_page_draws_are_those_it_shows():
-    text = (ROOT / "docs/tutorial.md").read_text()
+@pytest.mark.parametrize(
+    ("page", "count"), [("tutorial", 4), ("closed_chains", 7), ("own_controllers", 1)]
+)
+def test_the_pictures_that_a_page_draws_are_those_it_shows(page, count):
+    text = (ROOT / f"docs/{page}.md").read_text()
     drawn = set(re.findall(r'savefig\("([\w.]+)"', text))
-    assert len(drawn) == 4
+    assert len(drawn) == count
     assert drawn == set(re.findall(r"\]\(pictures/([\w.]+)\)", text))
 
 

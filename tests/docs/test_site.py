@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tools import reference_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +39,20 @@ def test_the_citation_has_the_version():
     assert f"version: {kinetree.__version__}\n" in text
 
 
+def test_the_reference_has_every_public_name():
+    """If it does not, run `python tools/reference_page.py`."""
+    text = (ROOT / "docs/reference.md").read_text().splitlines()
+    missing = [line for line in reference_page.page().splitlines() if line not in text]
+    assert missing == []
+
+
+def test_the_reference_has_threads_doors_and_kernels():
+    named = {name for names in reference_page.sections().values() for name, _ in names}
+    assert {"kinetree.set_threads", "kinetree.control.pd", "kinetree.scalar.sin"} <= named
+    assert {"kinetree.robot.charts.Charts", "kinetree.compiler.runtime.kernel.Kernel"} <= named
+    assert {"kinetree.errors.ModelWarning", "kinetree.simulate.rollout.Rollout"} <= named
+
+
 def test_the_site_builds_without_a_warning(tmp_path):
     build = pytest.importorskip("mkdocs.commands.build")
     pytest.importorskip("material")
@@ -47,7 +62,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
 
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
     build.build(config)
-    assert "forward_dynamics" in (tmp_path / "reference.html").read_text()
+    reference = (tmp_path / "reference.html").read_text()
+    assert "forward_dynamics" in reference
+    assert 'id="kinetree.set_threads"' in reference
     for page in tmp_path.glob("*.html"):
         text = page.read_text()
         assert "arithmatex" not in text  # every equation was found

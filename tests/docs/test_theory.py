@@ -81,7 +81,7 @@ def chain():
     arm = kt.robots.arm()
     q, (qd, qdd) = arm.random(0), np.random.default_rng(0).standard_normal((2, 7))
     S = arm.jacobian(q, arm.bodies[-1], axes="world").T
-    phi = arm.inertial_parameters.reshape(7, 10)
+    phi = arm.regressors.parameters.reshape(7, 10)
     I = [in_the_world(*x) for x in zip(arm.poses(q), phi, strict=True)]
     v, a = [np.zeros(6)], [np.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0])]  # the base, less gravity
     for k in range(7):

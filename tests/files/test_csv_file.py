@@ -40,7 +40,7 @@ def test_empty_fields_are_gaps_or_errors(table):
     [
         (b"", "is empty"),
         (b"# only a remark\n", "is empty"),
-        (b"1,2\n3,4\n", r"t\.csv:1: the names of columns are expected"),
+        (b"1,2\n3,4\n", r"t\.csv:1: expected column names"),
         (b"a,b\n1,2 # a remark\n", r"t\.csv:2: '2 # a remark' in column 'b' is not a number"),
         (b"a,b,a\n1,2,3\n", "columns 1 and 3 are both named 'a'"),
         (b"a,b\n1,000,2\n", r"t\.csv:2: 3 fields; the first line has 2"),

@@ -30,7 +30,7 @@ def made_log(robot, real, noise=0.0, seed=0, motion=None):
 def changed(robot, seed=0, spread=0.2):
     """The robot with other masses: what a CAD model does not know."""
     rng = np.random.default_rng(seed)
-    for body, phi in zip(robot.bodies, robot.inertial_parameters.reshape(-1, 10), strict=True):
+    for body, phi in zip(robot.bodies, robot.regressors.parameters.reshape(-1, 10), strict=True):
         m = phi[0] * rng.uniform(1.0 - spread, 1.0 + spread)
         I = phi[4:][[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
         c = phi[1:4] / max(phi[0], 1e-9)

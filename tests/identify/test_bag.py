@@ -80,7 +80,9 @@ def test_a_long_bag_is_read_in_pieces_whose_time_goes_on(log, tmp_path):
 def test_a_topic_is_chosen_if_there_are_several(log, tmp_path):
     topics = ("/left/joint_states", "/right/joint_states")
     bag = write_ros2(tmp_path / "bag", log, topics=topics)
-    with pytest.raises(LogError, match=r"several topics .*: choose of /left/joint_states, /right"):
+    with pytest.raises(
+        LogError, match=r"several topics .*: choose one of /left/joint_states, /right"
+    ):
         read(bag, ARM)
     same(read(bag, ARM, topic="/right/joint_states"), log)
     with pytest.raises(LogError, match="no topic '/middle'"):

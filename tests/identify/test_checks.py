@@ -76,7 +76,7 @@ def test_nothing_to_fit_is_said(log):
         identify.fit(ROBOT, ["log.csv"])
     with pytest.raises(KinetreeError, match="bodies is empty"):
         identify.fit_output_error(ROBOT, log, bodies=[])
-    with pytest.raises(KinetreeError, match="leave one of its"):
+    with pytest.raises(KinetreeError, match="give one sample in"):
         identify.resampled(log, 1e-6)
 
 

@@ -41,7 +41,7 @@ def test_exact_data_give_exact_base_parameters_and_forces(name):
     robot = getattr(kt.robots, name)()
     real = changed(robot)
     found = fit(robot, made_log(robot, real), drives=(), method="base")
-    expected = found.estimate.base.of(real.inertial_parameters)
+    expected = found.estimate.base.of(real.regressors.parameters)
     assert np.abs(found.estimate.values - expected).max() < 1e-9 * np.abs(expected).max()
     other = smooth_motion(robot, seed=5)[1:]
     tau = real.inverse_dynamics(*other)
@@ -62,7 +62,7 @@ def test_friction_and_rotors_are_found_too():
 def test_known_drives_are_taken_into_account():
     real = with_friction(PENDULUM)
     found = fit(real, made_log(real, changed(real)), drives=(), method="base")
-    expected = found.estimate.base.of(changed(real).inertial_parameters)
+    expected = found.estimate.base.of(changed(real).regressors.parameters)
     assert np.allclose(found.estimate.values, expected, atol=1e-10)
 
 
@@ -100,7 +100,7 @@ def test_the_noise_of_each_joint_is_found():
     found = fit(PENDULUM, noisy, drives=(), method="base")
     assert np.allclose(found.estimate.noise, [1.0, 0.01], rtol=0.05)
     equal = fit(PENDULUM, noisy, drives=(), method="base", weights="equal")
-    truth = found.estimate.base.of(changed(PENDULUM).inertial_parameters)
+    truth = found.estimate.base.of(changed(PENDULUM).regressors.parameters)
     assert np.abs(found.estimate.values - truth).max() < np.abs(equal.estimate.values - truth).max()
 
 
@@ -109,7 +109,7 @@ def test_outliers_hardly_matter_if_they_are_weighted_down():
     tau = log.tau.copy()
     tau[::20] += 30.0
     broken = Log(PENDULUM, log.time, log.q, tau, log.v, log.a)
-    truth = base_parameters(PENDULUM).of(changed(PENDULUM).inertial_parameters)
+    truth = base_parameters(PENDULUM).of(changed(PENDULUM).regressors.parameters)
     errors = [
         np.abs(fit(PENDULUM, broken, drives=(), method="base", weights=w).estimate.values - truth)
         for w in ("joints", "robust")
@@ -165,7 +165,7 @@ def test_what_the_data_do_not_show_stays_as_it_was():
     robot = kt.robots.arm()
     log = made_log(robot, robot)
     found = fit(robot, log, drives=())
-    masses = robot.inertial_parameters[::10]
+    masses = robot.regressors.parameters[::10]
     assert np.allclose(found.theta[::10], masses, rtol=0.02)
 
 
@@ -210,7 +210,7 @@ def test_logs_that_dask_compressed_are_one():
         first.merge(other)
     found = fit(PENDULUM, first, drives=("damping",))
     assert np.allclose(found.theta, fit(PENDULUM, logs, drives=("damping",)).theta, rtol=1e-9)
-    with pytest.raises(KinetreeError, match="accumulate them with the same ones"):
+    with pytest.raises(KinetreeError, match="accumulate the data with the same drives"):
         fit(PENDULUM, first, drives=())
     with pytest.raises(KinetreeError, match="needs the logs themselves"):
         fit(PENDULUM, first, drives=("damping",), weights="robust")

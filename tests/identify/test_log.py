@@ -226,5 +226,5 @@ def test_a_log_without_whole_samples_names_what_is_missing(log):
 
 def test_an_empty_file_is_said_to_be_empty(tmp_path):
     (tmp_path / "log.csv").write_text("")
-    with pytest.raises(LogError, match=r"log\.csv is empty: a first line with the names"):
+    with pytest.raises(LogError, match=r"log\.csv is empty: expected a first line"):
         read(tmp_path / "log.csv", ARM)

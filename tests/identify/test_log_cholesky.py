@@ -6,7 +6,7 @@ import kinetree as kt
 from kinetree.identify.log_cholesky import from_coordinates, regular, to_coordinates
 from kinetree.identify.parameters import pseudo_inertia
 
-PHI = kt.robots.arm().inertial_parameters.reshape(-1, 10)
+PHI = kt.robots.arm().regressors.parameters.reshape(-1, 10)
 
 
 def test_coordinates_are_there_and_back():

@@ -15,7 +15,7 @@ ROBOT = kt.robots.double_pendulum()
 def simulated(real, steps=400, dt=5e-3):
     rng = np.random.default_rng(0)
     t = np.arange(steps) * dt
-    inputs = np.stack(
+    pushes = np.stack(
         [8.0 * np.sin(2.0 * t) + 4.0 * np.cos(7.0 * t), 3.0 * np.sin(5.0 * t)], axis=-1
     )
     run = real.simulate(
@@ -25,7 +25,8 @@ def simulated(real, steps=400, dt=5e-3):
         time=steps * dt,
         dt=dt,
         method="midpoint",
-        inputs=inputs,
+        p=pushes,
+        series=True,
     )
     noise = 1e-4 * rng.standard_normal(run.q.shape)
     return Log(ROBOT, run.times, run.q + noise, run.tau, run.v)
@@ -36,8 +37,8 @@ def test_the_simulation_of_the_result_is_near_the_log():
     log = simulated(real)
     found = fit_output_error(ROBOT, log, window=40, noise=1e-4)
     base = base_parameters(ROBOT)
-    truth, before = base.of(real.inertial_parameters), base.values
-    error = np.abs(base.of(found.inertial_parameters) - truth)
+    truth, before = base.of(real.regressors.parameters), base.values
+    error = np.abs(base.of(found.regressors.parameters) - truth)
     assert error.max() < 0.05 * np.abs(before - truth).max()
 
 

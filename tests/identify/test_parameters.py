@@ -19,7 +19,7 @@ ARM = kt.robots.arm()
 
 @pytest.mark.parametrize("order", ["kinetree", "pinocchio", "mujoco"])
 def test_orders_are_there_and_back(order):
-    phi = ARM.inertial_parameters
+    phi = ARM.regressors.parameters
     assert np.allclose(from_order(to_order(phi, order), order), phi, rtol=1e-13, atol=1e-15)
 
 
@@ -27,7 +27,7 @@ def test_pinocchios_order_is_pinocchios():
     pin = pytest.importorskip("pinocchio")
     mass, c, I = 2.0, np.array([0.1, 0.2, 0.3]), np.diag([0.1, 0.2, 0.25]) + 0.01
     theirs = pin.Inertia(mass, c, I).toDynamicParameters()
-    fixed = ARM.edit.replace_inertia("link7", mass, c, I).inertial_parameters[-10:]
+    fixed = ARM.edit.replace_inertia("link7", mass, c, I).regressors.parameters[-10:]
     assert np.allclose(to_order(fixed, "pinocchio"), theirs, rtol=1e-13)
 
 
@@ -47,15 +47,15 @@ def test_mujocos_order_is_that_of_its_element_inertial():
 
 def test_other_orders_and_sizes_are_refused():
     with pytest.raises(UnknownNameError, match="valid are 'kinetree', 'pinocchio', 'mujoco'"):
-        to_order(ARM.inertial_parameters, "drake")
+        to_order(ARM.regressors.parameters, "drake")
     with pytest.raises(KinetreeError, match="ten inertial parameters for each body"):
         to_order(np.zeros(7), "pinocchio")
 
 
 def test_pseudo_inertias_are_there_and_back_and_positive_for_bodies():
-    P = pseudo_inertia(ARM.inertial_parameters.reshape(-1, 10))
+    P = pseudo_inertia(ARM.regressors.parameters.reshape(-1, 10))
     assert (np.linalg.eigvalsh(P) > -1e-12).all()
-    assert np.allclose(from_pseudo_inertia(P).ravel(), ARM.inertial_parameters, atol=1e-15)
+    assert np.allclose(from_pseudo_inertia(P).ravel(), ARM.regressors.parameters, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

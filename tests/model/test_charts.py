@@ -13,7 +13,8 @@ from kinetree import algorithms
 from kinetree.algorithms.drives import spring_energy
 from kinetree.errors import SingularChartError
 from kinetree.model import edit
-from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import (
     EULER_SEQUENCES,
     Ball,
@@ -199,7 +200,7 @@ def test_a_chart_is_right_up_to_its_singularity(chart, distance):
 
 
 def test_one_joint_can_be_recharted_alone():
-    robot = HUMAN.rechart("zyx", "root_joint")
+    robot = HUMAN.edit.rechart("zyx", "root_joint")
     changed = [
         b.joint_name
         for b, old in zip(robot.model.bodies, HUMAN.model.bodies, strict=True)
@@ -269,8 +270,8 @@ def test_a_chart_can_be_asked_for_when_loading():
 def test_robots_without_such_charts_pay_nothing():
     for robot in (HUMAN, kt.robots.arm(), kt.robots.quadruped(), kt.robots.cart_pole()):
         assert robot.kernel("forward_dynamics")._guard is None
-    assert HUMAN.rechart("exponential").kernel("forward_dynamics")._guard is not None
-    assert HUMAN.rechart("exponential").kernel("inverse_dynamics")._guard is None
+    assert HUMAN.edit.rechart("exponential").kernel("forward_dynamics")._guard is not None
+    assert HUMAN.edit.rechart("exponential").kernel("inverse_dynamics")._guard is None
 
 
 # where there is no answer
@@ -283,7 +284,7 @@ LEG = kt.Robot(edit.subtree(PUPPET, "trunk", "fixed"))
 @pytest.mark.slow
 @pytest.mark.parametrize("chart", ["exponential", "zyx", "zxz"])
 def test_at_a_singularity_there_is_no_forward_dynamics_and_the_joint_is_named(chart):
-    robot = LEG.rechart(chart)
+    robot = LEG.edit.rechart(chart)
     q, (v, tau) = np.full(7, 0.3), np.ones((2, 7))
     assert np.isfinite(robot.forward_dynamics(q, v, tau)).all()
     q[4:] = singular(chart)
@@ -294,7 +295,7 @@ def test_at_a_singularity_there_is_no_forward_dynamics_and_the_joint_is_named(ch
 
 
 def test_of_a_batch_the_state_is_named():
-    robot = LEG.rechart("zyx")
+    robot = LEG.edit.rechart("zyx")
     q, (v, tau) = np.full((6, 7), 0.3), np.ones((2, 7))
     q[4, :3] = singular("zyx")
     with pytest.raises(SingularChartError, match=r"^state 4: the coordinates of joint 'shoulder'"):
@@ -324,14 +325,14 @@ def test_at_a_singularity_inverse_dynamics_still_answers(chart):
 
 @pytest.mark.parametrize("chart", CHARTS)
 def test_the_neutral_configuration_is_singular_if_the_first_axis_is_the_last(chart):
-    robot = LEG.rechart(chart)
+    robot = LEG.edit.rechart(chart)
     volumes = algorithms.chart_volumes(robot.model, robot.neutral().tolist())
     assert (max(volumes) == 0.0) == (chart[0] == chart[2])
 
 
 def test_a_robot_in_a_singular_neutral_configuration_says_so():
-    robot = LEG.rechart("zxz")
-    with pytest.raises(SingularChartError, match=r"'shoulder' are singular there.*another chart"):
+    robot = LEG.edit.rechart("zxz")
+    with pytest.raises(SingularChartError, match=r"'shoulder' are singular there.*rechart"):
         robot.forward_dynamics(robot.neutral(), np.zeros(7), np.zeros(7))
 
 

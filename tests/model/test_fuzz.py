@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.algorithms import rnea
 from kinetree.errors import KinetreeError, ModelWarning
-from kinetree.model.description import assemble
+from kinetree.model.assemble import assemble
 from kinetree.model.disassemble import disassemble
 from kinetree.robot.load import check_file, load_model
 from kinetree.robot.problems import problems_of_model
@@ -268,7 +268,8 @@ def mimicking(multiplier, offset="0", limit="1e200", kind="revolute", damping="0
 
 
 def fuzzed(examples):
-    return settings(max_examples=examples)
+    """So many examples where seeds are fresh (make fuzz); a fifth where each run draws the same."""
+    return settings(max_examples=examples // 5 if settings.default.derandomize else examples)
 
 
 @pytest.mark.slow
@@ -380,12 +381,12 @@ def test_numbers_that_are_large_together_are_taken_or_refused(steps, point, base
     held = [] if first is None else [point[0]] * first.joint.nq
     link = data.draw(st.sampled_from(robot.frames))
     edits = [
-        lambda: robot.lock({first.joint_name: held} if first else {}),
+        lambda: robot.edit.lock({first.joint_name: held} if first else {}),
         lambda: robot.edit.attach_payload(link, abs(point[0]), point),
-        lambda: robot.with_gravity(point),
+        lambda: robot.edit.with_gravity(point),
         lambda: robot.edit.reroot(link),
-        lambda: robot.with_mount(point),
-        lambda: robot.edit.add_frame("new", link, point),
+        lambda: robot.edit.with_mount(point),
+        lambda: robot.edit.add_frame("new", link, at=point),
     ]
     try:
         data.draw(st.sampled_from(edits))().problems()

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from kinetree.algorithms import frame_pose, rnea
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.model import Body, Drive, Frame, Limits, Model
-from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import Floating, Prismatic, Revolute, Screw
 from kinetree.model.model import WORLD
 from kinetree.robot.load import load_model
@@ -209,8 +210,8 @@ def variants(value):
     """Every value that differs in one number, by one rounding unit, or in one name."""
     if is_dataclass(value):
         for f in fields(value):
-            if f.name in ("parent", "body", "coordinate_order"):
-                continue  # structure, not a number
+            if f.name in ("parent", "body", "coordinate_order", "cone", "integrator"):
+                continue  # structure or a choice, not a number
             for other in variants(getattr(value, f.name)):
                 yield replace(value, **{f.name: other})
     elif isinstance(value, tuple):
@@ -228,8 +229,9 @@ def test_the_digest_changes_with_every_number_and_name():
     arm = replace(ARM, bodies=(*ARM.bodies[:2], held))
     digests = [m.digest for m in variants(arm)]
     # per body: 2 names, 12 of the placement, 3 or no axis, 10 of the inertia, 4 limits, 4 of the
-    # drive and, of the last, 7 of where its spring rests
-    assert len(digests) == 1 + 3 * (2 + 12 + 10 + 4 + 4) + 7 + 2 * 3 + 3 * (1 + 12) + 3 + 10
+    # drive, 15 of the softness and, of the last, 7 of where its spring rests; 6 of the options
+    expected = 1 + 3 * (2 + 12 + 10 + 4 + 4 + 15) + 7 + 2 * 3 + 3 * (1 + 12) + 3 + 10 + 6
+    assert len(digests) == expected
     assert len({arm.digest, *digests}) == len(digests) + 1
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kinetree.compiler.graph import interpret, trace
@@ -76,6 +76,7 @@ def turned(S: Symmetric3, R: Rotation):
 
 
 @given(symmetric() | st.just(SLENDER), rotations())
+@example(Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, 1.0), Rotation.identity())
 def test_a_matrix_is_turned_as_its_squares_are(S, R):
     dense = mat3(R) @ mat3(S) @ mat3(R).T
     plain, cost = turned(S, R)

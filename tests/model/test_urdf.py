@@ -290,8 +290,8 @@ def test_a_joint_that_mimics_a_locked_one_is_locked_with_it():
         ("joint='j1'", "joint='j9'", r":5: joint 'j2' mimics 'j9': the file has no joint 'j9'"),
         ("joint='j1'", "joint='j2'", r":5: joint 'j2' mimics itself"),
         ("joint='j1'", "joint='j3'", r":5: joint 'j2' mimics itself through 'j"),
-        ("name='j1' type='revolute'", "name='j1' type='fixed'", r"both must move with one coord"),
-        ("name='j1' type='revolute'", "name='j1' type='floating'", r"both must move with one coo"),
+        ("name='j1' type='revolute'", "name='j1' type='fixed'", r"both must have exactly one"),
+        ("name='j1' type='revolute'", "name='j1' type='floating'", r"both must have exactly one"),
     ],
 )
 def test_a_joint_that_cannot_mimic_is_named(old, new, message):
@@ -333,19 +333,19 @@ BAD = [
         "an entity",
         entity("<!ENTITY a 'aaaaaaaaaa'>"),
         FileFormatError,
-        r":1: the document type has declarations of its own",
+        r":1: the DOCTYPE has internal or external declarations",
     ),
     (
         "an external entity",
         entity("<!ENTITY a SYSTEM 'file:///etc/passwd'>"),
         FileFormatError,
-        r":1: the document type has declarations of its own",
+        r":1: the DOCTYPE has internal or external declarations",
     ),
     (
         "a parameter entity",
         entity("<!ENTITY % a 'aaaaaaaaaa'>"),
         FileFormatError,
-        r":1: the document type has declarations of its own",
+        r":1: the DOCTYPE has internal or external declarations",
     ),
     (
         "an entity that is not declared",
@@ -407,7 +407,7 @@ BAD = [
         "an unknown joint type",
         robot(A, B, joint(kind="telescopic")),
         FileFormatError,
-        r":4: <joint name='j'>: the joint type 'telescopic' is not known; known are revolute, ",
+        r":4: <joint name='j'>: the joint type 'telescopic' is unknown; known types are revolute, ",
     ),
     # numbers
     (

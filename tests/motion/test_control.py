@@ -235,7 +235,7 @@ def test_the_pole_is_kept_upright(method):
         upper=20.0,
     )
     options = {} if method == "ilqr" else {"samples": 64}
-    control = CART.mpc(problem, method, **options)
+    control = problem.mpc(method=method, **options)
     run = control.run([0.0, 0.3], [0.0, 0.0], 1.0)
     assert np.cos(run.q[-1, 1]) > 0.95
     assert run.percentile() > 0.0
@@ -244,4 +244,4 @@ def test_the_pole_is_kept_upright(method):
 
 def test_an_unknown_method_is_named(reach):
     with pytest.raises(UnknownNameError, match="mppi"):
-        POLE.mpc(reach, "magic")
+        reach.mpc(method="magic")

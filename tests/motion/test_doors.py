@@ -23,8 +23,8 @@ def both(t):
 
 
 PROBLEM = ROBOT.optimal_control(effort, steps=5, dt=0.01)
-PLANNER = ROBOT.mpc(PROBLEM)
-SAMPLING = {"problem": PROBLEM, "method": "mppi", "samples": 4, "knots": 3, "noise": 1.0}
+PLANNER = PROBLEM.mpc()
+SAMPLING = {"method": "mppi", "samples": 4, "knots": 3, "noise": 1.0}
 SAMPLING |= {"temperature": 0.1, "seed": 0}
 CALLS = {
     "Motion": (kt.Motion, {"robot": ROBOT, "times": TIMES, "q": PATH, "v": PATH, "a": PATH}),
@@ -52,8 +52,8 @@ CALLS = {
     ),
     "optimal_control": (ROBOT.optimal_control, {"cost": effort, "steps": 5, "dt": 0.01}),
     "solve": (PROBLEM.solve, {"q0": STATE, "v0": STATE, "iterations": 2}),
-    "mpc": (ROBOT.mpc, {"problem": PROBLEM}),
-    "mpc by sampling": (ROBOT.mpc, SAMPLING),
+    "mpc": (PROBLEM.mpc, {}),
+    "mpc by sampling": (PROBLEM.mpc, SAMPLING),
     "control": (PLANNER.control, {"q": STATE, "v": STATE}),
     "run": (PLANNER.run, {"q0": STATE, "v0": STATE, "duration": 0.02}),
     "reset": (PLANNER.reset, {}),
@@ -75,7 +75,7 @@ def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names
 
 def test_an_option_that_no_plan_has_is_refused():
     with pytest.raises(kt.errors.UnknownNameError, match="mpc has no option 'sample'"):
-        ROBOT.mpc(PROBLEM, "mppi", sample=4)
+        PROBLEM.mpc(method="mppi", sample=4)
 
 
 def test_a_motion_is_saved_whole_or_not_at_all(tmp_path, monkeypatch):

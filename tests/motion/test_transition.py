@@ -146,7 +146,7 @@ def test_limits_hold():
     free = POLE.transition(START, GOAL, 0.5).motion()
     lowest = free.v.min(axis=0) * 0.0 - 0.9 * np.abs(free.v).max(axis=0)
     strict = with_velocity_limits(POLE, -lowest)
-    found = strict.transition(START, GOAL, 0.5, limits=["v"])
+    found = strict.transition(START, GOAL, 0.5, bounded=["v"])
     assert found.converged, found.message
     assert found.violation <= 1e-4
     assert (np.abs(found.motion(2000.0).v) < -lowest * (1.0 + 2e-4)).all()
@@ -257,7 +257,7 @@ def random_limited_problem(seed):
 @pytest.mark.parametrize("seed", [1, 3, 7])
 def test_limits_hold_between_samples(seed):
     q0, q1, duration = random_limited_problem(seed)
-    found = ARM.transition(q0, q1, duration, limits=["q", "v", "tau"])
+    found = ARM.transition(q0, q1, duration, bounded=["q", "v", "tau"])
     assert found.converged, found.message
     q, v, a = found.at(np.linspace(0.0, duration, 3000))
     span = ARM.limits.upper - ARM.limits.lower
@@ -292,6 +292,37 @@ def test_a_position_that_can_be_held_is_held_between_samples(seed):
     assert np.abs(path - there).max() < 1.05e-3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 6, 7])
+def test_a_position_is_held_over_part_of_a_transition(seed):
+    rng = np.random.default_rng(seed)
+    q0, q1 = rng.uniform(-0.8, 0.8, (2, 7))
+    first = rng.uniform(0.2, 0.5)
+    last = first + rng.uniform(0.1, 0.3)
+    there = ARM.pose(0.5 * (q0 + q1), "tool")[:3, 3]
+    hold = kt.Hold("tool", there, first, last, rows="position")
+    found = ARM.transition(q0, q1, 1.0, hold=[hold], coefficients=16)
+    assert found.converged, found.message
+    path = ARM.pose(found.at(np.linspace(first, last, 1000)).q, "tool")[:, :3, 3]
+    assert np.abs(path - there).max() < 1.05e-3
+
+
+def test_a_hold_out_of_reach_is_said_to_have_no_motion_near_that_meets_it():
+    far = kt.Hold("tool", np.array([3.0, 0.0, 0.0]), 0.4, 0.6, rows="position")
+    found = ARM.transition(np.zeros(7), 0.3 * np.ones(7), 1.0, hold=[far], coefficients=10)
+    assert not found.converged
+    assert "frame 'tool' strays by" in found.message
+    assert "no motion near this one meets all constraints" in found.message
+
+
+def test_a_search_that_its_iterations_end_says_so():
+    q0, q1, _ = moved_about_its_tool(0)
+    hold = kt.Hold("tool", rows="position")
+    found = ARM.transition(q0, q1, 1.0, hold=[hold], coefficients=12, iterations=3)
+    assert not found.converged
+    assert "the search ended after" in found.message
+
+
 def test_a_hold_that_the_second_state_breaks_is_named_with_its_frame_and_time():
     hold = kt.Hold("tool", rows="position")
     q0 = 0.2 * np.ones(7)
@@ -307,10 +338,12 @@ def test_a_hold_that_the_second_state_breaks_is_named_with_its_frame_and_time():
 
 def test_positions_stay_within_limits_by_default():
     q0 = np.array([0.0, 1.9, 0.0, 0.0, 0.0, 0.0, 0.0])
-    free = ARM.transition(q0, -q0, 1.0, limits=())
+    free = ARM.transition(q0, -q0, 1.0, bounded=())
     found = ARM.transition(q0, -q0, 1.0)
     assert (np.abs(free.motion().q) > ARM.limits.upper + 1e-2).any()
-    assert (np.abs(found.motion().q) < ARM.limits.upper + 2e-3).all()
+    assert found.converged, found.message
+    span = ARM.limits.upper - ARM.limits.lower
+    assert (np.abs(found.motion(2000.0).q) - ARM.limits.upper < 2e-4 * span).all()
 
 
 def test_the_error_says_how_far_a_finer_quadrature_is():
@@ -366,7 +399,7 @@ def test_an_interrupt_gives_the_best_so_far():
 
 def test_what_cannot_be_met_is_said():
     strict = with_velocity_limits(POLE, [0.1, 0.1])
-    found = strict.transition(START, GOAL, 0.5, limits=["v"], iterations=30, coefficients=8)
+    found = strict.transition(START, GOAL, 0.5, bounded=["v"], iterations=30, coefficients=8)
     assert not found.converged
     assert "velocity of" in found.message
     assert "at t = " in found.message
@@ -381,8 +414,8 @@ def test_bad_input_is_named():
         POLE.transition(START, GOAL, -1.0)
     with pytest.raises(UnknownNameError, match="method"):
         POLE.transition(START, GOAL, 1.0, method="simplex")
-    with pytest.raises(KinetreeError, match="outside of its limits"):
-        ARM.transition(10.0 * np.ones(7), np.zeros(7), 1.0, limits=["q"])
+    with pytest.raises(KinetreeError, match="outside its limits"):
+        ARM.transition(10.0 * np.ones(7), np.zeros(7), 1.0, bounded=["q"])
     other = kt.Motion(ARM, [0.0, 1.0], np.zeros((2, 7)))
     with pytest.raises(KinetreeError, match="which do not match"):
         POLE.transition((other, 0.5), GOAL, 1.0)
@@ -420,3 +453,13 @@ def test_settings_without_a_meaning_are_named(given, message):
 def test_a_transition_draws_itself(tmp_path):
     POLE.transition(START, GOAL, 0.7).plot(tmp_path / "found.png")
     assert (tmp_path / "found.png").exists()
+
+
+def test_a_robot_with_constraints_is_refused_and_an_embedded_one_moves():
+    robot = kt.robots.four_bar()
+    still = robot.neutral(), np.zeros(3)
+    with pytest.raises(KinetreeError, match="'four_bar' has constraints, which transitions do not"):
+        robot.transition(still, still, 1.0)
+    embedded = robot.constraints.embed(["crank_joint"], at=robot.neutral()).robot
+    found = embedded.transition(([0.0], [0.0]), ([1.0], [0.0]), 1.0, coefficients=8)
+    assert found.converged

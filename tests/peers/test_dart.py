@@ -50,7 +50,8 @@ class Both:
     def __init__(self, robot: kt.Robot) -> None:
         self.robot = robot
         bare = [f for f in robot.model.frames if f.body < 0 or f.name in robot.bodies]
-        model = replace(robot.model, shapes=(), frames=tuple(bare[: 1 + len(robot.bodies)]))
+        frames = tuple(bare[: 1 + len(robot.bodies)])
+        model = replace(robot.model, shapes=(), colliders=(), frames=frames)
         free = robot.nq != robot.nv
         loader, options = dart.utils.DartLoader(), dart.utils.DartLoaderOptions()
         kinds = dart.utils.DartLoaderRootJointType

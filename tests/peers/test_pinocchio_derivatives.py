@@ -3,13 +3,17 @@
 The algorithms run on arrays of states here; that compiled kernels equal them is proven elsewhere.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import kinetree as kt
 from kinetree import algorithms
+from kinetree.algorithms.constraints import constrained_derivatives
 from kinetree.compiler.graph import interpret
+from kinetree.constraints import LoopJoint
 from kinetree.model.edit import without
 from kinetree.robot.load import load_model
 from kinetree.spatial import Force, Vector3
@@ -144,3 +148,37 @@ def test_the_derivatives_of_the_centroidal_momentum_agree():
         A = pin.ccrba(peer, data, q[k], v[k])
         assert worst([x[k] for x in momenta], (dh, A)) < PEER
         assert worst([x[k] for x in rates], dh_rate) < PEER
+
+
+@pytest.mark.slow
+def test_constrained_dynamics_on_two_feet():
+    feet = ("leg_left_6_link", "leg_right_6_link")
+    both = Both(*HUMANOID)
+    both.model = replace(both.model, constraints=tuple(LoopJoint(name, name) for name in feet))
+    models = pin.StdVec_RigidConstraintModel()
+    datas = pin.StdVec_RigidConstraintData()
+    for name in feet:
+        frame = both.peer.frames[both.peer.getFrameId(name)]
+        contact = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_6D,
+            both.peer,
+            frame.parentJoint,
+            frame.placement,
+            0,
+            pin.SE3.Identity(),
+            pin.LOCAL,
+        )
+        models.append(contact)
+        datas.append(contact.createData())
+    pin.initConstraintDynamics(both.peer, both.data, models, datas)
+    settings = pin.ProximalSettings(1e-12, 0.0, 1)
+    tau = 10.0 * both.a
+    found = constrained_derivatives(both.model, *(list(x.T) for x in (both.q, both.v, tau)))
+    for k, (q, v, _) in enumerate(both.states):
+        pin.constraintDynamics(both.peer, both.data, q, v, tau[k], models, datas, settings)
+        pin.computeConstraintDynamicsDerivatives(both.peer, both.data, models, datas)
+        d = both.data
+        theirs = [d.ddq_dq, d.ddq_dv, d.ddq_dtau, d.dlambda_dq, d.dlambda_dv, d.dlambda_dtau]
+        for part, expected in zip(found, theirs, strict=True):
+            ours = [[np.broadcast_to(x, STATES)[k] for x in row] for row in part]
+            assert relative_error(ours, expected) < PEER

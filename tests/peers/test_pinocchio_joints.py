@@ -5,7 +5,8 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import (
     Ball,
     Floating,

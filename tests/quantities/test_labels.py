@@ -8,6 +8,7 @@ from kinetree import joints
 from kinetree.compiler.graph.program import size
 from kinetree.quantities import QUANTITIES, Kind
 from kinetree.quantities.labels import labels, notes
+from tests.equipped_robots import equipped_arm
 from tests.random_models import models
 
 QUATERNION = ["j.qx", "j.qy", "j.qz", "j.qw"]
@@ -61,6 +62,7 @@ def test_every_number_of_a_random_robot_has_a_label(model):
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_argument_and_result_of_a_quantity_has_a_note(quantity):
     row = QUANTITIES[quantity]
-    found = notes(kt.robots.quadruped().model, row, {"external['x']": "a wrench"})
+    robot = equipped_arm() if row.equipped else kt.robots.quadruped()
+    found = notes(robot.model, row, {"external['x']": "a wrench"})
     assert set(found) == {*(name for name, _ in row.arguments), *row.results, "external['x']"}
     assert all(found.values())

@@ -72,7 +72,7 @@ def test_what_needs_the_inverse_of_a_singular_mass_matrix_is_refused(quantity):
         robot.kernel(quantity, **settings)
     (finding,) = posedness.findings(robot.model)
     assert str(caught.value) == (
-        f"{quantity} of robot 'r' has no answer: joint 'root_joint': {finding.message}"
+        f"{quantity} of robot 'r' is not defined: joint 'root_joint': {finding.message}"
     )
 
 
@@ -214,7 +214,7 @@ def test_what_is_singular_at_the_neutral_configuration_only_is_a_note():
 
 
 def test_axes_of_one_joint_that_coincide_are_named_as_such():
-    model = kt.robots.human().rechart("zxz").model
+    model = kt.robots.human().edit.rechart("zxz").model
     notes = list(posedness.neutral_findings(model))
     assert notes
     assert all("its axes are dependent" in note.message for note in notes)

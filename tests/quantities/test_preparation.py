@@ -9,7 +9,8 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.drives import spring_energy
 from kinetree.algorithms.kinematics import motions
-from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import Prismatic, Revolute
 from kinetree.model.model import NO_INERTIA
 from kinetree.model.prepare import Preparation, prepared

@@ -36,7 +36,7 @@ def test_a_number_is_no_word_for_axes_though_an_enumeration_equals_it():
 @pytest.mark.parametrize("quantity", OTHER_MEANING)
 @pytest.mark.parametrize("word", ["local_world_aligned", pin.LOCAL_WORLD_ALIGNED])
 def test_a_word_that_means_something_else_in_pinocchio_is_refused(quantity, word):
-    with pytest.raises(KinetreeError, match="give axes='origin' for ours"):
+    with pytest.raises(KinetreeError, match="pass axes='origin' for ours"):
         ARM.kernel(quantity, frame="tool", axes=word)
     ARM.kernel(quantity, frame="tool", axes="LOCAL")
 

@@ -17,7 +17,7 @@ BUILT_IN = {
     "arm": kt.robots.arm,
     "quadruped": kt.robots.quadruped,
     "human": kt.robots.human,
-    "human, exponential": lambda: kt.robots.human().rechart("exponential"),
+    "human, exponential": lambda: kt.robots.human().edit.rechart("exponential"),
     "cart-pole": kt.robots.cart_pole,
     "double pendulum": kt.robots.double_pendulum,
     "chain": lambda: kt.robots.chain(8),
@@ -121,7 +121,7 @@ def test_points_are_centres_origins_frames_or_given_ones(arm):
     found = arm.cartesian.generalized(*arm.cartesian.state(q, v, at=points), at=points)
     assert relative_error(found.v, v) < SAME
     J = arm.cartesian.jacobian(q, "tool", (0.1, 0.2, 0.3))
-    moved = arm.edit.add_frame("there", "tool", (0.1, 0.2, 0.3))
+    moved = arm.edit.add_frame("there", "tool", at=(0.1, 0.2, 0.3))
     assert relative_error(J, moved.jacobian(q, "there")) < SAME
 
 
@@ -166,16 +166,16 @@ def test_a_motion_that_breaks_a_joint_is_told_by_the_joint(human):
     x, R, linear, angular = human.cartesian.state(q, v, at="origin")
     knee = human.bodies.index("left_shank")
     x[1, knee, 0] += 0.01  # a link may be off, and all that it carries with it
-    residual = human.cartesian.configuration(x, R, "origin").residual
+    residual = human.cartesian.configuration(x, R, at="origin").residual
     assert residual[1, knee, 0] == pytest.approx(0.01)
     assert residual[[0, 2]].max() < SAME
     with pytest.raises(StateError, match=r"state 1: joint 'left_(shank|foot)_joint' .* 0.01 m"):
-        human.cartesian.configuration(x, R, "origin", tolerance=1e-6)
+        human.cartesian.configuration(x, R, at="origin", tolerance=1e-6)
     angular[2, knee, 2] += 0.5
-    found = human.cartesian.velocity(q, linear, angular, "origin", method="relative")
+    found = human.cartesian.velocity(q, linear, angular, at="origin", method="relative")
     assert found.residual[2, knee, 1] > 0.1
     with pytest.raises(StateError, match="state 2: joint 'left_"):
-        human.cartesian.velocity(q, linear, angular, "origin", method="relative", tolerance=1e-6)
+        human.cartesian.velocity(q, linear, angular, at="origin", method="relative", tolerance=1e-6)
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_messages_name_links_joints_and_shapes(arm, human):
 
 
 def test_at_a_singular_chart_the_joint_is_named():
-    robot = kt.robots.legged(2, 2, base="floating").rechart("zyx")
+    robot = kt.robots.legged(2, 2, base="floating").edit.rechart("zyx")
     q = robot.neutral()
     q[4] = np.pi / 2
     state = robot.cartesian.state(q)

@@ -15,9 +15,21 @@ STATE = np.array([0.1, 0.2])
 GIVEN = dict.fromkeys(("q", "v", "a", "tau", "q0", "q1", "v0", "dq"), STATE)
 GIVEN |= {"dt": 0.01, "frame": "tip", "body": "tip", "time": 0.05, "steps": 5}
 VALUES = ("method", "kind", "axes", "frame", "body", "quantity", "file", "other", "factorization")
-VALUES += (*GIVEN, "every", "chart", "base", "sparse", "a", "times", "p", "inputs", "limits")
+VALUES += (
+    *GIVEN,
+    "every",
+    "chart",
+    "base",
+    "sparse",
+    "a",
+    "times",
+    "p",
+    "p_length",
+    "series",
+    "enforcement",
+)
 """Arguments that are tried of every method; others are tried below."""
-ELSEWHERE = {"show", "transition", "optimal_control", "mpc"}
+ELSEWHERE = {"show", "transition", "optimal_control"}
 """What opens a window, and what belongs to motions."""
 
 
@@ -75,14 +87,14 @@ SIMULATION = ROBOT.simulate(**START, time=0.05, dt=0.01)
 CALLS = {
     "attach": (ROBOT.edit.attach, {"other": ROBOT, "frame": "tip", "prefix": "second_"}),
     "reorder": (ROBOT.edit.reorder, {"joints": ROBOT.joints}),
-    "lock": (ROBOT.lock, {"joints": {}}),
+    "lock": (ROBOT.edit.lock, {"joints": {}}),
     "subtree": (ROBOT.edit.subtree, {"link": "tip"}),
     "reroot": (ROBOT.edit.reroot, {"link": "tip"}),
     "attach_payload": (ROBOT.edit.attach_payload, {"frame": "tip", "mass": 1.0}),
     "replace_inertia": (ROBOT.edit.replace_inertia, {"body": "tip", "mass": 1.0}),
     "with_parameters": (ROBOT.parametric, {"parameters": [kt.Inertial("tip")]}),
-    "mounted": (ROBOT.with_mount, {"pose": (0.0, 0.0, 0.0)}),
-    "with_gravity": (ROBOT.with_gravity, {"gravity": (0.0, 0.0, 0.0)}),
+    "mounted": (ROBOT.edit.with_mount, {"pose": (0.0, 0.0, 0.0)}),
+    "with_gravity": (ROBOT.edit.with_gravity, {"gravity": (0.0, 0.0, 0.0)}),
     "save": (ROBOT.save, {"file": "robot.urdf"}),
     "custom_kernel": (ROBOT.custom_kernel, {"function": itself, "lengths": {"q": 2}}),
     "kernel": (ROBOT.kernel, {"quantity": "mass_matrix"}),
@@ -96,7 +108,7 @@ CALLS = {
         ROBOT.hybrid_dynamics,
         {**dict.fromkeys(("q", "v", "a", "tau"), STATE), "accelerated": ROBOT.joints[0]},
     ),
-    "effort": (ROBOT.effort, {"trajectory": SPLINE}),
+    "effort": (kt.motion.Effort, {"robot": ROBOT, "trajectory": SPLINE}),
     "rollout": (ROBOT.rollout, {"controller": None, "steps": 5, "dt": 0.01}),
     "rollout(...)": (ROLLOUT.__call__, START),
     "rollout.gradient": (ROLLOUT.gradient, {**START, "weights": {"q": STATE}}),
@@ -150,7 +162,7 @@ def test_a_rollout_refuses_inputs_and_parameters_that_it_was_not_compiled_for():
     with pytest.raises(kt.errors.ShapeError, match="p has 1 numbers; this rollout takes 0"):
         ROLLOUT(STATE, STATE, p=[1.0])
     loads = [kt.Payload("tip"), kt.Inertial("arm")]
-    rollout = ROBOT.rollout(pushed, 2, 0.01, inputs=1, parameters=loads)
+    rollout = ROBOT.rollout(pushed, 2, 0.01, p_length=1, parameters=loads)
     numbers = {part: np.array(part.nominal(ROBOT.model), float) for part in reversed(loads)}
     with pytest.raises(kt.errors.KinetreeError, match="this rollout takes Payload"):
         rollout(STATE, STATE, p=[1.0], parameters=numbers)

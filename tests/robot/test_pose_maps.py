@@ -77,9 +77,9 @@ def test_a_floating_base_moves_by_the_exponential():
 
 def test_what_is_no_pose_is_refused_by_a_sentence():
     wrong = np.stack([np.eye(4), 2.0 * np.eye(4)])
-    with pytest.raises(StateError, match=r"T\[1\] is no pose"):
+    with pytest.raises(StateError, match=r"T\[1\] is not a pose"):
         kt.pose_log(wrong)
-    with pytest.raises(StateError, match="T is no pose"):
+    with pytest.raises(StateError, match="T is not a pose"):
         kt.pose_log(np.diag([1.0, 1.0, -1.0, 1.0]))
     for call, given in ((kt.pose_exp, np.zeros(5)), (kt.pose_log, np.eye(3)), (kt.pose_exp, "x")):
         with pytest.raises(KinetreeError):

@@ -188,7 +188,7 @@ def test_operation_counts_do_not_creep_up(arm):
         (lambda r: r.edit.attach("hand.urdf", "tool"), "other='hand.urdf': a robot is expected"),
         (
             lambda r: r.inverse_dynamics(*np.zeros((3, 7)), external=np.zeros(6)),
-            "external is a ndarray; names of frames",
+            "external is a ndarray; expected a mapping of frame names",
         ),
         (
             lambda r: r.hybrid_dynamics(*np.zeros((4, 7)), "jiont3"),
@@ -200,12 +200,12 @@ def test_operation_counts_do_not_creep_up(arm):
         (lambda r: r.random(0, batch="3"), "batch='3': a whole number"),
         (lambda r: r.random("seed"), "rng='seed': a NumPy generator, a seed"),
         (lambda r: r.random(-1), "rng=-1: a NumPy generator, a seed"),
-        (lambda r: kt.load(7), "7 is no robot file: its path is expected"),
+        (lambda r: kt.load(7), "7 is not a robot file: expected its path"),
         (
             lambda r: kt.load(PENDULUM.format("revolute", ""), locked=["swing"]),
-            r"given as \['swing'\]: names with the",
+            r"a mapping of names.* got \['swing'\]",
         ),
-        (lambda r: r.lock(["joint1"]), r"given as \['joint1'\]: names with the values"),
+        (lambda r: r.edit.lock(["joint1"]), r"a mapping of names.* got \['joint1'\]"),
         (
             lambda r: r.kernel("chart_volumes"),
             "no joint of robot 'arm' has coordinates with a sing",

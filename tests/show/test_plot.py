@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.constraints import Coupling, HeldFrame, RollingWheel
 from kinetree.errors import KinetreeError, UnknownNameError
+from kinetree.show.plot import CONSTRAINT
 from tests.doors import ROBOT, arguments_of, wrong_answers
 
 pytest.importorskip("matplotlib")
@@ -58,6 +60,53 @@ def test_a_tree_has_a_circle_a_body_and_no_two_at_one_place(make):
     assert len(places) == len(robot.bodies) + 1
 
 
+def test_a_tree_joins_the_bodies_of_each_constraint():
+    robot = kt.robots.four_bar().constrain(
+        Coupling("gear", {"crank_joint": [0, 1], "rocker_joint": [0, 2]}),
+        HeldFrame("held", "coupler"),
+    )
+    axes = kt.plot.tree(robot).axes[0]
+    joined = {
+        line.get_label(): set(zip(*line.get_data(), strict=True))
+        for line in axes.lines
+        if line.get_label() in robot.constraints.names
+    }
+    circles = [tuple(c.get_offsets()[0]) for c in axes.collections]
+    place = dict(zip([*robot.bodies, "world"], circles, strict=True))
+    assert joined == {
+        "loop": {place["coupler"], place["rocker"]},
+        "gear": {place["crank"], place["rocker"]},
+        "held": {place["coupler"], place["world"]},
+    }
+
+
+def dots(axes):
+    """The orange dots of constraints, pair by pair."""
+    orange = [line for line in axes.lines if line.get_color() == CONSTRAINT]
+    return [np.array(getattr(line, "get_data_3d", line.get_data)()).T for line in orange]
+
+
+def test_a_skeleton_has_its_loops_where_the_frames_meet_and_shows_those_that_are_open():
+    robot = kt.robots.four_bar()
+    (closed,) = dots(kt.plot.skeleton(robot, view="xz").axes[0])
+    assert np.allclose(closed[0], closed[1])
+    q = np.array([0.3, -0.2, 0.5])
+    (opened,) = dots(kt.plot.skeleton(robot, q).axes[0])
+    for pair, (frame, reach) in zip(opened, {"coupler": 0.35, "rocker": 0.3}.items(), strict=True):
+        assert np.allclose(pair, (robot.pose(q, frame) @ [reach, 0, 0, 1])[:3])
+    (flat,) = dots(kt.plot.skeleton(robot, q, "xz").axes[0])
+    assert (flat == opened[:, [0, 2]]).all()
+
+
+def test_a_skeleton_has_rods_between_their_ends_and_wheels_at_one_point():
+    rods = dots(kt.plot.skeleton(kt.robots.parallel_ankle()).axes[0])
+    length = float(np.linalg.norm(rods[0][0] - rods[0][1]))
+    assert length == pytest.approx(np.hypot(0.01, 0.3))
+    cart = ARM.constrain(RollingWheel("wheel", "tool", radius=0.1, at_frame=(0, 0, 0.2)))
+    (wheel,) = dots(kt.plot.skeleton(cart).axes[0])
+    assert np.allclose(wheel, [(ARM.pose(ARM.neutral(), "tool") @ [0, 0, 0.2, 1])[:3]])
+
+
 def test_errors_name_what_would_be_valid(motion):
     with pytest.raises(UnknownNameError, match="did you mean 'joint2'"):
         kt.plot.torque_map(ARM, ("joint22", "joint4"), "joint2")
@@ -82,6 +131,7 @@ CALLS = {
     ),
     "sparsity": (kt.plot.sparsity, {"robot": ROBOT}),
     "tree": (kt.plot.tree, {"robot": ROBOT}),
+    "skeleton": (kt.plot.skeleton, {"robot": ROBOT, "q": [0.1, 0.2], "view": "xz"}),
 }
 
 

@@ -27,7 +27,7 @@ def start(robot, batch, seed=0):
 def test_a_rollout_is_the_simulation():
     q, v = start(PENDULUM, (3, 4))
     p = np.random.default_rng(1).uniform(0.1, 1.0, (4, 2))
-    rollout = PENDULUM.rollout(wave, 40, 0.01, inputs=2, record=["energy"], every=4)
+    rollout = PENDULUM.rollout(wave, 40, 0.01, p_length=2, record=["energy"], every=4)
     assert repr(rollout) == "<Rollout of 'double_pendulum' under wave: 40 steps of 0.01 s>"
     run = rollout(q, v, p)
     other = PENDULUM.simulate(q, v, wave, time=0.4, dt=0.01, p=p, record=["energy"], every=4)
@@ -56,7 +56,7 @@ def test_the_gradient_by_every_force_is_that_of_differences(name, method):
     q, v = start(robot, 2)
     steps, h = 6, 1e-6
     u = np.random.default_rng(2).standard_normal((2, steps, robot.nv))
-    rollout = robot.rollout(given, steps, 0.01, inputs=robot.nv, series=True, method=method)
+    rollout = robot.rollout(given, steps, 0.01, p_length=robot.nv, series=True, method=method)
     weights = random_weights(robot, (2,), steps)
     gradient = rollout.gradient(q, v, weights, u)
     assert gradient["p"].shape == u.shape
@@ -77,7 +77,7 @@ def test_the_gradient_by_gains_and_parameters_sums_over_time():
     q, v = start(PENDULUM, 5)
     p = np.array([1.0, 0.2])
     numbers = np.asarray(payload.nominal(PENDULUM.model), float)
-    rollout = PENDULUM.rollout(wave, 30, 0.01, inputs=2, parameters=[payload])
+    rollout = PENDULUM.rollout(wave, 30, 0.01, p_length=2, parameters=[payload])
     weights = random_weights(PENDULUM, (5,), 30)
     found = rollout.gradient(q, v, weights, p, {payload: numbers})
     assert found["p"].shape == (5, 2)
@@ -97,7 +97,7 @@ def test_the_gradient_by_gains_and_parameters_sums_over_time():
 
 def test_checkpoints_change_nothing(monkeypatch):
     q, v = start(PENDULUM, 3)
-    rollout = PENDULUM.rollout(wave, 37, 0.01, inputs=2)
+    rollout = PENDULUM.rollout(wave, 37, 0.01, p_length=2)
     weights = random_weights(PENDULUM, (3,), 37)
     whole = rollout.gradient(q, v, weights, [1.0, 0.1])
     monkeypatch.setattr("kinetree.simulate.rollout.STORED", 0)
@@ -205,7 +205,7 @@ def test_wrong_directions_are_named(along, message):
 
 @pytest.mark.parametrize("given", ["text", 1.0, [[1.0], [1.0, 2.0]], None])
 def test_a_wrong_start_or_input_is_named(given):
-    rollout, (q, v) = PENDULUM.rollout(wave, 5, 0.01, inputs=2), start(PENDULUM, 2)
+    rollout, (q, v) = PENDULUM.rollout(wave, 5, 0.01, p_length=2), start(PENDULUM, 2)
     with pytest.raises(kt.errors.KinetreeError, match="q0"):
         rollout(given, v, [1.0, 0.1])
     if given is not None:
@@ -216,7 +216,7 @@ def test_a_wrong_start_or_input_is_named(given):
 def test_progress_is_told_and_changes_nothing():
     q, v = start(PENDULUM, 2)
     shares = []
-    rollout = PENDULUM.rollout(wave, 300, 0.001, inputs=2)
+    rollout = PENDULUM.rollout(wave, 300, 0.001, p_length=2)
     a = rollout(q, v, [1.0, 0.1], progress=shares.append)
     assert shares[-1] == 1.0
     assert len(shares) == 101

@@ -36,10 +36,10 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call
-from kinetree.spatial import ArticulatedInertia, Force, Motion, Vector3
+from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform, Vector3
 
 BODIES = 8
-"""A joint's part pays as a routine only in robots with so many times `MANY` bodies."""
+"""A joint's part pays as a routine only in robots with so many times `CALLS_THAT_PAY` bodies."""
 
 
 def aba(
@@ -75,20 +75,8 @@ def hybrid_dynamics(
     n = len(model.bodies)
     taken = drive_forces(model, q, qd, [0] * model.nv)
     F_ext = wrenches_on_bodies(model, X, external)
-    V: list[Motion] = []
-    c: list[Motion] = []
-    pA: list[Force] = []
+    c, pA = _bias(model, q, qd, X, Phi, F_ext)
     IA = [ArticulatedInertia.of_body(body.inertia) for body in model.bodies]
-
-    # base to tips: velocities and bias forces
-    for i, body in enumerate(model.bodies):
-        rates = qd[model.v_slices[i]]
-        V_J = along(Phi[i], rates)
-        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
-        V.append(X[i].to_child(V_p) + V_J)
-        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
-        c.append(V[i].cross(V_J) + along(Phi_rate, rates))
-        pA.append(body.inertia.bias(V[i]) - F_ext[i])  # v x* I v - f^x (7.42)
 
     # tips to base: articulated inertias and the forces they leave
     U: list[list[Force]] = [[] for _ in range(n)]
@@ -131,3 +119,26 @@ def hybrid_dynamics(
         qdd[at] = [dot(row, net) for row in D_inv[i]]  # (7.50)
         A.append(A_i + along(Phi[i], qdd[at]))  # (7.51)
     return qdd, forces
+
+
+def _bias(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    X: Sequence[Transform],
+    Phi: Sequence[Sequence[Motion]],
+    F_ext: Sequence[Force],
+) -> tuple[list[Motion], list[Force]]:
+    """Velocity-product accelerations c and bias forces p, from the base to the tips."""
+    V: list[Motion] = []
+    c: list[Motion] = []
+    pA: list[Force] = []
+    for i, body in enumerate(model.bodies):
+        rates = qd[model.v_slices[i]]
+        V_J = along(Phi[i], rates)
+        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        V.append(X[i].to_child(V_p) + V_J)
+        Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
+        c.append(V[i].cross(V_J) + along(Phi_rate, rates))
+        pA.append(body.inertia.bias(V[i]) - F_ext[i])  # v x* I v - f^x (7.42)
+    return c, pA

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kinetree.algorithms.actuation.passive import add_tendon_derivatives, tendon_inertia
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.dots import dots
 from kinetree.algorithms.drives import springs
+from kinetree.algorithms.transmissions import add_transmitted_derivatives
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
@@ -19,6 +22,11 @@ def rotor_inertias(model: Model) -> list[Scalar]:
         for k in range(at.start, at.stop):
             inertias[k] = inertias[k] + drive.armature
     return inertias
+
+
+def rotor_momenta(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
+    """The momentum of rotors and tendons at a velocity, as the joints feel it."""
+    return [dot(row, v) for row in rotor_matrix(model)]
 
 
 def zero_matrix(model: Model) -> list[list[Scalar]]:
@@ -56,7 +64,10 @@ def drive_matrices(
     for i, j, k, x in rotor_symbols(model):
         D[i][j] = D[i][j] + qd[k] * x
         D[i][k] = D[i][k] + qd[j] * x
-    return stiffness_matrix(model, q), D, rotor_matrix(model)
+    K = stiffness_matrix(model, q)
+    add_transmitted_derivatives(model, q, qd, K, D)
+    add_tendon_derivatives(model, q, qd, K, D)
+    return K, D, rotor_matrix(model)
 
 
 def rotor_coriolis_matrix(model: Model, qd: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -82,9 +93,11 @@ def rotor_symbols(model: Model) -> Iterator[tuple[int, int, int, Scalar]]:
 
 
 def rotor_matrix(model: Model) -> list[list[Scalar]]:
-    """A matrix with the rotor inertias on its diagonal, to which mass matrices are added."""
-    rotors = rotor_inertias(model)
-    return [[rotors[i] if i == j else 0 for j in range(model.nv)] for i in range(model.nv)]
+    """The inertia of rotors, on the diagonal, and of tendons; mass matrices are added to it."""
+    rotors, M = rotor_inertias(model), tendon_inertia(model)
+    for k, rotor in enumerate(rotors):
+        M[k][k] = M[k][k] + rotor
+    return M
 
 
 def add_symmetric(

@@ -22,9 +22,13 @@ from kinetree.scalar import Scalar
 
 
 def charts(model: Model) -> list[int]:
-    """The bodies whose joints have several axes that move, so that they can become dependent."""
-    parts = [body.joint.singular_part() for body in model.bodies]
-    return [i for i, part in enumerate(parts) if part.nv > 1 and not part.has_constant_axes]
+    """The bodies whose joints have several axes that move, so that they can become dependent.
+
+    A joint that follows others may move in fewer directions than these.
+    """
+    own = [i for i, body in enumerate(model.bodies) if body.follows is None]
+    parts = [(i, model.bodies[i].joint.singular_part()) for i in own]
+    return [i for i, part in parts if part.nv > 1 and not part.has_constant_axes]
 
 
 def chart_volumes(model: Model, q: Sequence[Scalar]) -> list[Scalar]:

@@ -33,12 +33,12 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
 
-Chart = Callable[[Sequence[Scalar]], Sequence[Scalar]]
+CoordinateMap = Callable[[Sequence[Scalar]], Sequence[Scalar]]
 """q(y), written over any scalar."""
 Matrix = list[list[Scalar]]
 
 
-def derivative(chart: Chart, y: Sequence[Scalar]) -> Matrix:
+def derivative(chart: CoordinateMap, y: Sequence[Scalar]) -> Matrix:
     """A = dq/dy (31)."""
     columns = []
     for j in range(len(y)):
@@ -47,19 +47,21 @@ def derivative(chart: Chart, y: Sequence[Scalar]) -> Matrix:
     return transposed(columns)
 
 
-def derivative_rate(chart: Chart, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
+def derivative_rate(chart: CoordinateMap, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
     """A', as y moves with dy."""
     moving = [Dual(x, dx) for x, dx in zip(y, dy, strict=True)]
     return [[lift(entry).rate for entry in row] for row in derivative(chart, moving)]
 
 
-def mass_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> Matrix:
+def mass_in(chart: CoordinateMap, model: Model, y: Sequence[Scalar]) -> Matrix:
     """H-bar (32)."""
     A = derivative(chart, y)
     return product(transposed(A), product(crba(model, list(chart(y))), A))
 
 
-def coriolis_in(chart: Chart, model: Model, y: Sequence[Scalar], dy: Sequence[Scalar]) -> Matrix:
+def coriolis_in(
+    chart: CoordinateMap, model: Model, y: Sequence[Scalar], dy: Sequence[Scalar]
+) -> Matrix:
     """C-bar (33), with C of the Christoffel symbols, and so in the new coordinates, too (37)."""
     A, dA = derivative(chart, y), derivative_rate(chart, y, dy)
     H, _, C = coriolis(model, list(chart(y)), [dot(row, dy) for row in A])
@@ -67,19 +69,19 @@ def coriolis_in(chart: Chart, model: Model, y: Sequence[Scalar], dy: Sequence[Sc
     return product(transposed(A), inner)
 
 
-def gravity_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
+def gravity_in(chart: CoordinateMap, model: Model, y: Sequence[Scalar]) -> list[Scalar]:
     """g-bar (34)."""
     zero = [0] * model.nv
     return force_in(chart, y, rnea(model, list(chart(y)), zero, zero))
 
 
-def force_in(chart: Chart, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
+def force_in(chart: CoordinateMap, y: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
     """tau-bar (35)."""
     return [dot(column, tau) for column in transposed(derivative(chart, y))]
 
 
 def inverse_dynamics_in(
-    chart: Chart,
+    chart: CoordinateMap,
     model: Model,
     y: Sequence[Scalar],
     dy: Sequence[Scalar],
@@ -93,7 +95,7 @@ def inverse_dynamics_in(
 
 
 def forward_dynamics_in(
-    chart: Chart,
+    chart: CoordinateMap,
     model: Model,
     y: Sequence[Scalar],
     dy: Sequence[Scalar],
@@ -105,7 +107,7 @@ def forward_dynamics_in(
     return [dot(row, left) for row in inverse_symmetric(mass_in(chart, model, y))]
 
 
-def symbols_in(chart: Chart, model: Model, y: Sequence[Scalar]) -> list[Matrix]:
+def symbols_in(chart: CoordinateMap, model: Model, y: Sequence[Scalar]) -> list[Matrix]:
     """Gamma-bar (74)."""
     n, q = len(y), list(chart(y))
     A, H = derivative(chart, y), crba(model, q)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kinetree.scalar import Scalar, call
 from kinetree.spatial import Force, Motion
 
-FEW = 8
+AXES_PER_CALL = 8
 """Axes of one call."""
 
 
@@ -19,8 +19,8 @@ def dots(axes: Sequence[Motion], forces: Sequence[Force]) -> list[list[Scalar]]:
     """Each axis times each force: a row for each axis."""
     together = list(forces)
     found: list[list[Scalar]] = []
-    for k in range(0, len(axes), FEW):
-        found += call(_dots, together, *axes[k : k + FEW], times=len(axes))
+    for k in range(0, len(axes), AXES_PER_CALL):
+        found += call(_dots, together, *axes[k : k + AXES_PER_CALL], times=len(axes))
     return found
 
 

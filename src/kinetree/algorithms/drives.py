@@ -14,7 +14,9 @@ A rotor resists the rate of its velocity. The linear velocity of a floating join
 that turn with the body: its rotors resist its rate in the parent's axes, a_i (v' + w x v). MuJoCo
 has that velocity in the world's axes, where the same force is a_i times its rate.
 
-How the forces change with the state is `blocks.drive_matrices`.
+Drives of joints that follow others by a ratio that varies are in `transmissions`, tendons in
+`actuation.passive`. How the forces
+change with the state is `blocks.drive_matrices`.
 
 Cost: O(N), and nothing for joints without drives.
 """
@@ -23,6 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kinetree.algorithms.actuation.passive import tendon_drag, tendon_energy, tendon_springs
+from kinetree.algorithms.transmissions import (
+    damping_law,
+    friction_law,
+    spring_law,
+    transmitted_energy,
+    transmitted_forces,
+)
 from kinetree.model import Drive, Model
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar, less, select
@@ -40,6 +50,10 @@ def drive_forces(
             sign = select(less(qd[k], 0), -1, select(less(0, qd[k]), 1, 0)) if drive.friction else 0
             taken = qdd[k] * drive.armature + qd[k] * drive.damping + sign * drive.friction
             forces[k] = forces[k] + taken
+    for k, force in enumerate(transmitted_forces(model, q, qd, damping_law, friction_law)):
+        forces[k] = forces[k] + force
+    for k, force in enumerate(tendon_drag(model, q, qd, qdd)):
+        forces[k] = forces[k] + force
     return forces
 
 
@@ -58,7 +72,7 @@ def spring_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
     for joint, drive, at, _ in springs(model):
         for d in joint.displacement(drive.rest, q[at]):
             twice = twice + d * d * drive.stiffness
-    return twice * 0.5
+    return twice * 0.5 + transmitted_energy(model, q) + tendon_energy(model, q)
 
 
 def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
@@ -67,6 +81,11 @@ def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     for joint, drive, at, along in springs(model):
         for k, d in enumerate(joint.displacement(drive.rest, q[at]), along.start):
             forces[k] = forces[k] + d * drive.stiffness
+    still: list[Scalar] = [0] * model.nv
+    for k, force in enumerate(transmitted_forces(model, q, still, spring_law)):
+        forces[k] = forces[k] + force
+    for k, force in enumerate(tendon_springs(model, q)):
+        forces[k] = forces[k] + force
     return forces
 
 

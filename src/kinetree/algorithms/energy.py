@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.actuation.passive import tendon_inertia
 from kinetree.algorithms.center_of_mass import first_moment
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.drives import spring_energy
 from kinetree.algorithms.kinematics import motions
 from kinetree.model import Model
@@ -31,6 +33,8 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> S
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for rate in qd[at]:
             twice = twice + rate * rate * drive.armature
+    for row, rate in zip(tendon_inertia(model), qd, strict=True):
+        twice = twice + rate * dot(row, qd)
     return twice * 0.5
 
 

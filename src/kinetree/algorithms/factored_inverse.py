@@ -36,7 +36,7 @@ class Inverse:
         """
         entries = [entry for row in self.K for entry in row.values()]
         found: list[list[Scalar]] = []
-        for few in _blocks(len(vectors)):
+        for few in blocks(len(vectors)):
             columns = [list(vectors[c]) for c in few]
             found += call(self._multiply, entries, self.D_inv, *columns, times=len(vectors))
         return found
@@ -51,43 +51,44 @@ class Inverse:
         for i, row in enumerate(rows):
             for j, entry in row.items():
                 carried[j][i] = entry
-        y = _products(carried, [[b[k] for k in self.order] for b in vectors])
+        y = products(carried, [[b[k] for k in self.order] for b in vectors])
         z = [[-(d * x) for x in row] for d, row in zip(D_inv, y, strict=True)]
-        products = _products(rows, list(zip(*z, strict=True)))
+        x = products(rows, list(zip(*z, strict=True)))
         place = {k: i for i, k in enumerate(self.order)}
-        return [[products[place[k]][c] for k in range(len(rows))] for c in range(len(vectors))]
+        return [[x[place[k]][c] for k in range(len(rows))] for c in range(len(vectors))]
 
     def matrix(self) -> list[list[Scalar]]:
         """Both triangles."""
         n = len(self.order)
         inverse: list[list[Scalar]] = [[0] * n for _ in range(n)]
-        for columns in _blocks(n):
+        for columns in blocks(n):
             rows = [self.K[j] for j in columns]
             scaled = [[row.get(k, 0) * self.D_inv[k] for k in range(n)] for row in rows]
             for i in range(columns[-1] + 1):
-                (totals,) = _products([self.K[i]], scaled)
+                (totals,) = products([self.K[i]], scaled)
                 for j, total in zip(columns, totals, strict=True):
                     a, b = self.order[i], self.order[j]
                     inverse[a][b] = inverse[b][a] = total
         return inverse
 
 
-def _products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def products(rows: Sequence[Row], vectors: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """Each row times each vector: a block of rows at a time, entry after entry."""
-    products: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
-    for block in _blocks(len(rows)):
+    totals: list[list[Scalar]] = [[0] * len(vectors) for _ in rows]
+    for block in blocks(len(rows)):
         # a row begins with its unit, which costs nothing at the start of a sum
-        units = (next(iter(rows[i])) for i in block)
+        units = (next(iter(rows[i])) for i in block if rows[i])
         for j in dict.fromkeys((*units, *(k for i in block for k in rows[i]))):
             for i in block:
                 if j in rows[i]:
-                    products[i] = [
-                        x + rows[i][j] * b[j] for x, b in zip(products[i], vectors, strict=True)
+                    totals[i] = [
+                        x + rows[i][j] * b[j] for x, b in zip(totals[i], vectors, strict=True)
                     ]
-    return products
+    return totals
 
 
-def _blocks(count: int) -> list[range]:
+def blocks(count: int) -> list[range]:
+    """Numbers up to a count, a few at a time."""
     return [range(a, min(a + TOGETHER, count)) for a in range(0, count, TOGETHER)]
 
 
@@ -101,7 +102,7 @@ def inverted(f: Factor) -> Inverse:
             for k, value in K[j].items():
                 K[i][k] = K[i].get(k, 0) - f.L[i][j] * value
 
-    for block in _blocks(len(K)):
+    for block in blocks(len(K)):
         for j in range(block[0]):
             for i in block:
                 take(i, j)

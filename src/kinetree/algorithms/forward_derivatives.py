@@ -9,7 +9,7 @@ Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamic
     M                 H          the mass matrix, in its sparse factors
     dID/dq, dID/dqd   dq dv      as in `inverse_derivatives`, at the accelerations of tau
 
-differs: some columns of a free base are known without H^-1; see `_base_columns`.
+differs: some columns of a free base are known without H^-1; see `base_columns`.
 differs: columns are multiplied by the inverse's factors, which are as sparse as the robot branches,
 and not by the inverse, which is full.
 
@@ -46,7 +46,7 @@ def solved(
     qdd = H.solve([t - b for t, b in zip(tau, bias, strict=True)])
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     inverse = inverted(H)
-    solutions = _base_columns(parts, qd, external)
+    solutions = base_columns(parts, qd, external)
     pairs = [(name, k) for k in range(model.nv) for name in ("q", "qd")]
     unknown = [pair for pair in pairs if pair not in solutions]
     partials = {"q": dq, "qd": dv}
@@ -59,7 +59,7 @@ def solved(
     return by_q, by_v, inverse.matrix()
 
 
-def _base_columns(
+def base_columns(
     parts: Frames, qd: Sequence[Scalar], external: Loads
 ) -> dict[tuple[str, int], list[Scalar]]:
     """The columns of -H^-1 dID that are known for a free base.
@@ -73,7 +73,8 @@ def _base_columns(
     turned = any(isinstance(load, PointForce) for _, load in external)
     for i, body in enumerate(model.bodies):
         free = body.parent < 0 and body.joint.velocity_is_twist and body.drive == Drive()
-        if turned or not free:
+        followed = any(b.follows is not None for b in model.bodies)
+        if turned or followed or model.equipment.acting or not free:
             continue
         at = model.v_slices[i]
         _, a = parts.parent_motion(i, [], [])

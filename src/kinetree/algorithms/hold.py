@@ -8,7 +8,7 @@ x' = A x + B u and u constant over the step h,
     symbol    code        meaning
     A         G 1; K D    how displacements and velocities change: G of `transport`, K = dqdd/dq,
                           D = dqdd/dv
-    B         0; H_inv    how they change with joint forces
+    B         0; H_inv    how they change with joint forces; less than H^-1 under constraints
     r         rate        a bound of A: the larger root of r^2 = |D| r + |K|, and |G|
 
 The series is cut after `DEGREE` terms by Horner's rule: below rounding while r h <= `SMALL`.
@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.constraints.forward_derivatives import acceleration_derivatives
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.forward_derivatives import forward_derivatives
 from kinetree.algorithms.transport import transport
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
@@ -41,7 +41,7 @@ def held_linearization(
     external: Loads = (),
 ) -> tuple[Matrix, Matrix, Scalar]:
     """Phi, Gamma and the bound r."""
-    K, D, H_inv = forward_derivatives(model, q, v, tau, external)
+    K, D, H_inv = acceleration_derivatives(model, q, v, tau, external)
     G = transport(model, q, v)
     S = _identity(2 * model.nv)
     for k in range(DEGREE, 1, -1):

@@ -73,21 +73,7 @@ def derivatives(
     """The derivatives of the joint forces by q, qd and qdd; the last is the mass matrix."""
     model, zero = parts.model, AngularOperator.zero()
     v, a = parts.motions(q, qd, qdd)
-    steps: list[list[Step]] = []
-
-    # base to tips
-    for i, Phi in enumerate(parts.Phi):
-        v_p, a_p = parts.parent_motion(i, v, a)
-        steps.append([])
-        for s, change in zip(Phi, changes(model, i, q, qd, qdd), strict=True):
-            bent, turned, rate = (
-                parts.placed(i, m) for m in (change.velocity, change.acceleration, change.rate)
-            )
-            u = v_p.cross(s) + bent
-            w = a_p.cross(s) + v_p.cross(u) + v[i].cross(bent) + turned
-            r = u + v[i].cross(s) + rate
-            axes = [parts.placed(i, axis) for axis in change.axes]
-            steps[i].append(Step(change.number, s, u, w, r, axes))
+    steps = joint_steps(parts, q, qd, qdd, v, a)
 
     # tips to base
     dq, dv, H = drive_matrices(model, q, qd)
@@ -125,6 +111,31 @@ def derivatives(
             KC[p] + parts.to_parent(j, KC[j]),
         )
     return dq, dv, H
+
+
+def joint_steps(
+    parts: Frames,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    v: Sequence[Motion],
+    a: Sequence[Motion],
+) -> list[list[Step]]:
+    """The steps along the axes of each joint, from the base to the tips."""
+    steps: list[list[Step]] = []
+    for i, Phi in enumerate(parts.Phi):
+        v_p, a_p = parts.parent_motion(i, v, a)
+        steps.append([])
+        for s, change in zip(Phi, changes(parts.model, i, q, qd, qdd), strict=True):
+            bent, turned, rate = (
+                parts.placed(i, m) for m in (change.velocity, change.acceleration, change.rate)
+            )
+            u = v_p.cross(s) + bent
+            w = a_p.cross(s) + v_p.cross(u) + v[i].cross(bent) + turned
+            r = u + v[i].cross(s) + rate
+            axes = [parts.placed(i, axis) for axis in change.axes]
+            steps[i].append(Step(change.number, s, u, w, r, axes))
+    return steps
 
 
 inverse_derivatives = framed(derivatives, in_one_frame)

@@ -45,8 +45,8 @@ def generalized_forces(
     """Q of forces at points of links and of torques on links, both in the world's axes (67)."""
     F = []
     for X0, pull, c, turn in zip(poses(model, q), f, points, torque, strict=True):
-        own = X0.rotation.T @ pull
-        F.append(Force(own, c.cross(own) + X0.rotation.T @ turn))
+        local = X0.rotation.T @ pull
+        F.append(Force(local, c.cross(local) + X0.rotation.T @ turn))
     return _carried(model, q, F)
 
 

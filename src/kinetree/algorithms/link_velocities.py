@@ -26,6 +26,7 @@ from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.relative_velocities import velocity_residuals
 from kinetree.algorithms.tree import carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
+from kinetree.model.equipment import NOTHING
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Inertia, Motion, Symmetric3, Vector3
@@ -56,7 +57,7 @@ def unit_model(
         )
         for body, point, (a, b) in zip(model.bodies, points, weights, strict=True)
     ]
-    return replace(model, bodies=tuple(bodies), gravity=Vector3.zero())
+    return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), equipment=NOTHING)
 
 
 def stacked_solution(

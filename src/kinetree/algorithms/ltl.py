@@ -38,19 +38,38 @@ class Factor:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The x with H x = b."""
+        return self.back(self.half(dict(enumerate(b))))
+
+    def half(self, b: Row) -> Row:
+        """The y with L^T y = b, sparse as b and the robot's branches are; in eliminated order."""
+        place = self.places
+        y = {place[k]: x for k, x in b.items()}
+        for i in reversed(range(len(self.order))):
+            if i in y:
+                for j, entry in self.L[i].items():
+                    y[j] = y.get(j, 0) - entry * y[i]
+        return y
+
+    def scaled(self, y: Row) -> Row:
+        """D^-1 y, for y of `half`."""
+        return {i: x * self.D_inv[i] for i, x in y.items()}
+
+    def back(self, y: Row) -> list[Scalar]:
+        """The x with L x = D^-1 y, in the order of H."""
         n = len(self.order)
-        x = [b[i] for i in self.order]
-        for i in reversed(range(n)):  # L^T y = b
-            for j, entry in self.L[i].items():
-                x[j] = x[j] - entry * x[i]
-        x = [value * d for value, d in zip(x, self.D_inv, strict=True)]
-        for i in range(n):  # L x = D^-1 y
+        x = [y[i] * self.D_inv[i] if i in y else 0 for i in range(n)]
+        for i in range(n):
             for j, entry in self.L[i].items():
                 x[i] = x[i] - entry * x[j]
         result: list[Scalar] = [0] * n
         for i, coordinate in enumerate(self.order):
             result[coordinate] = x[i]
         return result
+
+    @property
+    def places(self) -> dict[int, int]:
+        """Maps a coordinate of H to its place in the order of elimination."""
+        return {coordinate: i for i, coordinate in enumerate(self.order)}
 
 
 def factor(
@@ -67,7 +86,7 @@ def factor(
     rows: list[Row] = []
     for i in range(n):
         row = {j: H[order[i]][order[j]] for j in range(i + 1)}
-        rows.append({j: h for j, h in row.items() if not _is_zero(h) or j == i})
+        rows.append({j: h for j, h in row.items() if not is_zero(h) or j == i})
     D_inv: list[Scalar] = [0] * n
     L: list[Row] = [{} for _ in range(n)]
 
@@ -108,7 +127,8 @@ def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return L
 
 
-def _is_zero(value: Scalar) -> bool:
+def is_zero(value: Scalar) -> bool:
+    """Whether a scalar is the number zero, at every state."""
     return isinstance(value, (int, float)) and value == 0
 
 

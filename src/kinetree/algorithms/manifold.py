@@ -45,6 +45,15 @@ def advance(
     return moved, turned
 
 
+def resting_rates(model: Model, v: Sequence[Scalar]) -> list[Scalar]:
+    """The rate of v while it is constant in the axes of the joints' parents, as in `advance`."""
+    rates: list[Scalar] = [0] * model.nv
+    for body, at in zip(model.bodies, model.v_slices, strict=True):
+        for k, x in enumerate(body.joint.turning(v[at], v[at]), at.start):
+            rates[k] = -x
+    return rates
+
+
 def normalize(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """The same configuration, its quaternions of length one."""
     unit: list[Scalar] = [0] * model.nq

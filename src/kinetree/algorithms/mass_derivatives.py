@@ -91,8 +91,10 @@ class _Axes:
         for i, X in enumerate(parts.X):
             start = model.v_slices[i].start
             Phi.append(list(enumerate(parts.Phi[i], start)))
-            own = changes(model, i, q, zero, zero)
-            E.append([(c.number, list(enumerate(map(X.to_parent, c.axes), start))) for c in own])
+            changed = changes(model, i, q, zero, zero)
+            E.append(
+                [(c.number, list(enumerate(map(X.to_parent, c.axes), start))) for c in changed]
+            )
         return cls(Phi, E)
 
     def along(self, joints: Iterable[int]) -> list[Axis]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.blocks import rotor_inertias
+from kinetree.algorithms.blocks import rotor_momenta
 from kinetree.algorithms.drives import rotor_products, spring_forces
 from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import along, carry_to_base, parent_transforms, subspaces
@@ -57,9 +57,9 @@ def passivity_forces(
         )
         B = christoffel_factor(V[i], body.inertia)  # (12)
         F.append(body.inertia @ Ar[i] + B @ Vr[i])  # (10)
-    rotors = rotor_inertias(model)
     springs, turning = spring_forces(model, q), rotor_products(model, v, vr)
-    tau = [s + t + a * rotor for s, t, a, rotor in zip(springs, turning, ar, rotors, strict=True)]
+    rotors = rotor_momenta(model, ar)
+    tau = [s + t + rotor for s, t, rotor in zip(springs, turning, rotors, strict=True)]
     carry_to_base(model, X, Phi, F, tau)
     return tau
 
@@ -84,7 +84,7 @@ def momentum_observer(
     weight = [body.inertia @ A[i] for i, body in enumerate(model.bodies)]
     V, _ = forward_pass(model, X, Phi, q, v, zero, Motion.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
-    p = [x * rotor for x, rotor in zip(v, rotor_inertias(model), strict=True)]
+    p = rotor_momenta(model, v)
     springs, turning = spring_forces(model, q), rotor_products(model, v, v)
     rate = [t + x - s - c for t, x, s, c in zip(tau, r, springs, turning, strict=True)]
     for i, body in reversed(list(enumerate(model.bodies))):

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.model import Model
+from kinetree.model.equipment import shares_inertia
 from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import ArticulatedInertia, Inertia, Motion
 
@@ -64,7 +65,7 @@ def pivots(
         bodies: those to examine, with everything they carry; by default all of them, and always
             all if joints share coordinates.
     """
-    if any(body.follows is not None for body in model.bodies):
+    if shares_inertia(model):
         return _by_factor(model, q, accelerated)
     return _by_inertias(model, q, accelerated, bodies)
 

@@ -41,8 +41,8 @@ def other_coordinates(model: Model, other: Model, q: Sequence[Scalar]) -> list[S
     """
     y: list[Scalar] = [0] * other.nq
     for i in model.coordinate_order:
-        old, new, own = model.bodies[i].joint, other.bodies[i].joint, q[model.q_slices[i]]
-        y[other.q_slices[i]] = own if old == new else new.coordinates_at(old.transform(own))
+        old, new, q_i = model.bodies[i].joint, other.bodies[i].joint, q[model.q_slices[i]]
+        y[other.q_slices[i]] = q_i if old == new else new.coordinates_at(old.transform(q_i))
     return y
 
 
@@ -55,8 +55,8 @@ def pairs(model: Model, other: Model, q: Sequence[Scalar], y: Sequence[Scalar]) 
     """The joints of both robots, at coordinates q and y of the same configuration."""
     for i in model.coordinate_order:
         joints = model.bodies[i].joint, other.bodies[i].joint
-        own = q[model.q_slices[i]], y[other.q_slices[i]]
-        yield Pair(*joints, *own, model.v_slices[i], other.v_slices[i])
+        coordinates = q[model.q_slices[i]], y[other.q_slices[i]]
+        yield Pair(*joints, *coordinates, model.v_slices[i], other.v_slices[i])
 
 
 def other_velocity(

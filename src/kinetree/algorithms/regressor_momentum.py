@@ -38,12 +38,12 @@ def momentum_regressor(
     X, Phi, V, _ = body_motions(model, q, qd, still)
     rest = Motion(-model.gravity, Vector3.zero())
     _, G = forward_pass(model, X, Phi, q, still, still, rest)
-    axes = [numbered(model, i, own) for i, own in enumerate(Phi)]
+    axes = [numbered(model, i, axes_of_joint) for i, axes_of_joint in enumerate(Phi)]
     rates = []
     for i, body in enumerate(model.bodies):
         at = model.v_slices[i]
-        own = body.joint.subspace_rate(q[model.q_slices[i]], qd[at])
-        turning = [V[i].cross(axis) + rate for axis, rate in zip(Phi[i], own, strict=True)]
+        bending = body.joint.subspace_rate(q[model.q_slices[i]], qd[at])
+        turning = [V[i].cross(axis) + rate for axis, rate in zip(Phi[i], bending, strict=True)]
         rates.append(numbered(model, i, turning))
     seen, changing = carried(model, X, axes), carried(model, X, rates)
     p = rows_of(model.nv, seen, lambda i, S: powers(S, V[i]))

@@ -41,13 +41,13 @@ def passivity_regressor(
     for i, body in enumerate(model.bodies):
         at, parent = model.v_slices[i], body.parent
         reference = along(Phi[i], vr[at])
-        own = along(body.joint.subspace_rate(q[model.q_slices[i]], v[at]), vr[at])
+        bending = along(body.joint.subspace_rate(q[model.q_slices[i]], v[at]), vr[at])
         V.append(
             (X[i].to_child(V[parent]) if parent >= 0 else Motion.zero()) + along(Phi[i], v[at])
         )
         Vr.append((X[i].to_child(Vr[parent]) if parent >= 0 else Motion.zero()) + reference)
         A_p = Ar[parent] if parent >= 0 else Motion(-model.gravity, Vector3.zero())
-        Ar.append(X[i].to_child(A_p) + along(Phi[i], ar[at]) + V[i].cross(reference) + own)
+        Ar.append(X[i].to_child(A_p) + along(Phi[i], ar[at]) + V[i].cross(reference) + bending)
 
     def force(i: int, S: Motion) -> Row:
         first = powers(S, Ar[i] - V[i].cross(Vr[i]) * 0.5)

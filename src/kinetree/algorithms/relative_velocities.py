@@ -78,14 +78,14 @@ def _pairs(
 ) -> Iterator[Pair]:
     """The relative velocities R^T D V (65) in the links' frames, with the axes between the two."""
     X, Phi, X0 = parent_transforms(model, q), subspaces(model, q), poses(model, q)
-    own = {k: in_link(X0[k], V[k], points[k]) for k in links}
+    local = {k: in_link(X0[k], V[k], points[k]) for k in links}
     for k in sorted(links):
         axes: dict[int, Motion] = {}
         after = Transform.identity()  # from link l to link k
-        relative = own[k]
+        relative = local[k]
         for l in ancestors(model, k):
-            if l != k and l in own:
-                relative = relative - after.to_child(own[l])  # (62)
+            if l != k and l in local:
+                relative = relative - after.to_child(local[l])  # (62)
                 break
             for j, axis in enumerate(Phi[l], model.v_slices[l].start):
                 axes[j] = axes.get(j, Motion.zero()) + after.to_child(axis)

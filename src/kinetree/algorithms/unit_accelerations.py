@@ -13,18 +13,16 @@ Cost: O(N^2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kinetree.algorithms.rnea import rnea
 from kinetree.model import Model
+from kinetree.model.edit import without
 from kinetree.scalar import Scalar
-from kinetree.spatial import Vector3
 
 
 def mass_by_unit_accelerations(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix M(q)."""
-    bare = tuple(replace(b, drive=replace(b.drive, stiffness=0.0)) for b in model.bodies)
-    weightless = replace(model, gravity=Vector3.zero(), bodies=bare)
+    weightless = without(model, "gravity", "springs")
     zero = [0] * model.nv
     columns = []
     for j in range(model.nv):

@@ -27,7 +27,7 @@ from kinetree.spatial.angles import quat_of
 from kinetree.typing import Array, ArrayLike
 
 HALF_AXLE = 0.1
-"""m: a hinge is two points on its axis that stay together, so far from its middle."""
+"""m: a hinge is two point constraints on its axis, at this distance from the middle."""
 STRONG = 1e9
 """N: the largest force of a constraint."""
 ROUNDING = 1e-9
@@ -268,8 +268,8 @@ def _kind(body: Body) -> tuple[str, Array]:
         if len(Phi) == 6:
             return "free", np.zeros(3)
     raise KinetreeError(
-        f"joint {body.joint_name!r} is none that Bullet's constraints can hold: hinges, balls, "
-        "straight sliders and free joints are, each with coordinates of its own"
+        f"joint {body.joint_name!r} cannot be a constraint in Bullet; supported are revolute, "
+        "prismatic, ball and free joints with coordinates of their own"
     )
 
 

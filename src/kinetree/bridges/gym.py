@@ -1,8 +1,4 @@
-"""Robots as environments for learning: `gymnasium.vector.VectorEnv` over compiled steps.
-
-Every environment of a batch is one lane of a kernel; an action is held for some steps of time. An
-episode ends by time alone (truncation), and starts anew with the step after its end.
-"""
+"""Tasks for learning, as environments of gymnasium; importing this registers their names."""
 
 from __future__ import annotations
 
@@ -12,161 +8,24 @@ from typing import Any
 import numpy as np
 
 from kinetree import robots
-from kinetree._optional import optional
-from kinetree.algorithms.steps import FREE, Enforcement
-from kinetree.errors import ShapeError
+from kinetree.algorithms.steps import Enforcement
+from kinetree.bridges.gym_names import register
+from kinetree.bridges.robot_env import RobotEnv
 from kinetree.joints import Revolute
 from kinetree.kinds import function, instance
-from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
-from kinetree.robot.checks import count, finite_state, number, real_array
-from kinetree.robot.core import check_robot
-from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
-from kinetree.typing import Array, StepMethod
+from kinetree.robot.checks import count, number
+from kinetree.typing import Array
 
-optional("gymnasium", "an environment for learning")
+__all__ = [
+    "CartPoleSwingUp",
+    "DoublePendulumSwingUp",
+    "ReachingArm",
+    "RobotEnv",
+    "random_search",
+]
 
-from gymnasium import spaces  # noqa: E402  (only if it is there)
-from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
-from gymnasium.vector.utils import batch_space  # noqa: E402
-
-
-class RobotEnv(VectorEnv):
-    """A batch of robots driven by actions.
-
-    A subclass gives `start`, `observe` and `reward`.
-
-    Arguments:
-        robot: what moves.
-        num_envs: the number of environments.
-        strength: the joint forces of an action of one, (nv,); a joint of strength zero is passive
-            and has no action.
-        dt, substeps, method, limits: an action is held for `substeps` steps of length dt; method
-            and limits are those of `Robot.simulate`.
-        episode: the number of actions in an episode.
-
-    A subclass gives `start`, `observe` and `reward`.
-    """
-
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - as gymnasium has it
-
-    def __init__(
-        self,
-        robot: Robot,
-        num_envs: int,
-        strength: Array,
-        *,
-        dt: float = 0.01,
-        substeps: int = 2,
-        method: StepMethod = "euler",
-        limits: Enforcement = FREE,
-        episode: int = 250,
-    ) -> None:
-        check_robot(robot)
-        self.robot, self.num_envs = robot, count("num_envs", num_envs)
-        self.dt, self.substeps = number("dt", dt, above=0.0), count("substeps", substeps)
-        self.episode = count("episode", episode)
-        strength = finite_state("strength", strength, robot.nv)
-        self.q: Array
-        self.v: Array
-        driven = np.flatnonzero(strength)
-        forces = {int(k): float(strength[k]) for k in driven}
-        order = {k: i for i, k in enumerate(forces)}
-
-        def drive(t: Any, q: Any, v: Any, p: Any) -> list[Any]:
-            return [forces[k] * p[order[k]] if k in forces else 0.0 for k in range(robot.nv)]
-
-        settings = LoopSettings(controller=drive, inputs=len(driven), method=method, limits=limits)
-        self._loop = ClosedLoop(robot, settings)
-        self.single_action_space = spaces.Box(-1.0, 1.0, (len(driven),), np.float64)
-        self._reset_all(np.random.default_rng(0))
-        size = self.observe().shape[-1]
-        self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-
-    # what a task is
-
-    def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:
-        """Initial states of some environments.
-
-        Arguments:
-            rng: a random generator.
-            which: the numbers of the n environments.
-
-        Returns:
-            q (n, nq) and v (n, nv).
-        """
-        raise NotImplementedError
-
-    def observe(self) -> Array:
-        """The observations of the states self.q and self.v.
-
-        Returns:
-            (num_envs, observations).
-        """
-        raise NotImplementedError
-
-    def reward(self, action: Array) -> Array:
-        """The rewards of the states self.q and self.v.
-
-        Arguments:
-            action: the last action, (num_envs, actions).
-
-        Returns:
-            (num_envs,).
-        """
-        raise NotImplementedError
-
-    # what gymnasium asks for
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
-        """Start all episodes anew.
-
-        Arguments:
-            seed: of the random initial states; the generator continues if None.
-            options: not used; part of gymnasium's interface.
-
-        Returns:
-            The observations, and an empty dictionary.
-        """
-        super().reset(seed=None if seed is None else count("seed", seed, 0))
-        self._reset_all(self.np_random)
-        return self.observe(), {}
-
-    def step(self, action: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
-        """Hold an action for `substeps` steps.
-
-        Arguments:
-            action: (num_envs, actions), each entry between -1 and 1.
-
-        Returns:
-            Observations, rewards, whether each environment's state diverged, whether its time is
-            up, and an empty dictionary.
-        """
-        actions = real_array("action", action)
-        if actions.size != np.prod(self.action_space.shape or (1,), dtype=int):
-            raise ShapeError(
-                f"action has shape {actions.shape}; {self.action_space.shape} is expected"
-            )
-        given = np.clip(actions.reshape(self.num_envs, -1), -1.0, 1.0)
-        over = self._age >= self.episode
-        for _ in range(self.substeps):
-            self.q, self.v = self._loop.step_kernel(0.0, self.q, self.v, given, self.dt)
-        lost = ~np.isfinite(self.q).all(axis=-1) | ~np.isfinite(self.v).all(axis=-1)
-        again = np.flatnonzero(over | lost)
-        if again.size:
-            self.q[again], self.v[again] = self.start(self.np_random, again)
-        self._age += 1
-        self._age[again] = 0
-        reward = np.where(over, 0.0, self.reward(given))
-        return self.observe(), reward, lost & ~over, self._age >= self.episode, {}
-
-    def _reset_all(self, rng: np.random.Generator) -> None:
-        self._age = np.zeros(self.num_envs, int)
-        self.q, self.v = self.start(rng, np.arange(self.num_envs))
+register()
 
 
 class CartPoleSwingUp(RobotEnv):
@@ -178,9 +37,9 @@ class CartPoleSwingUp(RobotEnv):
     """
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
-        limits = Enforcement(stops="clamp")
+        enforcement = Enforcement(stops="clamp")
         super().__init__(
-            robots.cart_pole(), num_envs, np.array([10.0, 0.0]), limits=limits, **options
+            robots.cart_pole(), num_envs, np.array([10.0, 0.0]), enforcement=enforcement, **options
         )
 
     def start(self, rng: np.random.Generator, which: Any) -> tuple[Array, Array]:

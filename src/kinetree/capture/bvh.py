@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kinetree.errors import FileFormatError, KinetreeError, ModelWarning, ShapeError, among, unknown
-from kinetree.model.description import assemble
+from kinetree.model.assemble import assemble
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.bvh import (
     UNITS,
@@ -31,7 +31,7 @@ from kinetree.model.joints import Ball, Composite, Revolute, euler
 from kinetree.model.joints.composite import AXES
 from kinetree.robot import Robot
 from kinetree.spatial import Rotation, Transform, Vector3
-from kinetree.typing import Array, ArrayLike, Base, Chart
+from kinetree.typing import Array, ArrayLike, Base, ChartName
 
 LARGEST = 1 << 28
 """Bytes: some hours of motion."""
@@ -75,17 +75,17 @@ class MotionCapture:
 
 def read_bvh(
     file: str | os.PathLike[str],
+    *,
     units: Units | None = None,
     up: Literal["y", "z"] | None = None,
     base: Base = "floating",
-    chart: Chart = "quaternion",
+    chart: ChartName = "quaternion",
     positions: Literal["add", "replace"] | None = None,
     mass: float | None = None,
 ) -> MotionCapture:
     """Read a BVH file: its skeleton as a robot, its frames as configurations.
 
-    What a file does not say and is not given here is guessed, and the guess is a
-    `kinetree.errors.ModelWarning`.
+    Units and axes that are not given are guessed, with a `kinetree.errors.ModelWarning`.
 
     Arguments:
         file: its path.
@@ -110,7 +110,7 @@ def read_bvh(
     robot = Robot(model)
     q = _configurations(recording, robot, scale, up, positions)
     if chart != "quaternion":
-        other = robot.rechart(chart)
+        other = robot.edit.rechart(chart)
         robot, q = other, robot.charts.conversion(other).trajectory(q).q
     times = np.arange(len(q)) * recording.frame_time
     return MotionCapture(robot, times, robot.charts.continuous(q), scale, up)
@@ -121,14 +121,16 @@ def read_recording(file: str | os.PathLike[str]) -> Recording:
     path = Path(os.fspath(file))
     data = read_file(path, LARGEST)
     if len(data) > LARGEST:
-        raise FileFormatError(f"{path}:1: over {LARGEST >> 20} MiB long: no BVH file is")
+        raise FileFormatError(
+            f"{path}:1: the file is larger than {LARGEST >> 20} MiB, the limit for a BVH file"
+        )
     return parse_bvh(data.decode("utf-8-sig", errors="replace"), str(path))
 
 
 def _conventions(
     recording: Recording, units: Units | None, up: str | None
 ) -> tuple[float, Literal["y", "z"]]:
-    """Metres in a unit and the axis that points up; what is guessed is said."""
+    """Metres in a unit and the axis that points up; a warning states guesses."""
     if not among(up, (None, *UPRIGHT)):
         raise unknown("up axis", up, UPRIGHT, "read_bvh")
     axis: Any = up or guessed_up(recording)
@@ -140,7 +142,7 @@ def _conventions(
         height = recording.extent(axis) * scale
         warnings.warn(
             f"{recording.file}: {' and '.join(guessed)} guessed from the rest pose, which is then "
-            f"{height:.2f} m high; a BVH file does not say, so give what is right",
+            f"{height:.2f} m high; a BVH file does not state them: pass the right ones",
             ModelWarning,
             stacklevel=3,
         )
@@ -179,19 +181,19 @@ def _configurations(
         at = slices.get(bone.name)
         if at is None:  # fixed
             continue
-        own = frames[:, recording.columns(k)]
+        channels = frames[:, recording.columns(k)]
         turn = Composite(tuple(Revolute(U @ AXES[axis]) for axis in bone.turns))
         turning = [i for i, c in enumerate(bone.channels or ()) if c.endswith("rotation")]
-        angles = np.radians(own[:, turning])
+        angles = np.radians(channels[:, turning])
         joint = bone_joint(bone, U) if bone.parent >= 0 else None
         if bone.parent < 0 or bone.slides:
             with np.errstate(over="ignore", invalid="ignore"):
-                place = _positions(bone, own, added) @ _matrix(U).T * scale
+                place = _positions(bone, channels, added) @ _matrix(U).T * scale
             if not np.isfinite(place).all():
                 frame = int(np.flatnonzero(~np.isfinite(place).all(axis=1))[0]) + 1
                 raise FileFormatError(
                     f"{recording.file}:{bone.line}: the position of joint {bone.name!r} in frame "
-                    f"{frame} is too large for a number"
+                    f"{frame} overflows"
                 )
             q[:, at.start : at.start + 3] = place
         if at.stop - at.start in (4, 7):
@@ -209,13 +211,13 @@ def _quaternions(turn: Composite, angles: Array) -> Array:
     return np.stack([np.broadcast_to(x, len(angles)) for x in quat], axis=1)
 
 
-def _positions(bone: Bone, own: Array, added: bool) -> Array:
+def _positions(bone: Bone, channels: Array, added: bool) -> Array:
     """A joint's place in its parent, in the file's units and axes, (frames, 3)."""
-    found = np.tile(bone.offset, (len(own), 1))
+    found = np.tile(bone.offset, (len(channels), 1))
     for i, channel in enumerate(bone.channels or ()):
         if channel.endswith("position"):
             k = "XYZ".index(channel[0])
-            found[:, k] = own[:, i] + (found[:, k] if added else 0.0)
+            found[:, k] = channels[:, i] + (found[:, k] if added else 0.0)
     return found
 
 

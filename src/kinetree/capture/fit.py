@@ -55,7 +55,7 @@ class Fit(NamedTuple):
 
 
 def fit_human(
-    capture: MotionCapture, joints: Mapping[str, str] | None = None, mass: float = MEAN.mass
+    capture: MotionCapture, *, joints: Mapping[str, str] | None = None, mass: float = MEAN.mass
 ) -> Fit:
     """Fit the human figure to a recorded motion.
 
@@ -93,8 +93,8 @@ def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
         matches += [by_name[name] for name in wanted if name in by_name]
         if not matches:
             raise KinetreeError(
-                f"skeleton {robot.name!r} has no joint that is recognised as the figure's "
-                f"{segment!r}: name it, joints={{{segment!r}: ...}}; it has "
+                f"skeleton {robot.name!r} has no joint recognised as the figure's {segment!r}; "
+                f"name it with joints={{{segment!r}: ...}}. Its joints are "
                 f"{', '.join(robot.bodies[:8])}..."
             )
         found[segment] = matches[0]

@@ -21,10 +21,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from kinetree.cli.columns import Operand, operands
 from kinetree.cli.options import check_settings
+from kinetree.cli.outputs import check_outputs
 from kinetree.cli.pieces import kept_pieces
 from kinetree.cli.tables import (
     Arrays,
-    Npz,
+    Csv,
     Table,
     checked_suffix,
     join,
@@ -39,6 +40,10 @@ from kinetree.robot import Robot
 
 NUMBERS = 1 << 22
 """How many numbers a piece has, about, arguments and results together: 32 MB."""
+BAD_ROWS = ("stop", "skip", "nan")
+"""What becomes of lines that are not numbers: an error, left out, or kept as NaN."""
+NAMED = 3
+"""Bad lines that a report names."""
 LEAST, MOST = 1, 1 << 18
 """Rows of a piece."""
 
@@ -51,6 +56,7 @@ class Job(NamedTuple):
     zero: arguments that are zero and not read.
     keep: further columns of the states that are copied to the output.
     overwrite: whether an output that exists is replaced.
+    bad_rows: what becomes of lines of a CSV file that are not numbers: one of BAD_ROWS.
     """
 
     quantity: str
@@ -61,6 +67,7 @@ class Job(NamedTuple):
     zero: Sequence[str]
     keep: Sequence[str]
     overwrite: bool
+    bad_rows: str = "stop"
 
 
 class Done(NamedTuple):
@@ -70,6 +77,8 @@ class Done(NamedTuple):
     resumed: how many of them an earlier run had computed.
     seconds: of this run.
     columns: of the output.
+    bad_rows: why lines of the file are bad, the first few.
+    bad_count: how many they are.
     """
 
     output: str
@@ -77,6 +86,8 @@ class Done(NamedTuple):
     resumed: int
     seconds: float
     columns: list[str]
+    bad_rows: list[str]
+    bad_count: int
 
 
 def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
@@ -95,7 +106,8 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
     _check_kept(job, kept, results)
     read = [x for x in arguments if x.name not in job.zero]
     table = open_table(job.states)
-    rows = table.count([*read, *kept]) if isinstance(table, Npz) else table.rows
+    bad = _set_aside(table, job, [*read, *kept])
+    rows = table.count([*read, *kept])
     if not rows:
         raise KinetreeError(f"{job.states} has no states")
     size = _piece_rows([*arguments, *results, *kept])
@@ -112,13 +124,16 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
                 advance(count)
                 done += count
         if done != rows:
-            raise KinetreeError(f"{job.states} was changed meanwhile: run the command again")
+            raise KinetreeError(
+                f"{job.states} has changed while it was read; run the command again"
+            )
         counts = [min(size, rows - k * size) for k in range(len(pieces.paths))]
         with pieces.whole() as path:
             join(path, [*kept, *results], pieces.paths, counts)
             _check_output(job)
     columns = [name for x in (*kept, *results) for name in x.columns]
-    return Done(str(job.output), rows, resumed, time.perf_counter() - started, columns)
+    seconds = time.perf_counter() - started
+    return Done(str(job.output), rows, resumed, seconds, columns, bad[:NAMED], len(bad))
 
 
 def _check(job: Job) -> None:
@@ -127,14 +142,22 @@ def _check(job: Job) -> None:
     checked_suffix(job.output)
     _check_output(job)
     if job.output.exists() and job.states.exists() and job.output.samefile(job.states):
-        raise KinetreeError(f"{job.output}: the output must be another file than the states")
-    if not job.output.absolute().parent.is_dir():
-        raise KinetreeError(f"{job.output}: there is no folder {job.output.parent}")
+        raise KinetreeError(f"{job.output}: the output must not be the file of states")
+
+
+def _set_aside(table: Table, job: Job, wanted: Sequence[Operand]) -> list[str]:
+    """Set bad lines aside, if the job asks for it; why they are bad."""
+    if job.bad_rows not in BAD_ROWS:
+        raise unknown("--bad-rows", job.bad_rows, BAD_ROWS, "kinetree run")
+    if job.bad_rows == "stop":
+        return []
+    if not isinstance(table, Csv):
+        raise KinetreeError(f"--bad-rows {job.bad_rows} is for CSV files; {job.states} is none")
+    return list(table.set_aside(wanted, keep=job.bad_rows == "nan").values())
 
 
 def _check_output(job: Job) -> None:
-    if job.output.exists() and not job.overwrite:
-        raise KinetreeError(f"{job.output} exists already: --overwrite replaces it")
+    check_outputs([job.output], job.overwrite)
 
 
 def _check_kept(job: Job, kept: Sequence[Operand], results: Sequence[Operand]) -> None:
@@ -145,8 +168,8 @@ def _check_kept(job: Job, kept: Sequence[Operand], results: Sequence[Operand]) -
         for name in names:
             if name in taken:
                 raise KinetreeError(
-                    f"--keep {x.name}: the output has {name!r} already; each of its columns needs "
-                    "a name of its own"
+                    f"--keep {x.name}: the output already has a column {name!r}; column names must "
+                    "be unique"
                 )
         taken.update(names)
 
@@ -172,7 +195,7 @@ def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
         (*robot.labels.q, *robot.labels.v),
         (job.quantity, kernel.method, sorted(job.settings.items()), list(job.zero), list(job.keep)),
         (str(job.states.resolve()), status.st_size, status.st_mtime_ns),
-        (job.output.suffix, rows),
+        (job.output.suffix, rows, job.bad_rows),
     )
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

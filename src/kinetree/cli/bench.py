@@ -116,7 +116,7 @@ def _pinocchio(robot: Robot) -> Calls:
 
     model = pin.buildModelFromXML(write_urdf(robot.model))
     if (model.nq, model.nv) != (robot.nq, robot.nv):
-        raise ValueError(f"it has nq={model.nq}, nv={model.nv} there")
+        raise ValueError(f"its model has nq={model.nq}, nv={model.nv}")
     data, upper = model.createData(), np.triu_indices(robot.nv, 1)
     model.gravity.linear = robot.gravity
 
@@ -139,13 +139,13 @@ def _mujoco(robot: Robot) -> Calls:
     from kinetree.model.formats.write_mjcf import write_mjcf
 
     if robot.nq != robot.nv:
-        raise ValueError("quaternions are in another order there")
+        raise ValueError("its quaternions have a different order")
     model = mujoco.MjModel.from_xml_string(write_mjcf(robot.model))
     off = mujoco.mjtDisableBit
     model.opt.disableflags |= off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT
     data, M = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     if _mujoco_order(mujoco, model) != list(robot.joints):
-        raise ValueError("its joints are in another order there")
+        raise ValueError("its joints have a different order")
 
     def inverse_dynamics(q: Array, v: Array, a: Array) -> Array:
         data.qpos, data.qvel, data.qacc = q, v, a

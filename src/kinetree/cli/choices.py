@@ -1,4 +1,4 @@
-"""The words that options take; apart from what uses them, so that --help need not import it."""
+"""The values that options accept; separate, so that --help need not import their users."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import kinetree
 
 ACTIONS = ("show", "export", "import", "clear")
-"""Of `kinetree cache`."""
+"""The actions of `kinetree cache`."""
 TARGETS = ("c",)
-"""Languages of `kinetree export`."""
+"""The target languages of `kinetree export`."""
 CONTROLLERS: dict[str, Callable[..., Any]] = {
     "none": lambda robot, target: None,
     "pd": lambda robot, target: kinetree.control.pd(robot, target=target),
     "computed-torque": lambda robot, target: kinetree.control.computed_torque(robot, target=target),
     "passivity": lambda robot, target: kinetree.control.passivity(robot, target=target),
 }
-"""Of `kinetree simulate`: from a robot and a target to a law."""
+"""The controllers of `kinetree simulate`: each maps a robot and a target to a controller."""

@@ -36,9 +36,9 @@ def closed_form_of(
     _check(model, name, settings)
     if model.nv > LARGEST and simplify:
         raise KinetreeError(
-            f"robot {model.name!r} has {model.nv} degrees of freedom: closed forms of more "
-            f"than {LARGEST} fill pages and take hours to simplify; --no-simplify prints them "
-            "as they are"
+            f"robot {model.name!r} has {model.nv} degrees of freedom: closed forms of more than "
+            f"{LARGEST} fill pages and take hours to simplify; --no-simplify prints them without "
+            "simplifying"
         )
     form = closed_form(model, name, method, *ordered(name, settings), simplify=simplify)
     results = list(QUANTITIES[name].results)

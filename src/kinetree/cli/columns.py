@@ -89,7 +89,7 @@ def find_columns(operand: Operand, present: Sequence[str], file: str) -> list[st
     missing = next(name for name in operand.columns if name not in known)
     listed = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
     raise KinetreeError(
-        f"{file}: column {missing!r} is missing; it has {listed}. Expected are the columns "
+        f"{file}: column {missing!r} is missing; the file has {listed}. Expected the columns "
         f"{_listed(operand.columns)}, or {_listed(numbered)}{operand.instead}"
     )
 

@@ -1,4 +1,4 @@
-"""What every command shares: how it is registered, how it finds a robot, how it fails."""
+"""What all commands share: registration, loading a robot, error messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from glob import escape, glob
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -17,24 +17,36 @@ from kinetree.errors import KinetreeError, MissingFileError
 from kinetree.typing import Base
 
 app = typer.Typer(
-    help="A robot's description turned into its dynamics, as machine code.",
+    help="Robot dynamics, compiled to machine code from a robot file.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-BUILT_IN = ("arm", "cart_pole", "double_pendulum", "human", "quadruped")
+BUILT_IN = (
+    "arm",
+    "bricard",
+    "cart_pole",
+    "double_pendulum",
+    "four_bar",
+    "hexapod",
+    "human",
+    "parallel_ankle",
+    "quadruped",
+    "slider_crank",
+    "squeezer",
+)
 ROBOT = f"A URDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
 
 
 def complete_robot(incomplete: str) -> list[str]:
-    """What a robot's name may go on with: built-in names, files and folders."""
+    """Completions of a robot's name: built-in names, files and folders."""
     files = glob(f"{escape(incomplete)}*")
     paths = [f"{path}/" if Path(path).is_dir() else path for path in files]
     return [name for name in (*BUILT_IN, *paths) if name.startswith(incomplete)]
 
 
 def complete_quantity(incomplete: str) -> list[str]:
-    """The quantities whose names begin so."""
+    """Completions of a quantity's name."""
     from kinetree.quantities import PUBLIC
 
     return [name for name in PUBLIC if name.startswith(incomplete)]
@@ -48,13 +60,21 @@ def one_of(words: Iterable[str]) -> Callable[[str], list[str]]:
 RobotArgument = Annotated[
     str, typer.Argument(help=ROBOT, show_default=False, autocompletion=complete_robot)
 ]
-Floating = Annotated[bool, typer.Option(help="Let the base float.")]
+Floating = Annotated[
+    Optional[bool],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option(
+        "--floating/--fixed",
+        help="Let the base float, or fix it; by default as built-in robots and MJCF files have "
+        "it, and fixed for URDF.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 
 
 def command(code: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command whose users' errors are messages, never tracebacks.
+    """Register a command that reports user errors as messages, never as tracebacks.
 
     Arguments:
         code: the exit code of an error.
@@ -97,16 +117,17 @@ def echo_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2))
 
 
-def load_robot(name: str, floating: bool) -> kinetree.Robot:
+def load_robot(name: str, floating: bool | None = None) -> kinetree.Robot:
     """A built-in robot by its name, or the robot of a file.
 
     Arguments:
         name: of the robot, or the path of its file.
-        floating: whether its base floats.
+        floating: whether its base floats; None for the base that it has in Python.
     """
     base: Base = "floating" if floating else "fixed"
     if name in BUILT_IN:
-        return getattr(kinetree.robots, name)(base)
+        make = getattr(kinetree.robots, name)
+        return make() if floating is None else make(base)
     try:
         return kinetree.load(name, base=base)
     except MissingFileError as e:
@@ -120,6 +141,6 @@ def neither(e: MissingFileError) -> MissingFileError:
         e: what loading the file raised.
     """
     return MissingFileError(
-        f"{e}. The path of a URDF or MJCF file is expected, or the name of a built-in robot: "
+        f"{e}. Expected the path of a URDF or MJCF file, or the name of a built-in robot: "
         f"{', '.join(BUILT_IN)}"
     )

@@ -34,10 +34,10 @@ def compile_all(
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task("compiling", total=len(quantities) * len(dtypes))
         for quantity in quantities:
-            own = {k: v for k, v in settings.items() if k in QUANTITIES[quantity].settings}
+            accepted = {k: v for k, v in settings.items() if k in QUANTITIES[quantity].settings}
             for dtype in dtypes:
                 bar.update(task, description=f"{quantity}, {dtype}")
-                robot.kernel(quantity, method, **own).compile(dtype)
+                robot.kernel(quantity, method, **accepted).compile(dtype)
                 bar.advance(task)
         bar.update(task, description=f"{robot.name}: done")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kinetree.cli.outputs import check_outputs
 from kinetree.errors import KinetreeError
 from kinetree.files.atomic import complete
 from kinetree.robot import Robot
@@ -18,11 +19,8 @@ def convert_to(robot: Robot, output: Path, overwrite: bool) -> None:
         output: ends with .urdf, or with .xml or .mjcf for MJCF.
         overwrite: whether an existing file may be replaced.
     """
-    if output.exists() and not overwrite:
-        raise KinetreeError(f"{output} exists already: --overwrite replaces it")
+    check_outputs([output], overwrite)
     if output.suffix.lower() not in ENDINGS:
         raise KinetreeError(f"{output}: a name that ends with .urdf, or .xml for MJCF, is expected")
-    if not output.absolute().parent.is_dir():
-        raise KinetreeError(f"{output}: there is no folder {output.parent}")
     with complete(output) as temporary:
         robot.save(temporary)

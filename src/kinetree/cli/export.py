@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from kinetree.cli.choices import TARGETS
 from kinetree.cli.options import check_settings
+from kinetree.cli.outputs import check_outputs
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC, QUANTITIES
 from kinetree.robot import Robot
@@ -21,6 +22,7 @@ class Export(NamedTuple):
     folder: where the files go; it is made if need be.
     dtype, name: as in `Kernel.c`.
     library: whether a shared library is built as well.
+    overwrite: whether files of an earlier export are replaced.
     """
 
     quantity: str
@@ -31,6 +33,7 @@ class Export(NamedTuple):
     library: bool
     method: str
     settings: Mapping[str, Any]
+    overwrite: bool = False
 
 
 def write_export(robot: Robot, export: Export) -> list[Path]:
@@ -44,5 +47,7 @@ def write_export(robot: Robot, export: Export) -> list[Path]:
     check_settings(robot.model, export.quantity, export.settings)
     kernel = robot.kernel(export.quantity, export.method, **export.settings)
     code = kernel.c_code(export.dtype, export.name)
+    if export.folder.is_dir():
+        check_outputs([export.folder / f"{code.name}.c"], export.overwrite)
     files = code.save(export.folder)
     return [*files, code.build(export.folder).library] if export.library else files

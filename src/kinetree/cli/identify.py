@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 
 from kinetree import Robot
 from kinetree._lazy import cached_property
@@ -27,6 +28,7 @@ class Recordings:
         robot: whose motion it is.
         paths: of the files.
         topic: of ROS bags, if they have several.
+        columns: names of columns by what they are.
         cutoff: Hz; frequencies above are removed. 0: none are.
         moving: whether joints that stand still are left out.
         share: of the last file that is fitted; of the others everything is.
@@ -35,6 +37,7 @@ class Recordings:
     robot: Robot
     paths: Sequence[Path]
     topic: str
+    columns: Mapping[str, str]
     cutoff: float
     moving: bool
     share: float
@@ -50,7 +53,7 @@ class Recordings:
         return log.split(self.share) if self.share < 1.0 else (log, None)
 
     def _log(self, path: Path) -> Log:
-        log = _prepared(read(path, self.robot, topic=self.topic), self.cutoff)
+        log = _prepared(read(path, self.robot, self.columns, self.topic), self.cutoff)
         return log.without_standstill(SLOW) if self.moving else log
 
 
@@ -58,6 +61,7 @@ def run(
     robot: Robot,
     paths: Sequence[Path],
     topic: str,
+    columns: Sequence[str],
     cutoff: float,
     drives: str,
     method: Any,
@@ -69,7 +73,8 @@ def run(
     if not 0.0 < share <= 1.0:
         raise KinetreeError(f"--share {share:g}: a number above 0 and up to 1 is expected")
     names = [name.strip() for name in drives.split(",") if name.strip()]
-    logs = Recordings(robot, paths, topic, cutoff, "friction" in names, share)
+    given = dict(map(_column, columns))
+    logs = Recordings(robot, paths, topic, given, cutoff, "friction" in names, share)
     train, test = logs.last
     return fit(
         robot,
@@ -82,10 +87,20 @@ def run(
     )
 
 
+def _column(text: str) -> tuple[str, str]:
+    """What a column is, and its name, from a text such as q.elbow=pos_3."""
+    meaning, equals, name = (part.strip() for part in text.partition("="))
+    if not (meaning and equals and name):
+        raise KinetreeError(f"--column {text!r}: WHAT=NAME is expected, such as q.elbow=pos_3")
+    return meaning, name
+
+
 def write(
-    found: Identified, output: Path | None, page: Path | None, plot: Path | None
+    found: Identified, output: Path | None, page: Path | None, plot: Path | None, force: bool
 ) -> list[str]:
-    """Write the files that were asked for; their paths."""
+    """Write the files that were asked for; their paths. None if there are doubts, unless forced."""
+    if found.doubts and not force:
+        return []
     for path, save in ((output, found.save), (page, found.report), (plot, found.plot)):
         if path is not None:
             save(path)
@@ -99,6 +114,7 @@ def summary(found: Identified, files: list[str]) -> dict[str, Any]:
         "condition": float(found.estimate.condition),
         **_errors(found),
         "vague": len(found.vague),
+        "doubts": list(found.doubts),
         "impossible": list(found.impossible),
         "files": files,
     }
@@ -122,12 +138,22 @@ def lines(found: Identified, files: list[str]) -> Iterator[str]:
     if "errors_of" in x:
         errors = f"{x['error_before']:.4g} before, {x['error_after']:.4g} after"
         yield f"error of joint forces ({x['errors_of']}): {errors}"
-    if x["vague"]:
-        deviations = f"have standard deviations above {VAGUE:.0%} of their values"
-        yield f"{x['vague']} of {x['base_parameters']} base parameters {deviations}"
+    determined = x["base_parameters"] - x["vague"]
+    yield (
+        f"{determined} of {x['base_parameters']} base parameters are well determined, {x['vague']} "
+        f"are vague: their standard deviations are above {VAGUE:.0%} of their values"
+    )
     if x["impossible"]:
         yield f"no body can have the inertia of {', '.join(x['impossible'])}"
     yield from files
+
+
+def tell_doubts(found: Identified, force: bool) -> int:
+    """Say why the result is of no use, if it is of none; the exit code."""
+    refused = bool(found.doubts) and not force
+    for line in (*found.doubts, *(["no file was written; --force writes them"] * refused)):
+        typer.echo(f"kinetree: {line}", err=True)
+    return int(refused)
 
 
 def _prepared(log: Log, cutoff: float) -> Log:

@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
+from kinetree.cli.info_equipment import equipment, equipment_tables
+from kinetree.model.constraints import Constraint, FrameConstraint, LoopJoint
 from kinetree.model.model import WORLD, Body
 from kinetree.robot import Robot
 
@@ -50,11 +52,13 @@ def summary(robot: Robot) -> dict[str, Any]:
         "frames": [
             {"name": frame.name, "body": _name(robot, frame.body)} for frame in model.frames
         ],
+        "constraints": [_constraint(c) for c in model.constraints],
+        **equipment(model),
     }
 
 
 def report(robot: Robot, console: Console | None = None) -> None:
-    """Print the tree, the masses, the limits and the frames."""
+    """Print the tree, the masses, the limits, the frames, the constraints and the equipment."""
     console = console or Console(highlight=False)
     found = summary(robot)
     freedom = f"{robot.nv} degrees of freedom, nq={robot.nq}, nv={robot.nv}"
@@ -69,6 +73,23 @@ def report(robot: Robot, console: Console | None = None) -> None:
     console.print(f"\n{len(found['frames'])} frames; besides the bodies' own:")
     for frame in fixed:
         console.print(f"  {escape(frame['name'])}  [dim]on {escape(frame['body'])}[/]")
+    if found["constraints"]:
+        console.print()
+        console.print(_constraints(found["constraints"]))
+    for table in equipment_tables(found):
+        console.print()
+        console.print(table)
+
+
+def _constraint(c: Constraint) -> dict[str, Any]:
+    joint = c.joint if isinstance(c, LoopJoint) else None
+    base = ["world"] if isinstance(c, FrameConstraint) and c.base is None else []
+    return {
+        "name": c.name,
+        "kind": type(c).__name__.lower() + (f" ({type(joint).__name__.lower()})" if joint else ""),
+        "between": [*c.frames, *base, *c.joints],
+        "rows": [label.name for label in c.row_labels()],
+    }
 
 
 def _body(robot: Robot, body: Body) -> dict[str, Any]:
@@ -111,4 +132,12 @@ def _limits(title: str, rows: list[dict[str, Any]], *keys: str) -> Table:
     for row in rows:
         shown = ("-" if row[key] is None else f"{row[key]:.4g}" for key in keys)
         table.add_row(escape(row["name"]), row["unit"], *shown)
+    return table
+
+
+def _constraints(rows: list[dict[str, Any]]) -> Table:
+    table = Table("constraint", "kind", "between", "rows", box=None)
+    for row in rows:
+        between, names = ", ".join(row["between"]), " ".join(row["rows"])
+        table.add_row(*map(escape, (row["name"], row["kind"], between, names)))
     return table

@@ -14,22 +14,24 @@ from kinetree.errors import KinetreeError
 if TYPE_CHECKING:
     from kinetree.model import Model
 
-MethodOption = Annotated[str, typer.Option(help="By which algorithm.")]
+MethodOption = Annotated[str, typer.Option(help="The algorithm.")]
 
 SETTINGS = {
-    "frame": "Of which frame, for motions of frames.",
-    "axes": "In which axes: origin, body or world.",
-    "kind": "Which acceleration: classical or spatial.",
-    "rows": "What of a frame counts: its pose or its position.",
-    "about": "Momentum about which point: center, origin.",
-    "accelerated": "Joints whose acceleration is given, with commas between them.",
-    "orientation": "Of links: matrix or quaternion.",
-    "parts": "Of velocities: both, angular or linear.",
-    "links": "Links whose velocities are given, with commas between them.",
+    "frame": "The frame, for quantities of a frame.",
+    "axes": "The axes: origin, body or world.",
+    "kind": "The kind of acceleration: classical or spatial.",
+    "rows": "Rows of a frame quantity: pose or position.",
+    "about": "The reference point of momentum: center or world.",
+    "accelerated": "Joints with given acceleration, separated by commas.",
+    "constraints": "Constraints that act, separated by commas; by default all.",
+    "actuated": "Joints with motors, separated by commas.",
+    "orientation": "Representation of orientations: matrix or quaternion.",
+    "parts": "Given parts of link velocities: both, angular or linear.",
+    "links": "Links with given velocity, separated by commas.",
 }
 """The settings of quantities, and the help of their options."""
-LISTS = ("accelerated", "links")
-"""Options whose value is several names with commas between them."""
+LISTS = ("accelerated", "actuated", "constraints", "links")
+"""Options whose value is a list of names, separated by commas."""
 Settings = Mapping[str, Any]
 NONE: Settings = {}
 

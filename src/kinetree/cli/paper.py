@@ -255,7 +255,7 @@ def growth(make: Callable[[int], Robot], sizes: Sequence[int]) -> Growth:
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """Of the power law nearest to these values."""
+    """The exponent of the fitted power law."""
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 

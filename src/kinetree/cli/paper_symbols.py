@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from kinetree import algorithms
 from kinetree.model import Model
-from kinetree.model.description import Connection, Description, Link, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.joints import Revolute
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 

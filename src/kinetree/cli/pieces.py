@@ -16,9 +16,9 @@ from kinetree.errors import KinetreeError
 from kinetree.files.atomic import PREFIX, complete, locked
 
 LABEL, LOCK = "job", "lock"
-"""Files of the folder that are no pieces: what the pieces belong to, and what is locked."""
+"""Files of the folder that are not pieces: the label of the job, and the lock."""
 MARK = "kinetree run "
-"""The label begins so."""
+"""The first line of the label."""
 TEMPORARY = rf"{re.escape(PREFIX)}[0-9a-f]{{16}}(\.[a-z]+)?"
 PIECE = r"\d{6}\.[a-z]+"
 
@@ -67,7 +67,7 @@ def kept_pieces(output: Path, identity: str) -> Iterator[Pieces]:
     _check_ours(folder)
     with locked(folder / LOCK) as held:
         if not held:
-            raise KinetreeError(f"{output}: another process computes this output at the moment")
+            raise KinetreeError(f"{output}: another process is computing this output")
         label = folder / LABEL
         if not (label.is_file() and label.read_text() == MARK + identity):
             _delete_pieces(folder)
@@ -89,8 +89,8 @@ def _check_ours(folder: Path) -> None:
     made_here = folder.is_dir() and not folder.is_symlink() and _is_ours(folder)
     if not made_here:
         raise KinetreeError(
-            f"{folder} is needed for pieces of the output, but kinetree run did not make it: move "
-            "it, or choose another name for the output"
+            f"{folder} is needed for pieces of the output, but was not created by kinetree run; "
+            "move it, or choose another output name"
         )
 
 

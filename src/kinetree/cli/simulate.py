@@ -17,7 +17,9 @@ from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
 from kinetree.typing import Array
 
-LONG = 2000
+STILL = 1e-9
+"""Velocities below this are rounding, rad/s or m/s."""
+STEPS_WITH_PROGRESS = 2000
 """Steps: simulations of fewer show no progress."""
 
 
@@ -38,7 +40,7 @@ def run(
         raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
     q0 = _numbers("start", start, robot.nq) if start else robot.neutral()
     law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
-    limits = Enforcement(stops=stops) if stops else FREE
+    enforcement = Enforcement(stops=stops) if stops else FREE
     names = [name.strip() for name in record.split(",") if name.strip()]
     with _progress(console, time / dt if dt > 0 else 0.0) as progress:
         return robot.simulate(
@@ -48,7 +50,7 @@ def run(
             time=time,
             dt=dt,
             method=method,
-            limits=limits,
+            enforcement=enforcement,
             record=names,
             progress=progress,
         )
@@ -80,6 +82,8 @@ def report(found: Simulation, files: list[str]) -> Iterator[str]:
     """What the robot did, line by line."""
     yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
     yield f"q at the end: {np.array2string(found.q[-1], precision=4)}"
+    if np.abs(found.v).max() < STILL:
+        yield "It did not move: it starts at rest in equilibrium. Try another --start or --target."
     yield from files
 
 
@@ -90,16 +94,14 @@ def _numbers(option: str, text: str, count: int) -> Array:
     except ValueError:
         values = []
     if len(values) != count:
-        raise KinetreeError(
-            f"--{option} {text!r}: {count} numbers with commas between them are expected"
-        )
+        raise KinetreeError(f"--{option} {text!r}: expected {count} numbers, separated by commas")
     return np.array(values)
 
 
 @contextmanager
 def _progress(console: Console | None, steps: float) -> Iterator[Callable[[float], None] | None]:
     """A bar for long simulations."""
-    if steps < LONG:
+    if steps < STEPS_WITH_PROGRESS:
         yield None
         return
     with Progress(console=console or Console(stderr=True), transient=True) as bar:

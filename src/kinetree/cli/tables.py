@@ -30,12 +30,11 @@ CHUNK = 1 << 20
 
 
 class Table(ABC):
-    """A file with one row a state.
+    """A file with one row a state."""
 
-    rows: how many.
-    """
-
-    rows: int
+    @abstractmethod
+    def count(self, wanted: Sequence[Operand]) -> int:
+        """How many rows there are of what is read."""
 
     @abstractmethod
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
@@ -53,14 +52,31 @@ class Csv(Table):
 
     def __init__(self, path: Path) -> None:
         self.file = CsvFile(path)
-        self.rows = sum(1 for _ in self.file.lines())
+
+    def set_aside(self, wanted: Sequence[Operand], keep: bool) -> dict[int, str]:
+        """Find bad lines, which then are left out, or kept with NaN.
+
+        Arguments:
+            wanted: what is read of a line.
+            keep: whether they are kept.
+
+        Returns:
+            Why each is bad, by its number.
+        """
+        self.file.set_aside([k for columns in self._places(wanted) for k in columns], keep)
+        return self.file.bad
+
+    def count(self, wanted: Sequence[Operand]) -> int:
+        return sum(1 for _ in self.file.lines())
+
+    def _places(self, wanted: Sequence[Operand]) -> list[list[int]]:
+        """The places of the columns of each operand."""
+        places = {name: k for k, name in enumerate(self.file.header)}
+        path = str(self.file.path)
+        return [[places[name] for name in find_columns(x, self.file.header, path)] for x in wanted]
 
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
-        header = self.file.header
-        places = {name: k for k, name in enumerate(header)}
-        used = [
-            [places[name] for name in find_columns(x, header, str(self.file.path))] for x in wanted
-        ]
+        used = self._places(wanted)
         order = [k for columns in used for k in columns]
         ends = np.cumsum([len(columns) for columns in used])[:-1]
         lines = itertools.islice(self.file.lines(), first, None)
@@ -74,10 +90,9 @@ class Npz(Table):
 
     def __init__(self, path: Path) -> None:
         self.file = NpzFile(path)
-        self.rows = 0
 
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
-        self.rows = self.count(wanted)
+        self.count(wanted)
         sizes = [math.prod(x.shape) for x in wanted]
         parts = [
             self.file.pieces(x.name, rows * size, first * size)
@@ -101,13 +116,13 @@ class Npz(Table):
         if stored is None:
             have = ", ".join(self.file.arrays)
             raise KinetreeError(
-                f"{self.file.path}: array {x.name!r} is missing; it has {have}{x.instead}"
+                f"{self.file.path}: array {x.name!r} is missing; the file has {have}{x.instead}"
             )
         batch = stored.shape[: len(stored.shape) - len(x.shape)]
         if (*batch, *x.shape) != stored.shape:
             expected = ", ".join(("rows", *map(str, x.shape)))
             raise KinetreeError(
-                f"{self.file.path}: {x.name} has shape {stored.shape}, expected is ({expected})"
+                f"{self.file.path}: {x.name} has shape {stored.shape}, expected ({expected})"
             )
         return math.prod(batch)
 
@@ -117,7 +132,9 @@ class Parquet(Table):
 
     def __init__(self, path: Path) -> None:
         self.file = ParquetFile(path)
-        self.rows = self.file.rows
+
+    def count(self, wanted: Sequence[Operand]) -> int:
+        return self.file.rows
 
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
         header, path = self.file.header, str(self.file.path)

@@ -32,7 +32,7 @@ def read_motion(path: Path, robot: Robot | None, mass: float) -> tuple[Motion, A
     if path.suffix != ".npz":
         raise KinetreeError(f"{path}: a name that ends with .bvh or .npz is expected")
     if robot is None:
-        raise KinetreeError(f"{path}: --robot must say whose motion an NPZ file has")
+        raise KinetreeError(f"{path}: an NPZ file needs --robot, the robot of the motion")
     return Motion.load(robot, path), None
 
 

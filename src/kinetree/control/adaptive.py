@@ -1,4 +1,4 @@
-"""Adaptive passivity-based control: the law of Slotine and Li that learns inertias as it goes.
+"""Adaptive passivity-based control: Slotine and Li's controller, which learns inertias online.
 
 Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators (1987).
 
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import passivity_forces, passivity_regressor, reference
 from kinetree.algorithms.dense import dot
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.kinds import texts
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@through_numpy
 def adaptive(
     robot: Robot,
     bodies: Sequence[str],
+    *,
     gain: ArrayLike | None = None,
     slope: ArrayLike = 5.0,
     adaptation: ArrayLike = 1e-3,
@@ -46,7 +49,7 @@ def adaptive(
     velocity: ArrayLike = 0.0,
     acceleration: ArrayLike = 0.0,
 ) -> Controller:
-    """The adaptive law of Slotine and Li, which learns the inertial parameters of bodies.
+    """Slotine and Li's adaptive controller, which learns the inertial parameters of bodies.
 
     Its memory is the estimate of these parameters.
 
@@ -74,7 +77,7 @@ def adaptive(
         "acceleration": acceleration,
     }
     # the model in the frames of its bodies, in which the parameters are
-    law = partial(_law, own=robot.model, parameters=parameters)
+    law = partial(_law, nominal=robot.model, parameters=parameters)
     lengths = state_lengths(robot) | {"adaptation": len(start)}
     return Controller(robot, "adaptive", law, inputs, lengths, start)
 
@@ -100,13 +103,13 @@ def _law(
     acceleration: Scalars,
     memory: Scalars,
     *,
-    own: Model,
+    nominal: Model,
     parameters: Sequence[Inertial],
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Y theta + known + K s, and theta'."""
-    vr, ar = reference(own, q, v, target, velocity, acceleration, slope)
+    vr, ar = reference(nominal, q, v, target, velocity, acceleration, slope)
     s = [r - x for r, x in zip(vr, v, strict=True)]
-    tau = passivity_forces(with_numbers(own, parameters, memory), q, v, vr, ar)
-    columns = _columns(own, parameters, q, v, vr, ar)
+    tau = passivity_forces(with_numbers(nominal, parameters, memory), q, v, vr, ar)
+    columns = _columns(nominal, parameters, q, v, vr, ar)
     rates = [x * dot(s, column) for x, column in zip(adaptation, columns, strict=True)]
     return [x + k * y for x, k, y in zip(tau, gain, s, strict=True)], rates

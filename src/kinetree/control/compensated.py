@@ -1,11 +1,11 @@
-"""Any controller with forces from outside cancelled: the momentum observer in the loop.
+"""Any controller with external forces cancelled: the momentum observer in the loop.
 
 Source: A. De Luca & R. Mattone, Actuator failure detection and isolation using generalized momenta
 (2003).
 
     symbol    code      meaning
     p^        memory    the estimated momentum
-    r         r         K (M v - p^), which follows the forces from outside
+    r         r         K (M v - p^), which follows the external forces
 
     tau = tau_c - r,    p^' = tau + C^T v - g + r
 """
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms import momentum_observer
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError
@@ -28,7 +29,8 @@ from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 
 
-def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
+@through_numpy
+def compensated(controller: Controller, *, gain: ArrayLike = 20.0) -> Controller:
     """A controller that estimates external forces and model errors, and cancels them.
 
     It has the inputs of the other, and `observer_gain`. A simulation with it starts at rest.
@@ -42,7 +44,7 @@ def compensated(controller: Controller, gain: ArrayLike = 20.0) -> Controller:
     """
     instance("controller", controller, Controller, "a kinetree.control.Controller")
     if len(controller.memory):
-        raise KinetreeError(f"{controller!r} has memory of its own: one without is expected")
+        raise KinetreeError(f"{controller!r} has a memory; a controller without memory is expected")
     robot = controller.robot
 
     inputs = controller.inputs | {"observer_gain": real_array("gain", gain)}

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms import balafoutis_patel, difference, reference
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, state_lengths, target_of
 from kinetree.model import Model
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@through_numpy
 def computed_torque(
     robot: Robot,
+    *,
     kp: ArrayLike = 100.0,
     kd: ArrayLike = 20.0,
     target: ArrayLike | None = None,

@@ -1,4 +1,4 @@
-"""What every controller of this package is: a law over scalars with inputs that have names."""
+"""The class of all controllers: a function of scalars with named inputs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.foreign import KINDS, foreign_name
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
+from kinetree.compiler.runtime.inlining import has_traced, objects
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import ShapeError, among, unknown
+from kinetree.errors import DtypeError, KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import function, mapping, text
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.robot.checks import count, finite_array, real_array
 from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
+from kinetree.scalar.structure import flat
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -25,14 +29,18 @@ Law = Callable[..., Any]
 """From (model, t, q, v, inputs by name) to joint forces; with memory, also to its rate."""
 
 
+STATE = ("t", "q", "v", "memory")
+"""Arguments of every law, beside its inputs."""
+
+
 class Controller:
     """A control law of a robot: `controller(t, q, v, p)` gives joint forces, over any scalar.
 
     Arguments:
         robot: what it controls.
         name: of the law, for messages.
-        law: takes (model, t, q, v) and each input by name, as lists of scalars, and returns joint
-            forces.
+        law: takes (model, t, q, v) and each input by name, as arrays of scalars, and returns
+            joint forces.
         inputs: maps each input's name to its default; a number is repeated to the length in
             `lengths`.
         lengths: maps an input's name to its length; by default the length of the default.
@@ -46,6 +54,7 @@ class Controller:
     It pickles if its law does: functions of a module do, those made inside functions do not.
     """
 
+    @through_numpy
     def __init__(
         self,
         robot: Robot,
@@ -58,6 +67,9 @@ class Controller:
         check_robot(robot)
         self.robot, self.name, self._law = robot, text("name", name), function("law", law)
         wanted = mapping("lengths", lengths, "numbers by name")
+        for key in mapping("inputs", inputs, "numbers by name"):
+            if among(key, STATE):
+                raise KinetreeError(f"{name}: an input is named {key!r}, as a part of the state is")
         self.inputs = {
             key: _spread(f"{name}: input {key}", value, wanted.get(key))
             for key, value in mapping("inputs", inputs, "numbers by name").items()
@@ -82,6 +94,7 @@ class Controller:
         """The defaults of all inputs in one array, (np,)."""
         return np.concatenate([np.zeros(0), *self.inputs.values()])
 
+    @through_numpy
     def pack(self, **inputs: ArrayLike) -> Array:
         """All inputs in one array; those that are not given have their defaults.
 
@@ -129,13 +142,24 @@ class Controller:
             A list of nv joint forces, N m or N; with memory, also a list of the rates of its
             entries.
         """
-        given = list(p) if len(p) else [float(x) for x in self.p]
+        for name, x in (("q", q), ("v", v), ("p", p), ("memory", memory)):
+            self._check_scalars(name, x)
+        position, velocity, given, state = objects(q, v, p if len(p) else self.p.tolist(), memory)
         named, at = {}, 0
         for name, default in self.inputs.items():
             named[name] = given[at : at + len(default)]
             at += len(default)
-        more = {"memory": list(memory)} if len(self.memory) else {}
-        return self._law(self._model, t, list(q), list(v), **named, **more)
+        more = {"memory": state} if len(self.memory) else {}
+        return self._law(self._model, t, position, velocity, **named, **more)
+
+    def _check_scalars(self, name: str, given: Any) -> None:
+        """Refuse arrays whose elements are no scalars that a law knows; those of SymPy are."""
+        package = foreign_name((given,))
+        if package and package != "sympy_arrays":
+            raise DtypeError(
+                f"{self.name}: {name} is {KINDS[package]}, and a law is called with lists of "
+                "scalars; forces(q, v, t, ...) takes arrays"
+            )
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -147,7 +171,7 @@ class Controller:
     def _named(self, model: Model, *arguments: Any) -> dict[str, Any]:
         found = self(*arguments)
         tau, rate = found if len(self.memory) else (found, None)
-        return {"tau": list(tau)} | ({} if rate is None else {"rate": list(rate)})
+        return {"tau": flat(tau)} | ({} if rate is None else {"rate": flat(rate)})
 
     def forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, **inputs: ArrayLike) -> Array:
         """The joint forces at one state or any batch of them, compiled.
@@ -160,9 +184,35 @@ class Controller:
         Returns:
             (..., nv), N or N m.
         """
-        memory = (np.asarray(inputs.pop("memory", self.memory)),) if len(self.memory) else ()
-        found = self.kernel(t, q, v, self.pack(**inputs), *memory)
-        return found[0] if memory else found
+        defaults = self.inputs | ({"memory": self.memory} if len(self.memory) else {})
+        for name in inputs:
+            if not among(name, defaults):
+                raise unknown("input", name, defaults, f"controller {self.name!r}")
+        given = [_repeated(name, inputs.get(name, x), len(x)) for name, x in defaults.items()]
+        found = self._kernel_by_name(t, q, v, *given)
+        return found[0] if len(self.memory) else found
+
+    @cached_property
+    def _kernel_by_name(self) -> Kernel:
+        """The compiled law, with one argument for each input."""
+        lengths: dict[str, int | None] = {"t": None, "q": self.robot.nq, "v": self.robot.nv}
+        lengths |= {name: len(x) for name, x in self.inputs.items()}
+        lengths |= {"memory": len(self.memory)} if len(self.memory) else {}
+        return self.robot.custom_kernel(self._by_name, lengths, self.name)
+
+    def _by_name(self, model: Model, t: Any, q: Any, v: Any, *inputs: Any) -> dict[str, Any]:
+        parts, memory = inputs[: len(self.inputs)], inputs[len(self.inputs) :]
+        return self._named(model, t, q, v, [x for part in parts for x in part], *memory)
+
+
+def _repeated(name: str, given: Any, length: int) -> Any:
+    """One number as an array of a length; arrays, of any package, as they are."""
+    if foreign_name((given,)):
+        return given
+    if has_traced(given):
+        return given if isinstance(given, (list, tuple, np.ndarray)) else [given] * length
+    array = real_array(name, given)
+    return np.full(length, float(array)) if array.ndim == 0 else array
 
 
 def _spread(what: str, value: ArrayLike, length: int | None) -> Array:

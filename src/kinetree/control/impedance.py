@@ -1,4 +1,4 @@
-"""Impedance control of a frame: it yields as a spring and a damper between it and its target.
+"""Impedance control of a frame: a spring and a damper between the frame and its target.
 
 Source: N. Hogan, Impedance control: an approach to manipulation (1985), without shaping of inertia;
 the bias forces are compensated.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.algorithms import balafoutis_patel
 from kinetree.algorithms.dense import dot
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 STIFFNESS, DAMPING = (500.0,) * 3 + (10.0,) * 3, (40.0,) * 3 + (0.2,) * 3
 
 
+@through_numpy
 def impedance(
     robot: Robot,
     frame: str,
+    *,
     stiffness: ArrayLike | None = None,
     damping: ArrayLike | None = None,
     target: ArrayLike | None = None,

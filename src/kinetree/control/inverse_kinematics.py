@@ -13,6 +13,9 @@ quadratically near the target. The null-space term is that of A. Liegeois (1977)
 
 A joint at a limit that the error's slope J^T e leads across is held: its column of J is zero (the
 projected gradient method of D. P. Bertsekas, 1982).
+
+The rows of a robot's constraints are rows of J, with minus their errors in e: a solution reaches
+the target and closes the loops.
 """
 
 from __future__ import annotations
@@ -25,8 +28,11 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, integrate
+from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.dense import dot, factor_symmetric
-from kinetree.algorithms.steps.limits import Enforcement, clamped, limited_coordinates
+from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.steps.limits import Enforcement, clamped
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
 from kinetree.errors import ShapeError
@@ -42,7 +48,7 @@ if TYPE_CHECKING:
 
 CLAMPED = Enforcement(stops="clamp")
 SMALLEST = 1e-12
-"""c: keeps the matrix regular when the error is zero."""
+"""c: keeps the matrix nonsingular when the error is zero."""
 
 
 class Solution(NamedTuple):
@@ -50,7 +56,7 @@ class Solution(NamedTuple):
 
     Attributes:
         q: configurations, (..., nq), within the limits; the best that was found.
-        error: the largest entry of the error, m or rad, (...).
+        error: the largest entry of the error, that of constraints included, m or rad, (...).
         success: where the error is below the tolerance, (...).
         tries: how many starts were needed, (...).
     """
@@ -71,6 +77,7 @@ class InverseKinematics:
         null_space: the gain towards the posture in the null space of the task, 0 to 1.
     """
 
+    @through_numpy
     def __init__(
         self, robot: Robot, frame: str, orientation: bool = True, null_space: float = 0.0
     ) -> None:
@@ -90,6 +97,9 @@ class InverseKinematics:
 
     def _iteration(self, model: Model, q: Any, target: Any, posture: Any) -> dict[str, Any]:
         e, J = frame_task(model, q, self.frame, target, self._rows)
+        closing = constraint_rows(model, q)
+        e = [*e, *(-x for x in closing.error)]
+        J = [*J, *([row.get(k, 0.0) for k in range(model.nv)] for row in closing.J)]
         J = _held_at_limits(model, q, e, J)
         w = dot(e, e) * 0.5 + SMALLEST
         A = [[dot(a, b) + (w if i == j else 0.0) for j, b in enumerate(J)] for i, a in enumerate(J)]
@@ -102,6 +112,7 @@ class InverseKinematics:
         moved, _ = clamped(model, integrate(model, q, dq), [0.0] * model.nv, CLAMPED)
         return {"error": list(e), "q": moved}
 
+    @through_numpy
     def solve(
         self,
         target: ArrayLike,
@@ -187,7 +198,7 @@ class _Found(NamedTuple):
 def _held_at_limits(
     model: Model, q: Sequence[Scalar], e: list[Scalar], J: list[list[Scalar]]
 ) -> list[list[Scalar]]:
-    """J without the columns of joints that stand at a limit and would be led across it."""
+    """J without the columns of joints that are at a limit and would be moved beyond it."""
     columns = [list(column) for column in zip(*J, strict=True)]
     for at, k, lower, upper in limited_coordinates(model):
         slope = dot(columns[k], e)

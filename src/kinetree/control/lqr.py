@@ -9,13 +9,15 @@ for the Riccati recursion, chapter 3 for its limit. The linear model is that of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError, ShapeError
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@through_numpy
 def lqr(
     robot: Robot,
     target: ArrayLike,
+    *,
     Q: ArrayLike = 1.0,
     R: ArrayLike = 1.0,
     dt: float = 1e-3,
@@ -89,23 +93,37 @@ class TrackingLQR:
 
     Attributes:
         controller: its inputs change from step to step.
-        inputs: p of each step, (T, np); pass it to `Robot.simulate` as `inputs=`.
+        p: its inputs at each step, (T, np), for `Robot.simulate` with series=True.
         gains: K of each step, (T, nv, 2 nv).
         cost: S at each knot, (T + 1, 2 nv, 2 nv).
     """
 
     controller: Controller
-    inputs: Array
+    p: Array
     gains: Array
     cost: Array
 
+    def with_arrays(self, convert: Callable[[Array], Any]) -> TrackingLQR:
+        """The same regulator with other arrays, such as another package's.
 
+        Arguments:
+            convert: makes them of this regulator's arrays.
+
+        Returns:
+            A new regulator, with the same controller.
+        """
+        arrays = (convert(x) for x in (self.p, self.gains, self.cost))
+        return TrackingLQR(self.controller, *arrays)
+
+
+@through_numpy
 def tracking_lqr(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
     dt: float,
+    *,
     Q: ArrayLike = 1.0,
     R: ArrayLike = 1.0,
     final: ArrayLike | None = None,
@@ -128,7 +146,7 @@ def tracking_lqr(
     states = [finite_array(name, x, None, length) for name, x, length in given]
     if len({x.shape[:-1] for x in states}) > 1 or states[0].ndim != 2 or not len(states[0]):
         shapes = ", ".join(f"{name} {x.shape}" for (name, *_), x in zip(given, states, strict=True))
-        raise ShapeError(f"a row for each step is expected of q, v and tau: {shapes}")
+        raise ShapeError(f"q, v and tau must have one row per step; their shapes are {shapes}")
     A, B = robot.linearize(states[0], states[1], states[2], dt, method=method)
     Q, R = _matrix("Q", Q, 2 * n), _matrix("R", R, n)
     S = [Q if final is None else _matrix("final", final, 2 * n)]
@@ -140,8 +158,8 @@ def tracking_lqr(
     K = np.array(gains[::-1])
     start = {"gain": K[0], "target": states[0][0], "velocity": states[1][0]}
     controller = Controller(robot, "lqr", _law, start | {"feedforward": states[2][0]})
-    inputs = np.concatenate([K.reshape(len(K), -1), *states], axis=-1)
-    return TrackingLQR(controller, inputs, K, np.array(S[::-1]))
+    p = np.concatenate([K.reshape(len(K), -1), *states], axis=-1)
+    return TrackingLQR(controller, p, K, np.array(S[::-1]))
 
 
 def _matrix(name: str, weight: ArrayLike, n: int) -> Array:
@@ -156,7 +174,8 @@ def _gain(A: Array, B: Array, S: Array, R: Array) -> Array:
         return np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A)
     except np.linalg.LinAlgError:
         raise KinetreeError(
-            "there is no regulator for these weights Q and R and this dt: R must be positive"
+            "the Riccati equation has no solution for these Q, R and dt; R must be positive "
+            "definite"
         ) from None
 
 
@@ -167,6 +186,6 @@ def _steady_gain(A: Array, B: Array, Q: Array, R: Array) -> Array:
         S = solve_discrete_are(A, B, Q, R)
     except (np.linalg.LinAlgError, ValueError) as e:
         raise KinetreeError(
-            f"there is no regulator of this target for the weights Q and R, actuated and dt: {e}"
+            f"the Riccati equation has no solution for this target, Q, R, actuated and dt: {e}"
         ) from None
     return _gain(A, B, S, R)

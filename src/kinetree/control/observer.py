@@ -1,11 +1,11 @@
-"""The generalised-momentum observer: forces from outside, without measuring accelerations.
+"""The generalised-momentum observer: external forces, without measuring accelerations.
 
 Source: A. De Luca & R. Mattone, Actuator failure detection and isolation using generalized momenta
 (2003).
 
     r = K (p - p^),    p^' = tau + C^T v - g + r,    p = M v
 
-The residual r follows the joint forces that come from outside, as a first-order filter of rate K.
+The residual r follows the external joint forces like a first-order filter of rate K.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.robot.checks import number, spread
 from kinetree.robot.core import check_robot
 from kinetree.typing import Array, ArrayLike
@@ -30,9 +31,11 @@ class MomentumObserver:
         gain: K, 1/s; one number, or one per velocity.
 
     Attributes:
-        residual: the estimate after the last sample, (..., nv); None before the first.
+        residual: the estimate after the last sample, (..., nv), as `update` returned it; None
+            before the first.
     """
 
+    @through_numpy
     def __init__(self, robot: Robot, gain: ArrayLike = 50.0) -> None:
         check_robot(robot)
         self.robot, self.gain = robot, spread("gain", gain, (robot.nv,))
@@ -41,6 +44,7 @@ class MomentumObserver:
     def reset(self) -> None:
         """Forget all samples."""
         self.residual: Array | None = None
+        self._last: Array = np.zeros(self.robot.nv)
         self._estimate: Array | None = None
 
     def update(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float) -> Array:
@@ -53,11 +57,15 @@ class MomentumObserver:
         Returns:
             The residual, (..., nv), N or N m; zero at the first sample.
         """
-        dt = number("dt", dt, above=0.0)
-        before = np.zeros(self.robot.nv) if self.residual is None else self.residual
-        p, _ = self.robot.momentum_observer(q, v, tau, before)
-        self._estimate = p if self._estimate is None else self._estimate
-        self.residual = self.gain * (p - self._estimate)
-        _, rate = self.robot.momentum_observer(q, v, tau, self.residual)
-        self._estimate = self._estimate + dt * rate
+        self.residual = self._update(q, v, tau, dt)
         return self.residual
+
+    @through_numpy
+    def _update(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float) -> Array:
+        dt = number("dt", dt, above=0.0)
+        p, _ = self.robot.coriolis.momentum_observer(q, v, tau, self._last)
+        self._estimate = p if self._estimate is None else self._estimate
+        self._last = self.gain * (p - self._estimate)
+        _, rate = self.robot.coriolis.momentum_observer(q, v, tau, self._last)
+        self._estimate = self._estimate + dt * rate
+        return self._last

@@ -21,6 +21,7 @@ from kinetree.algorithms import balafoutis_patel, crba, difference, frame_accele
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.operational_space import inertia_along
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import Scalars, target_of
 from kinetree.control.pose import POSE, POSITION, frame_task, seven_numbers
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@through_numpy
 def operational_space(
     robot: Robot,
     frame: str,
+    *,
     kp: ArrayLike = 100.0,
     kd: ArrayLike = 20.0,
     target: ArrayLike | None = None,

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms import passivity_forces, reference
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.control.pd import RATE, Scalars, felt_inertias, state_lengths, target_of
 from kinetree.model import Model
@@ -29,15 +30,17 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+@through_numpy
 def passivity(
     robot: Robot,
+    *,
     gain: ArrayLike | None = None,
     slope: ArrayLike = 5.0,
     target: ArrayLike | None = None,
     velocity: ArrayLike = 0.0,
     acceleration: ArrayLike = 0.0,
 ) -> Controller:
-    """The law of Slotine and Li.
+    """Slotine and Li's passivity-based controller.
 
     Arguments:
         robot: what is controlled.

@@ -17,6 +17,7 @@ import numpy as np
 
 from kinetree.algorithms import balafoutis_patel, difference
 from kinetree.algorithms.manifold import transported
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
 from kinetree.kinds import flag
 from kinetree.model import Model
@@ -33,8 +34,10 @@ RATE = 10.0
 """The natural frequency of joints under default gains, rad/s."""
 
 
+@through_numpy
 def pd(
     robot: Robot,
+    *,
     kp: ArrayLike | None = None,
     kd: ArrayLike | None = None,
     target: ArrayLike | None = None,

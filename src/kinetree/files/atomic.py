@@ -9,14 +9,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = ".kinetree-"
-"""Names of files that are not complete begin so."""
+"""The prefix of files that are not complete."""
 
 
 @contextmanager
 def complete(path: Path, folder: Path | None = None) -> Iterator[Path]:
     """A new file to write, which gets its name when the block ends without an error.
 
-    Its bytes are on the disk before it does. Nobody else has the name under which it is written.
+    Its bytes are on the disk before it does. It is written under a unique temporary name.
 
     Arguments:
         path: the name of the file.

@@ -19,7 +19,7 @@ from kinetree.errors import TableError
 from kinetree.files.parsing import check_names, existing_file
 
 Lines = Sequence[tuple[int, str]]
-"""Lines of a file with their numbers, from 1 on."""
+"""Lines of a file with their numbers, starting at 1."""
 
 
 class CsvFile:
@@ -27,34 +27,55 @@ class CsvFile:
 
     path: of the file.
     header: the names of its columns.
+    bad: why a line is bad, by its number; empty until `set_aside` looked for such lines.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = existing_file(path)
         first = next(self._all(), None)
         if first is None:
-            raise TableError(
-                f"{self.path} is empty: a first line with the names of columns is expected"
-            )
+            raise TableError(f"{self.path} is empty: expected a first line with column names")
         self.header = [name.strip() for name in self._fields(*first)]
         if all(map(_is_number, self.header)):
             raise TableError(
-                f"{self.path}:{first[0]}: the names of columns are expected in the first line "
-                "that is no comment; these are numbers"
+                f"{self.path}:{first[0]}: expected column names in the first line that is not a "
+                "comment, got numbers"
             )
         check_names(self.path, self.header)
+        self.bad: dict[int, str] = {}
+        self._keep = False
+
+    def set_aside(self, columns: Sequence[int], keep: bool) -> None:
+        """Find lines with too few or too many fields, or without numbers in some columns.
+
+        Arguments:
+            columns: their places, from 0 on.
+            keep: whether such lines stay, with NaN in every column; they are left out if not.
+        """
+        self.bad, self._keep = dict(self._bad(columns)), keep
+
+    def _bad(self, columns: Sequence[int]) -> Iterator[tuple[int, str]]:
+        for number, line in itertools.islice(self._all(), 1, None):
+            try:
+                self._check_count(number, line)
+                self.numbers([(number, line)], columns)
+            except TableError as e:
+                yield number, str(e)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines with numbers; one of another length than the first is an error."""
-        expected = len(self.header)
         for number, line in itertools.islice(self._all(), 1, None):
-            plain = '"' not in line
-            count = line.count(",") + 1 if plain else len(self._fields(number, line))
-            if count != expected:
-                raise TableError(
-                    f"{self.path}:{number}: {count} fields; the first line has {expected}"
-                )
-            yield number, line
+            if number not in self.bad:
+                self._check_count(number, line)
+                yield number, line
+            elif self._keep:
+                yield number, ",".join(["nan"] * len(self.header))
+
+    def _check_count(self, number: int, line: str) -> None:
+        expected, plain = len(self.header), '"' not in line
+        count = line.count(",") + 1 if plain else len(self._fields(number, line))
+        if count != expected:
+            raise TableError(f"{self.path}:{number}: {count} fields; the first line has {expected}")
 
     def numbers(self, lines: Lines, columns: Sequence[int], gaps: bool = False) -> NDArray[Any]:
         """The numbers of some columns, (lines, columns).

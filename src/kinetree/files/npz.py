@@ -102,7 +102,7 @@ class NpzFile:
     def _checked(self, name: str, file: IO[bytes], size: int) -> Stored:
         found = _read_header(file)
         if found.dtype.hasobject:
-            raise TableError(f"{self.path}: {name} has Python's objects; numbers are expected")
+            raise TableError(f"{self.path}: {name} contains Python objects; numbers are expected")
         expected, actual = math.prod(found.shape) * found.dtype.itemsize, size - file.tell()
         if min(found.shape, default=0) < 0 or expected != actual:
             raise TableError(

@@ -50,7 +50,7 @@ def parsing(
 
 
 def check_names(path: Path, names: Sequence[str], what: str = "column") -> None:
-    """Refuse a name that stands for two things; the empty name may, because nobody asks for it.
+    """Refuse duplicate names; the empty name may occur repeatedly, because it is never requested.
 
     Arguments:
         path: of the file.
@@ -61,6 +61,6 @@ def check_names(path: Path, names: Sequence[str], what: str = "column") -> None:
     for k, name in enumerate(names, 1):
         if name and first.setdefault(name, k) != k:
             raise TableError(
-                f"{path}: {what}s {first[name]} and {k} are both named {name!r}; each needs a "
-                "name of its own"
+                f"{path}: {what}s {first[name]} and {k} are both named {name!r}; names must be "
+                "unique"
             )

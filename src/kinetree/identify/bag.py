@@ -87,7 +87,9 @@ def _topic(reader: Any, path: Path, topic: str) -> str:
     if topic and topic not in found:
         raise LogError(f"{path.name} has no topic {topic!r} of the type {MESSAGE}; it has {listed}")
     if not topic and len(found) > 1 and USUAL not in found:
-        raise LogError(f"{path.name} has several topics of the type {MESSAGE}: choose of {listed}")
+        raise LogError(
+            f"{path.name} has several topics of the type {MESSAGE}: choose one of {listed}"
+        )
     return topic or (USUAL if USUAL in found else found[0])
 
 

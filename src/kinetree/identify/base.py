@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 RANK = 1e-9
-"""Of a regressor with columns of length one: smaller diagonal entries of R are rounding."""
+"""For a regressor with normalised columns: smaller diagonal entries of R are rounding errors."""
 ROUNDING = 1e-9
-"""Coefficients below are rounding."""
+"""Smaller coefficients are rounding errors."""
 STATES = 3
-"""How many times more rows than columns a regressor at random states has."""
+"""Rows per column of a regressor at random states."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class BaseParameters:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Each combination in words, such as "link1.Izz + link2.Iyy + 0.04 link2.mass"."""
+        """Each combination as text, such as "link1.Izz + link2.Iyy + 0.04 link2.mass"."""
         names = self.parameters.names
         return tuple(_sum(row, names) for row in self.matrix)
 
@@ -126,14 +126,14 @@ def base_parameters(
 
 
 def _by_structure(parameters: Parameters) -> Array:
-    """B by regrouping: parameters in the frames of the joints, less what acts on none of them."""
+    """B by regrouping: parameters in the joint frames, without those that act on no joint."""
     frames, regrouped = regrouping(parameters.robot.model)
     seen = Parameters(type(parameters.robot)(frames), parameters.drives)
-    own = len(parameters.names) - len(regrouped)
+    drive_count = len(parameters.names) - len(regrouped)
     whole = np.block(
         [
-            [regrouped, np.zeros((len(regrouped), own))],
-            [np.zeros((own, len(regrouped))), np.eye(own)],
+            [regrouped, np.zeros((len(regrouped), drive_count))],
+            [np.zeros((drive_count, len(regrouped))), np.eye(drive_count)],
         ]
     )
     lumped = np.abs(whole).max(axis=1) < ROUNDING
@@ -225,7 +225,7 @@ def echelon(rows: Array) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _sum(row: Array, names: Sequence[str]) -> str:
-    """A combination in words."""
+    """A combination as text."""
     text = ""
     for x, name in zip(row, names, strict=True):
         if x == 0.0:

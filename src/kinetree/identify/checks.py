@@ -12,14 +12,14 @@ from kinetree.typing import Array
 
 
 def truths(what: str, value: Any, *shapes: tuple[int, ...]) -> NDArray[np.bool_]:
-    """An array of truth values, of one of these shapes."""
+    """An array of booleans, of one of these shapes."""
     try:
         array = np.asarray(value)
     except ValueError:
         array = np.empty(())
     if array.dtype != bool or array.shape not in shapes:
         expected = " or ".join(map(str, shapes))
-        raise LogError(f"{what} must be truth values of shape {expected}, got {value!r:.200}")
+        raise LogError(f"{what} must be booleans of shape {expected}, got {value!r:.200}")
     return array
 
 
@@ -30,5 +30,5 @@ def numbers(what: str, value: Any) -> Array:
     except ValueError as e:
         raise LogError(f"{what} is ragged, its rows differ in length: {e}") from None
     if array.dtype.kind not in "fiub" or isinstance(value, np.ma.MaskedArray):
-        raise LogError(f"{what} is no plain array of real numbers: its dtype is {array.dtype}")
+        raise LogError(f"{what} must be a plain array of real numbers; its dtype is {array.dtype}")
     return array.astype(float)

@@ -21,7 +21,7 @@ from kinetree.identify.parameters import from_pseudo_inertia
 from kinetree.typing import Array
 
 SHARP = 1e5
-"""How sharp the data may be for the solver's precision: more exact ones count as less exact."""
+"""The largest accuracy of the data that the solver's precision allows; it is capped at this."""
 GOOD = ("optimal", "optimal_inaccurate")
 
 
@@ -59,7 +59,7 @@ def fit_consistent(A: Array, z: Array, prior: Array, trust: float, lower: Array)
     problem.solve(solver=cp.CLARABEL)
     if problem.status not in GOOD:
         raise KinetreeError(
-            f"no consistent parameters were found: the solver says {problem.status}; "
+            f"no consistent parameters were found: solver status {problem.status}; "
             "method='log-cholesky' needs no solver"
         )
     P = np.stack([L @ Q.value @ L.T for L, Q in zip(roots, scaled, strict=True)])

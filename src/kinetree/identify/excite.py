@@ -1,4 +1,4 @@
-"""Exciting motions: periodic motions within limits that show the parameters well.
+"""Exciting motions: periodic motions within limits, from which parameters can be identified.
 
 Sources: J. Swevers, C. Ganseman, D. B. Tükel, J. De Schutter & H. Van Brussel, Optimal robot
 excitation and identification, IEEE Transactions on Robotics and Automation 13 (1997), for the
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 CRITERIA = ("determinant", "condition")
 MARGIN = 0.95
-"""Of each limit: what a motion may use."""
+"""The fraction of each limit that a motion may use."""
 FAR, FAST = 1.5, 2.0
 """rad (or m) and rad/s (or m/s): the range and speed of joints without limits."""
 PENALTIES = (1e1, 1e3, 1e5)
@@ -130,8 +130,8 @@ def exciting_motion(
     if robot.nq != robot.nv:
         free = next(b.joint_name for b in robot.model.bodies if b.joint.nq != b.joint.nv)
         raise KinetreeError(
-            f"exciting_motion: joint {free!r} moves freely, and no drive can make it follow a "
-            "motion; fix the base, or excite robot.edit.subtree(...)"
+            f"exciting_motion: joint {free!r} is free, so no drive can make it follow a motion; "
+            "fix the base, or excite robot.edit.subtree(...)"
         )
     boxes = mapping("workspace", workspace, "boxes by the names of frames")
     chosen = CURVES[curve](duration, harmonics)
@@ -211,10 +211,10 @@ class _Search:
         if not parameters.drives:
             return Y
         D = self.robot.regressors.drive(*motion)
-        own = np.zeros((*Y.shape[:2], int((pivots >= n).sum())))
+        of_drives = np.zeros((*Y.shape[:2], int((pivots >= n).sum())))
         for column, k, which in self._drive_columns():
-            own[:, k, column] = D[:, k, FIVE.index(which)]
-        return np.concatenate([Y, own], axis=-1)
+            of_drives[:, k, column] = D[:, k, FIVE.index(which)]
+        return np.concatenate([Y, of_drives], axis=-1)
 
     def _drive_columns(self) -> Iterator[tuple[int, int, str]]:
         """Columns of W after the inertial ones, the velocities they act on, and their numbers."""
@@ -254,7 +254,7 @@ class _Search:
         return slopes
 
     def _violations(self, motion: Sequence[Array]) -> list[tuple[float, list[Array]]]:
-        """Mean squares of what exceeds the limits, with derivatives by q, v and a."""
+        """Mean squares of the excess beyond the limits, with derivatives by q, v and a."""
         q, v, a = motion
         none = np.zeros_like(q)
         far, by_q = _excess((q - self.middle) / self.half)
@@ -281,7 +281,7 @@ class _Search:
         return float((over**2).sum() / len(q) * 100.0), [slope, none, none]
 
     def within(self, x: Array) -> Array:
-        """Coefficients of the motion, made smaller about its mean until no limit is exceeded."""
+        """Coefficients of the motion, scaled down about its mean until no limit is exceeded."""
         free = x.reshape(-1, self.robot.nv).copy()
         free[0] = np.clip(free[0], -0.9 * self.half, 0.9 * self.half)
         for _ in range(60):
@@ -292,8 +292,8 @@ class _Search:
             free[1:] *= 0.95
         where = np.round(free[0] + self.middle, 3).tolist()
         raise KinetreeError(
-            "exciting_motion: no motion was found within the limits of forces and workspace; even "
-            f"at rest at {where} one is exceeded"
+            "exciting_motion: no motion was found within the force limits and the workspace; a "
+            f"limit is exceeded even at rest at {where}"
         )
 
     def condition(self, coefficients: Array) -> float:
@@ -317,6 +317,6 @@ def _corners(frame: str, box: Any) -> Array:
 
 
 def _excess(ratio: Array) -> tuple[float, Array]:
-    """The mean square of what is beyond -1 and 1, and its derivative."""
+    """The mean square of the excess beyond -1 and 1, and its derivative."""
     over = np.where(np.isfinite(ratio), np.sign(ratio) * np.maximum(np.abs(ratio) - 1.0, 0.0), 0.0)
     return float((over**2).mean()), 2.0 * over / over.size

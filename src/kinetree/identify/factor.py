@@ -29,17 +29,18 @@ from numpy.typing import NDArray
 from kinetree.typing import Array
 
 LEAST = 1e-3
-"""Of a column's length: smaller diagonal entries of S are no divisors."""
+"""Relative to a column's norm: smaller diagonal entries of S are not divided by."""
 ROUNDING = 1e-14
-"""Of the largest eigenvalue of G: smaller ones are rounding."""
+"""Relative to the largest eigenvalue of G: smaller ones are rounding errors."""
 AGAIN = 4
-"""S is made again when there are so many times more rows: the first ones may say little."""
+"""S is recomputed when the number of rows has grown by this factor: the first rows may contain
+little information."""
 ONE_THREAD = 2.5e5
 """Multiplications of a matrix product that OpenBLAS computes in one thread."""
 SMALLEST = 16
-"""Rows of the least product."""
+"""Rows of the smallest product."""
 ROWS_PER_COLUMN = 4
-"""How many times more rows than columns S is made from."""
+"""Rows per column from which S is computed."""
 
 
 def triangle(rows: Array) -> Array:
@@ -95,7 +96,7 @@ class Factor:
             self.gram += gram(rows, self.inverse)
 
     def _prepare(self) -> None:
-        """Compute S^-1 of what there is; columns of zeros are left out."""
+        """Compute S^-1 from the rows so far, without columns of zeros."""
         length = np.linalg.norm(self.start, axis=0)
         self.silent = length == 0.0
         live = np.flatnonzero(~self.silent)

@@ -16,6 +16,7 @@ import numpy as np
 from kinetree.errors import IdentificationWarning, KinetreeError, LogError, among, unknown
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.consistent import fit_consistent
+from kinetree.identify.doubts import still_joints
 from kinetree.identify.factor import Factors
 from kinetree.identify.least_squares import Estimate, accumulate, ordinary, reweighted, weighted
 from kinetree.identify.log import Log
@@ -35,8 +36,6 @@ CONSISTENT: dict[str, Callable[[Array, Array, Array, float, Array], Array]] = {
 }
 METHODS = (*CONSISTENT, "base")
 WEIGHTS = ("joints", "equal", "robust")
-STILL = 1e-3
-"""rad or m: a joint that moves less does not move."""
 
 
 def fit(
@@ -101,11 +100,11 @@ def _estimated(base: BaseParameters, logs: Log | Iterable[Log] | Factors, weight
 
 
 def _checked(base: BaseParameters, factors: Factors, weights: str) -> Factors:
-    """Compressed data, if they are of these parameters and enough for the weights."""
+    """Compressed data, checked for these parameters and weights."""
     if factors.count != len(base):
         raise KinetreeError(
             f"the compressed data have {factors.count} base parameters, but the robot has "
-            f"{len(base)} with these drives: accumulate them with the same ones"
+            f"{len(base)} with these drives: accumulate the data with the same drives"
         )
     if weights == "robust":
         raise KinetreeError(
@@ -133,14 +132,12 @@ def _check_forces(estimate: Estimate) -> None:
 
 
 def _warn(estimate: Estimate, logs: Any) -> None:
-    """Say which joints do not move and which parameters stay as they were."""
-    if isinstance(logs, Log) and logs.robot.nq == logs.robot.nv:
-        still = np.flatnonzero(np.ptp(logs.q, axis=0) < STILL)
-        if still.size:
-            _remark(
-                f"{logs.source}: {_listed([logs.robot.labels.q[k] for k in still])} does "
-                "not move, so the log says little about its friction and what it carries"
-            )
+    """Warn of joints that do not move and of parameters that keep their values."""
+    if isinstance(logs, Log) and (still := still_joints(logs)):
+        _remark(
+            f"{logs.source}: {_listed([logs.robot.labels.q[k] for k in still])} does "
+            "not move, so the log says little about its friction and what it carries"
+        )
     if estimate.unknown.size:
         names = [estimate.base.names[k] for k in estimate.unknown]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""

@@ -35,15 +35,15 @@ from kinetree.typing import Array
 PIECE = 1024
 """Samples whose regressor is computed at once: it stays in the cache."""
 PACKED_FROM = 50_000
-"""Samples of a log that are worth a kernel for just the columns that they need."""
+"""From this many samples on, a kernel for only the needed columns pays off."""
 HUBER = 1.345
 """Standard deviations beyond which a residual counts less: 95 % as efficient for normal noise."""
 DEVIATION = 1.4826
 """The standard deviation of normal noise, over the median of its absolute values."""
 SILENT = 1e-10
-"""Of the forces: smaller residuals are rounding."""
+"""Relative to the forces: smaller residuals are rounding errors."""
 WEAK = 1e-7
-"""Of the largest singular value of R with columns of length one: smaller ones say nothing."""
+"""Relative to the largest singular value of R with normalised columns: smaller ones are zero."""
 ITERATIONS = 20
 
 Weigh = Callable[[int, Array, Array], Array]
@@ -74,7 +74,7 @@ class Estimate:
 
     @cached_property
     def covariance(self) -> Array:
-        """The covariance of `values`, (nb, nb); infinite where the data say nothing."""
+        """The covariance of `values`, (nb, nb); infinite where the data contain no information."""
         inverse = np.linalg.pinv(self.R, rcond=1e-14)
         covariance = inverse @ inverse.T
         covariance[self.unknown, self.unknown] = np.inf
@@ -101,7 +101,7 @@ class Estimate:
 
     @cached_property
     def unknown(self) -> NDArray[np.intp]:
-        """The base parameters that the data say nothing about, by their numbers."""
+        """The indices of the base parameters about which the data contain no information."""
         _, size, vt = self._singular
         weak = vt[size <= WEAK * size[0]]
         dead = np.linalg.norm(self.R, axis=0) == 0.0
@@ -263,14 +263,14 @@ class _Huber:
 
 
 def solve(R: Array, z: Array, near: Array) -> Array:
-    """The least-squares solution; where the data say nothing, as near as can be to another one."""
+    """The least-squares solution; where it is not unique, the one nearest to another."""
     length = np.linalg.norm(R, axis=0)
     scale = np.where(length > 0.0, length, 1.0)
     return near + np.linalg.lstsq(R / scale, z - R @ near, rcond=WEAK)[0] / scale
 
 
 def _deviations(estimate: Estimate) -> Array:
-    """Standard deviations of residuals; parameters are shared out by the velocities' leverage."""
+    """Standard deviations of residuals; degrees of freedom are distributed by leverage."""
     factors = estimate.factors
     inverse = np.linalg.pinv(estimate.R, rcond=1e-14)
     taken = [

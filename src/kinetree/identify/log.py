@@ -27,7 +27,7 @@ FASTEST = 30.0
 OUTSIDE = 1.5
 """How many times its range a joint may be outside of its limits before degrees are suspected."""
 SATURATED = 0.999
-"""Of the limit of a joint's force: what is measured there is what the drive could not give."""
+"""Fraction of the force limit: beyond it the drive is saturated."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Log:
 
     @property
     def rate(self) -> float:
-        """Samples a second."""
+        """Samples per second."""
         return float((len(self.time) - 1) / (self.time[-1] - self.time[0]))
 
     def _lengths(self) -> dict[str, int]:
@@ -124,8 +124,8 @@ class Log:
         whole = self._whole
         if whole.sum() < 2:
             raise LogError(
-                f"{self.source}: {whole.sum()} of its {len(whole)} samples have all numbers; two "
-                f"or more are needed. {self._scarcest} is missing most often"
+                f"{self.source}: {whole.sum()} of its {len(whole)} samples are complete; at least "
+                f"two are needed. {self._scarcest} is missing most often"
             )
         time, q = self.time[whole], self.q[whole]
         self._check_degrees(time, q)
@@ -140,7 +140,7 @@ class Log:
 
     @property
     def _whole(self) -> NDArray[np.bool_]:
-        """Which samples have all their numbers, (T,)."""
+        """Which samples are complete, (T,)."""
         return np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in self._measured.values()])
 
     @property
@@ -165,7 +165,7 @@ class Log:
             )
 
     def _check_degrees(self, time: Array, q: Array) -> None:
-        """Refuse angles that only degrees can be: far outside their limits, or far too fast."""
+        """Refuse angles that must be in degrees: far outside their limits, or far too fast."""
         lower, upper = self.robot.limits.lower, self.robot.limits.upper
         for k, name in enumerate(self.robot.labels.q):
             if self.robot.labels.q_units[k] != "rad":
@@ -182,8 +182,8 @@ class Log:
                 seen = f"moves by {far:.4g} a second"
             if far > reach:
                 raise LogError(
-                    f"{self.source}: joint {name!r} {seen}: is it in degrees? Expected are "
-                    "radians: multiply by pi / 180"
+                    f"{self.source}: joint {name!r} {seen}: is it in degrees? Radians are "
+                    "expected: multiply by pi / 180"
                 )
 
     def _check_velocities(self, time: Array, q: Array, v: Array) -> None:
@@ -194,8 +194,8 @@ class Log:
             if ours[k] > 1e-3 and not 0.1 < theirs[k] / ours[k] < 10.0:
                 raise LogError(
                     f"{self.source}: the velocity of joint {name!r} is {theirs[k]:.4g} (median), "
-                    f"but its position changes by {ours[k]:.4g} a second: one of the two is in "
-                    "another unit, perhaps degrees; radians and metres are expected"
+                    f"but its position changes by {ours[k]:.4g} a second: one of them has a wrong "
+                    "unit, perhaps degrees; radians and metres are expected"
                 )
 
     # what is not used

@@ -32,14 +32,14 @@ SHEARS = ((0, 0, 1), (1, 2, 2))
 PLACES = (4, 6, 5)
 """Their places in y."""
 FLAT = 1e-4
-"""The least that a prior has of its largest second moment, and of a kilogram."""
+"""Lower bounds of a prior: relative to its largest second moment, and to one kilogram."""
 STEP = 1e-6
 REFUSED = np.inf
 """The residuals of steps that are too long: a shorter one is tried."""
 ROUNDS = 10
 """How often drives that would be negative are set to zero and the rest is fitted again."""
-FAR = 50.0
-"""Coordinates beyond are no body's: e^50 kg."""
+LARGEST_COORDINATE = 50.0
+"""Larger coordinates are impossible: e^50 kg."""
 
 
 def to_coordinates(P: Array) -> Array:
@@ -176,7 +176,7 @@ class _Problem:
         return found.x[: self.n].reshape(-1, 10), found.x[self.n :]
 
     def _residuals(self, A: Array, z: Array, u: Array) -> Array:
-        if np.abs(u[: self.n]).max(initial=0.0) > FAR:
+        if np.abs(u[: self.n]).max(initial=0.0) > LARGEST_COORDINATE:
             return np.full(len(z) + self.n, REFUSED)
         y = u[: self.n].reshape(-1, 10)
         theta = np.concatenate([from_coordinates(y)[0].ravel(), u[self.n :]])

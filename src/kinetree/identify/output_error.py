@@ -108,7 +108,7 @@ class _Problem:
             window,
             dt,
             method="midpoint",
-            inputs=nv,
+            p_length=nv,
             series=True,
             parameters=self.parts,
         )

@@ -74,8 +74,8 @@ class Parameters:
     def names(self) -> tuple[str, ...]:
         """What each parameter is, such as "link7.mass" or "elbow.damping"."""
         joints = [self.robot.model.bodies[i].joint_name for i in self.driven]
-        own = [f"{joint}.{name}" for joint in joints for name in self.drives]
-        return (*self.robot.regressors.names, *own)
+        drive_names = [f"{joint}.{name}" for joint in joints for name in self.drives]
+        return (*self.robot.regressors.names, *drive_names)
 
     @cached_property
     def driven(self) -> tuple[int, ...]:
@@ -93,7 +93,7 @@ class Parameters:
     @cached_property
     def nominal(self) -> Array:
         """theta of the robot as it is."""
-        return np.concatenate([self.robot.inertial_parameters, self._nominal_drives.ravel()])
+        return np.concatenate([self.robot.regressors.parameters, self._nominal_drives.ravel()])
 
     @property
     def _nominal_drives(self) -> Array:

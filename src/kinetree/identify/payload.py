@@ -1,4 +1,4 @@
-"""What a robot carries, in one call.
+"""The payload of a robot, identified in one call.
 
 Source: C. G. Atkeson, C. H. An & J. M. Hollerbach, Estimation of inertial parameters of manipulator
 loads and links, Int. J. Robotics Research 5 (1986). The estimate is kept consistent as
@@ -111,10 +111,10 @@ def _carried(robot: Robot, frame: str) -> tuple[int, Array]:
     part, model = Payload(frame), robot.model
     part.nominal(model)  # refuses frames of the world
     body = model.frame(frame).body
-    own = Inertial(robot.bodies[body])
-    nominal = np.array(own.nominal(model), float)
+    inertial = Inertial(robot.bodies[body])
+    nominal = np.array(inertial.nominal(model), float)
     units = [part.applied(model, unit.tolist()) for unit in np.eye(len(TEN))]
-    columns = [np.array(own.nominal(m), float) - nominal for m in units]
+    columns = [np.array(inertial.nominal(m), float) - nominal for m in units]
     return body, np.stack(columns, axis=1)
 
 

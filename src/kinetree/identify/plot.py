@@ -26,7 +26,7 @@ def plot(found: Identified, path: str | Path | None = None, log: Log | None = No
     if log is None:
         log = found.log if found.validation is None else found.validation
     if log is None:
-        raise KinetreeError("plot: the logs were streamed; say which one to draw, log=...")
+        raise KinetreeError("plot: the logs were streamed; pass the one to draw as log=")
     before, after = found.predicted(log, found.before), found.predicted(log)
     names = found.before.labels.v
     figure = optional("matplotlib.figure", "a picture").Figure(

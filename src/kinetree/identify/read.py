@@ -131,7 +131,7 @@ class Stream:
     def __iter__(self) -> Iterator[Log]:
         path = _checked(self.path)
         if path.suffix == ".npz":
-            raise LogError(f"{path.name}: an NPZ file is read whole; .csv and .parquet in pieces")
+            raise LogError(f"{path.name}: an NPZ file cannot be streamed; use .csv or .parquet")
         for table in _tables(path, self.rows, self.topic):
             yield log_of_columns(self.robot, table, path.name, self.columns).without_gaps()
 

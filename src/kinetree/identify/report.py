@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +18,29 @@ from kinetree.identify.log import Log
 from kinetree.identify.result import Identified
 
 Table = tuple[Sequence[str], list[list[str]]]
-Part = str | Table
+UNITS = {
+    "mass": "kg",
+    "armature": "kg m² or kg",
+    "damping": "N m s or N s/m",
+    "friction": "N m or N",
+    "stiffness": "N m or N/m",
+    "offset": "N m or N",
+}
+"""Of parameters, of turning joints or of sliding ones."""
+
+
+class Picture(NamedTuple):
+    """A picture that pages in HTML have.
+
+    title: what it shows.
+    png: the content of its file.
+    """
+
+    title: str
+    png: bytes
+
+
+Content = str | Table | Picture
 
 
 def report(found: Identified, path: str | Path | None = None) -> str:
@@ -26,28 +52,30 @@ def report(found: Identified, path: str | Path | None = None) -> str:
     """
     file = None if path is None else kinds.path("path", path)
     as_html = file is not None and file.suffix == ".html"
-    text = (_html if as_html else _markdown)(list(parts(found)))
+    text = (_html if as_html else _markdown)(list(parts(found, as_html)))
     if file is not None:
         with complete(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
 
 
-def parts(found: Identified) -> Iterator[tuple[str, list[Part]]]:
-    """The sections: a title, then paragraphs and tables."""
+def parts(found: Identified, pictures: bool) -> Iterator[tuple[str, list[Content]]]:
+    """The sections: a title, then paragraphs, tables and perhaps pictures."""
     estimate, parameters = found.estimate, found.parameters
     yield (
         f"Identification of {found.before.name}",
         [
             f"{len(estimate.base)} base parameters of {len(parameters.names)} parameters, from "
             f"{int(estimate.factors.rows.sum())} measurements of joint forces. "
-            f"Method: {found.method}. Condition number: {estimate.condition:.3g}.",
+            f"Method: {found.method}. Condition number: {estimate.condition:.3g}. "
+            f"{len(estimate.base) - len(found.vague)} base parameters are well determined, "
+            f"{len(found.vague)} are vague.",
             _verdict(found),
         ],
     )
     if found.log is not None and found.log.remarks:
         yield "What was done to the data", [f"- {remark}" for remark in found.log.remarks]
-    yield "Errors of joint forces", [_errors(found)]
+    yield "Errors of joint forces", [_errors(found), *(_pictures(found) if pictures else [])]
     yield "Base parameters", [_base(found)]
     if found.vague:
         yield (
@@ -60,6 +88,8 @@ def parts(found: Identified) -> Iterator[tuple[str, list[Part]]]:
 
 
 def _verdict(found: Identified) -> str:
+    if found.doubts:
+        return " ".join(f"Do not use this result: {doubt}." for doubt in found.doubts)
     if found.impossible:
         return f"No body can have the inertia of {', '.join(found.impossible)}."
     return "Every body's inertia is one that a body can have."
@@ -72,7 +102,7 @@ def _errors(found: Identified) -> Table:
         logs["fitted"] = found.log
     if found.validation is not None:
         logs["validation"] = found.validation
-    head = ["joint", "noise"]
+    head = ["joint", "unit", "noise"]
     columns = [found.estimate.noise]
     for name, log in logs.items():
         before, after = found.errors(log, found.before), found.errors(log)
@@ -81,9 +111,12 @@ def _errors(found: Identified) -> Table:
     rows = [
         [
             joint,
-            *(f"{x:.4g} %" if head[j] == "relative" else f"{x:.4g}" for j, x in enumerate(row, 1)),
+            "N m" if unit.startswith("rad") else "N",
+            *(f"{x:.4g} %" if head[j] == "relative" else f"{x:.4g}" for j, x in enumerate(row, 2)),
         ]
-        for joint, row in zip(found.before.labels.v, np.transpose(columns), strict=True)
+        for joint, unit, row in zip(
+            found.before.labels.v, found.before.labels.v_units, np.transpose(columns), strict=True
+        )
     ]
     return head, rows
 
@@ -99,8 +132,26 @@ def _base(found: Identified) -> Table:
         new,
         strict=True,
     )
-    rows = [[name, *(f"{x:.5g}" for x in numbers)] for name, *numbers in columns]
-    return ["combination", "before", "least squares", "deviation", "new robot"], rows
+    rows = [[name, _unit(name), *(f"{x:.5g}" for x in numbers)] for name, *numbers in columns]
+    return ["combination", "unit", "before", "least squares", "deviation", "new robot"], rows
+
+
+def _unit(combination: str) -> str:
+    """The unit of a combination of parameters, which is that of its first one."""
+    kind = combination.split()[0].rpartition(".")[2].rpartition("*")[2]
+    if kind.startswith(("h", "I")) and len(kind) in (2, 3):
+        return "kg m" if kind[0] == "h" else "kg m²"
+    return UNITS.get(kind, "")
+
+
+def _pictures(found: Identified) -> list[Picture]:
+    """Measured and predicted forces over time, if they can be drawn."""
+    drawn = found.validation is not None or found.log is not None
+    if not drawn or find_spec("matplotlib") is None:
+        return []
+    file = io.BytesIO()
+    found.plot().savefig(file, format="png", dpi=110)
+    return [Picture("Measured and predicted joint forces, N m or N", file.getvalue())]
 
 
 def _bodies(found: Identified) -> Table:
@@ -120,14 +171,15 @@ def _drives(found: Identified) -> Table:
     bodies = found.before.model.bodies
     pairs = zip(parameters.driven, parameters.drive_numbers(found.theta), strict=True)
     rows = [[bodies[i].joint_name, *(f"{x:.5g}" for x in row)] for i, row in pairs]
-    return ["joint", *parameters.drives], rows
+    return ["joint", *(f"{name}, {UNITS[name]}" for name in parameters.drives)], rows
 
 
-def _markdown(sections: list[tuple[str, list[Part]]]) -> str:
+def _markdown(sections: list[tuple[str, list[Content]]]) -> str:
     lines: list[str] = []
     for k, (title, content) in enumerate(sections):
         lines += [f"{'#' if k == 0 else '##'} {title}", ""]
         for part in content:
+            assert not isinstance(part, Picture)
             lines += [part] if isinstance(part, str) else _markdown_table(*part)
             lines += [""] if not (isinstance(part, str) and part.startswith("- ")) else []
         lines += [""] if lines[-1] else []
@@ -142,7 +194,7 @@ def _markdown_table(head: Sequence[str], rows: list[list[str]]) -> list[str]:
     ]
 
 
-def _html(sections: list[tuple[str, list[Part]]]) -> str:
+def _html(sections: list[tuple[str, list[Content]]]) -> str:
     body = []
     for k, (title, content) in enumerate(sections):
         level = "h1" if k == 0 else "h2"
@@ -150,6 +202,10 @@ def _html(sections: list[tuple[str, list[Part]]]) -> str:
         for part in content:
             if isinstance(part, str):
                 body.append(f"<p>{html.escape(part)}</p>")
+            elif isinstance(part, Picture):
+                data = base64.b64encode(part.png).decode()
+                title = html.escape(part.title)
+                body.append(f'<p><img alt="{title}" src="data:image/png;base64,{data}"></p>')
             else:
                 head, rows = part
                 body.append("<table>" + _row("th", head) + "".join(_row("td", r) for r in rows))

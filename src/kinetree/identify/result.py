@@ -1,4 +1,4 @@
-"""What an identification found: parameters, how certain they are, and a robot that has them."""
+"""The result of an identification: parameters, their uncertainty, and the identified robot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.identify.doubts import doubts
 from kinetree.identify.least_squares import Estimate
 from kinetree.identify.log import Log
 from kinetree.identify.parameters import Parameters, pseudo_inertia
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 VAGUE = 0.3
-"""Relative standard deviations above say that a parameter is not known well."""
+"""Parameters with a larger relative standard deviation are poorly identified."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Identified:
 
     @cached_property
     def impossible(self) -> tuple[str, ...]:
-        """The bodies whose inertia no body can have; none with a consistent method."""
+        """The bodies with physically impossible inertia; none with a consistent method."""
         phi = self.theta[: self.parameters.inertial_count].reshape(-1, 10)
         least = np.linalg.eigvalsh(pseudo_inertia(phi))[:, 0]
         return tuple(name for name, x in zip(self.before.bodies, least, strict=True) if x < -1e-12)
@@ -90,6 +91,11 @@ class Identified:
             for name, d, x in zip(self.estimate.base.names, deviation, value, strict=True)
             if not d <= VAGUE * x
         )
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons not to use the new robot, as sentences; none if it can be used."""
+        return doubts(self)
 
     def predicted(self, log: Log, robot: Robot | None = None) -> Array:
         """The joint forces that a robot needs for a log's motion.
@@ -143,7 +149,7 @@ class Identified:
         self.robot.save(file)
 
     def report(self, path: str | Path | None = None) -> str:
-        """A page on what was found, and how certain it is.
+        """A report on the result and its uncertainty.
 
         Arguments:
             path: where to write it: HTML if it ends in .html, else Markdown; not written if None.

@@ -26,9 +26,9 @@ from kinetree.robot.checks import count, number, real_array, sample_count
 from kinetree.typing import Array
 
 APART = 1.1
-"""Of half a period of the cut-off: twice filtered noise is independent at that distance."""
+"""In half periods of the cutoff: the distance at which twice-filtered noise is independent."""
 UNIFORM = 0.01
-"""Of a step: times that differ by less are equally spaced."""
+"""Relative to a step: times within this tolerance are equally spaced."""
 
 
 def resampled(log: Log, rate: float | None = None) -> Log:
@@ -46,8 +46,8 @@ def resampled(log: Log, rate: float | None = None) -> Log:
     span = log.time[-1] - log.time[0]
     if span * wanted < 1.0:
         raise LogError(
-            f"{log.source}: {wanted:g} samples a second leave one of its {span:.6g} s; two or more "
-            "are needed"
+            f"{log.source}: {wanted:g} samples per second give one sample in {span:.6g} s; at "
+            "least two are needed"
         )
     sample_count(span, wanted)  # refuses rates beyond all bounds
     time = log.time[0] + np.arange(int(span * wanted + 1e-9) + 1) / wanted
@@ -95,8 +95,8 @@ def filtered(log: Log, cutoff: float, order: int = 4, decimate: bool = True) -> 
     nyquist = 0.5 / dt
     if not 0.0 < cutoff < nyquist:
         raise LogError(
-            f"{log.source}: cutoff: {cutoff:g} Hz cannot be: it must lie between 0 and half "
-            f"the sampling rate, {nyquist:g} Hz (is time in seconds?)"
+            f"{log.source}: cutoff={cutoff:g} Hz must be between 0 and half the sampling rate, "
+            f"{nyquist:g} Hz (is time in seconds?)"
         )
     signal = import_module("scipy.signal")
     sos = signal.butter(order, cutoff / nyquist, output="sos")
@@ -144,8 +144,8 @@ def splined(log: Log, noise: Array | float | None = None) -> Log:
     """
     if instance("log", log, Log, "a Log").robot.nq != log.robot.nv:
         raise LogError(
-            f"{log.source}: splines need coordinates whose rates are velocities; "
-            "robot.rechart('exponential') gives such, filtered(...) takes any"
+            f"{log.source}: splines need coordinates whose rates are the velocities; use "
+            "robot.edit.rechart('exponential'), or filtered(...), which takes any coordinates"
         )
     deviations = None if noise is None else _deviations(log, noise)
     interpolate = import_module("scipy.interpolate")

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.errors import ModelError, among, unknown
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
-Placement = Any
+PoseLike = Any
 """A Transform, a homogeneous 4x4 matrix, or a point."""
 Axis = Vector3 | Sequence[float] | str
 """A direction: "x", "y", "z" (or "-x", ...), three numbers, or a Vector3."""
@@ -38,23 +38,21 @@ def given_inertia(mass: float, com: Sequence[float], inertia: Any) -> Inertia:
     """
     m = given_number("mass", mass)
     if m < 0.0:
-        raise ModelError(f"mass={mass!r}: kilograms cannot be negative")
+        raise ModelError(f"mass must not be negative, got {mass!r}")
     c = given_numbers("com", com, (3,))
     I = np.zeros((3, 3)) if inertia is None else given_numbers("inertia", inertia, (3,), (3, 3))
     I = np.diag(I) if I.shape == (3,) else I
     floor = 1e-9 * np.abs(I).max()  # what is typed in is rounded
     if np.abs(I - I.T).max() > floor:
-        raise ModelError(f"inertia={I.tolist()}: a rotational inertia is symmetric")
+        raise ModelError(f"inertia must be symmetric, got {I.tolist()}")
     least = np.linalg.eigvalsh(I)[0]
     if least < -floor:
-        raise ModelError(
-            f"inertia={I.tolist()}: its principal moment {least:.3g} is negative, none can be"
-        )
+        raise ModelError(f"inertia={I.tolist()} has the negative principal moment {least:.3g}")
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
     return Inertia.about_center(m, Vector3(*c.tolist()), Symmetric3(xx, yy, zz, xy, xz, yz))
 
 
-def given_transform(at: Placement, name: str = "at") -> Transform:
+def given_transform(at: PoseLike, name: str = "at") -> Transform:
     """The transform from a user's pose; an error that names the argument if it is none."""
     if isinstance(at, Transform):
         return at
@@ -63,9 +61,9 @@ def given_transform(at: Placement, name: str = "at") -> Transform:
         return Transform(Rotation.identity(), Vector3(*X.tolist()))
     R = X[:3, :3]
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0.0:
-        raise ModelError(f"{name} is no pose: its upper left 3x3 block is not a rotation")
+        raise ModelError(f"{name} is not a pose: its upper left 3x3 block is not a rotation")
     if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
-        raise ModelError(f"{name} is no pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
+        raise ModelError(f"{name} is not a pose: its last row is {X[3].tolist()}, not (0, 0, 0, 1)")
     return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
 
 
@@ -106,7 +104,7 @@ def given_numbers(name: str, value: Any, *shapes: tuple[int, ...]) -> np.ndarray
         numbers = np.array([])
     if numbers.shape not in shapes:
         expected = " or ".join(EXPECTED[shape] for shape in shapes)
-        raise ModelError(f"{name}={value!r}: {expected} is expected")
+        raise ModelError(f"{name} must be {expected}, got {value!r}")
     if not np.isfinite(numbers).all():
-        raise ModelError(f"{name}={value!r}: every number must be finite")
+        raise ModelError(f"{name} must be finite, got {value!r}")
     return numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from kinetree.errors import ModelError
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.model import WORLD, Body, Frame, Model
 from kinetree.spatial import Inertia, Transform
@@ -61,6 +62,11 @@ def disassemble(model: Model) -> Description:
         model.gravity,
         model.shapes,
         () if list(order) == sorted(order) else [model.bodies[i].joint_name for i in order],
+        constraints=model.constraints,
+        equipment=model.equipment,
+        colliders=model.colliders,
+        contacts=model.contacts,
+        contact_options=model.contact_options,
     )
 
 
@@ -83,6 +89,11 @@ def _connection(model: Model, i: int, link_of: Mapping[int, str], at: Transform)
     """The joint of a body."""
     body = model.bodies[i]
     joint, mimicry = body.joint, None
+    if body.joint.has_varying_ratio:
+        raise ModelError(
+            f"joint {body.joint_name!r} of robot {model.name!r} follows others as a loop demands: "
+            "edit or write the robot with its constraints, and embed them afterwards"
+        )
     if body.follows is not None:
         joint, ratio, offset = body.joint.transmission
         mimicry = Mimicry(model.bodies[body.follows].joint_name, ratio, offset)
@@ -96,6 +107,7 @@ def _connection(model: Model, i: int, link_of: Mapping[int, str], at: Transform)
         body.limits,
         drive=body.drive,
         mimicry=mimicry,
+        softness=body.softness,
     )
 
 

@@ -8,21 +8,41 @@ from typing import Any
 
 from kinetree.errors import ModelError, among, unknown
 from kinetree.kinds import text
-from kinetree.model.arguments import Placement, given_inertia, given_transform, given_vector
-from kinetree.model.description import Connection, Description, assemble
+from kinetree.model.arguments import PoseLike, given_inertia, given_transform, given_vector
+from kinetree.model.assemble import assemble
+from kinetree.model.constraint_edits import in_the_world, within
+from kinetree.model.constraints import Constraint
+from kinetree.model.contact_edits import on_links
+from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
+from kinetree.model.equipment_edits import part_of, with_load, without_effects
+from kinetree.model.geometry import Collider, ContactPair
 from kinetree.model.joints import CHARTS, Joint
 from kinetree.model.model import WORLD, Body, Limits, Model
+from kinetree.model.parts import below, closed_on_root, prefixed, root_name
 from kinetree.spatial import Transform, Vector3
 
-EFFECTS = ("armature", "damping", "friction", "gravity", "limits", "springs")
+EFFECTS = (
+    "actuators",
+    "armature",
+    "constraints",
+    "contacts",
+    "damping",
+    "friction",
+    "gravity",
+    "limits",
+    "sensors",
+    "springs",
+    "tendons",
+)
 
 
 def without(model: Model, *effects: str) -> Model:
     """The same robot with effects switched off.
 
     Arguments:
-        effects: of "armature", "damping", "friction", "gravity", "limits", "springs".
+        effects: of "actuators", "armature", "constraints", "contacts", "damping", "friction",
+            "gravity", "limits", "sensors", "springs", "tendons".
     """
     for effect in effects:
         if not among(effect, EFFECTS):
@@ -33,6 +53,9 @@ def without(model: Model, *effects: str) -> Model:
     return replace(
         model,
         gravity=Vector3(0.0, 0.0, 0.0) if "gravity" in effects else model.gravity,
+        constraints=() if "constraints" in effects else model.constraints,
+        equipment=without_effects(model.equipment, effects),
+        contacts=() if "contacts" in effects else model.contacts,
         bodies=tuple(
             replace(
                 body,
@@ -41,6 +64,33 @@ def without(model: Model, *effects: str) -> Model:
             )
             for body in model.bodies
         ),
+    )
+
+
+def constrain(model: Model, *constraints: Constraint) -> Model:
+    """The same robot with more constraints.
+
+    Arguments:
+        constraints: of `kinetree.constraints`.
+    """
+    return replace(model, constraints=(*model.constraints, *constraints))
+
+
+def collide(model: Model, *parts: Collider | ContactPair) -> Model:
+    """The same robot with more colliders and pairs of them that can touch.
+
+    Arguments:
+        parts: colliders and pairs, in any order.
+    """
+    for part in parts:
+        if not isinstance(part, (Collider, ContactPair)):
+            raise ModelError(
+                f"{part!r}: a Collider or a ContactPair of kinetree.geometry is expected"
+            )
+    colliders = [part for part in parts if isinstance(part, Collider)]
+    pairs = [part for part in parts if isinstance(part, ContactPair)]
+    return replace(
+        model, colliders=(*model.colliders, *colliders), contacts=(*model.contacts, *pairs)
     )
 
 
@@ -54,20 +104,20 @@ def with_gravity(model: Model, gravity: Sequence[float]) -> Model:
     return replace(model, gravity=given_vector("gravity", gravity))
 
 
-def mounted(model: Model, pose: Placement) -> Model:
+def mounted(model: Model, pose: PoseLike) -> Model:
     """The same robot, its root link fixed at a pose in the world: on a table, a wall, a ceiling.
 
     Arguments:
         pose: of the root link, instead of an earlier one: a 4x4 matrix, a Transform, or its origin.
     """
-    free = next((b for b in model.bodies if _is_free(model, b)), None)
+    free = _floating_base(model)
     if free is not None:
         raise ModelError(
-            f"robot {model.name!r} moves freely: its pose in the world is part of q, as the "
+            f"robot {model.name!r} has a free base: its pose in the world is part of q, the "
             f"coordinates of joint {free.joint_name!r}; only a fixed base can be mounted"
         )
     at, description = given_transform(pose, "pose"), disassemble(model)
-    root = _root_name(description)
+    root = root_name(description)
     name = fresh(f"{root}_mount", {c.name for c in description.connections})
     fixed = Connection(name, "", root, at, None)
     return assemble(replace(description, root=None if at == Transform.identity() else fixed))
@@ -93,7 +143,7 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
     if carrier == WORLD:
         return model if among(base, ("fixed",)) else assemble(disassemble(model), base=base)
     description = disassemble(model)
-    part = _below(description, description.links[carrier].name)
+    part = below(description, description.links[carrier].name)
     outside = {c.name for c in description.connections} - {c.name for c in part.connections}
     for c in part.connections:
         if c.mimicry is not None and c.mimicry.joint in outside:
@@ -101,7 +151,10 @@ def subtree(model: Model, link: str, base: str = "fixed") -> Model:
                 f"joint {c.name!r} mimics {c.mimicry.joint!r}, which is not in the subtree of "
                 f"{link!r}: lock one of them first"
             )
-    return assemble(part, base=base)
+    links, joints = {x.name for x in part.links}, {c.name for c in part.connections}
+    kept = within(description.constraints, links, joints, f"the subtree of {link!r}")
+    equipment = part_of(description.equipment, links, joints, f"the subtree of {link!r}")
+    return assemble(replace(part, constraints=kept, equipment=equipment), base=base)
 
 
 def attach_payload(
@@ -127,7 +180,8 @@ def attach_payload(
         replace(link, inertia=link.inertia + load) if link.name == frame else link
         for link in description.links
     ]
-    return assemble(replace(description, links=links))
+    equipment = with_load(model, description.equipment, frame, load)
+    return assemble(replace(description, links=links, equipment=equipment))
 
 
 def replace_inertia(
@@ -152,7 +206,7 @@ def replace_inertia(
     )
 
 
-def add_frame(model: Model, name: str, parent: str, at: Placement = (0.0, 0.0, 0.0)) -> Model:
+def add_frame(model: Model, name: str, parent: str, at: PoseLike = (0.0, 0.0, 0.0)) -> Model:
     """Add a named frame.
 
     Arguments:
@@ -169,7 +223,7 @@ def attach(
     model: Model,
     other: Model,
     frame: str,
-    at: Placement = (0.0, 0.0, 0.0),
+    at: PoseLike = (0.0, 0.0, 0.0),
     prefix: str = "",
     joint: Joint | None = None,
 ) -> Model:
@@ -185,19 +239,26 @@ def attach(
     model.frame(frame)
     if not isinstance(other, Model):
         raise ModelError(
-            f"other={other!r}: a robot is expected; kinetree.load(...) makes one of a file"
+            f"other={other!r}: a robot is expected; kinetree.load(...) loads one from a file"
         )
     if not (joint is None or isinstance(joint, Joint)):
         raise ModelError(f"joint={joint!r}: a joint of kinetree.joints is expected, or None")
-    mine, theirs = disassemble(model), _prefixed(_grounded(other), text("prefix", prefix))
+    mine, theirs = disassemble(model), prefixed(_grounded(other), text("prefix", prefix))
     joints = {c.name for c in (*mine.connections, *([mine.root] if mine.root else []))}
     new_joints = {c.name for c in theirs.connections}
     _no_clash("link", {x.name for x in mine.links}, {x.name for x in theirs.links})
     _no_clash("joint", joints, new_joints)
-    root = _root_name(theirs)
+    for what in ("constraint", "collider"):
+        named = [{x.name for x in getattr(d, what + "s")} for d in (mine, theirs)]
+        _no_clash(what, *named)
+    parts = ({f"{x} {part.name}" for x, part in d.equipment.parts()} for d in (mine, theirs))
+    _no_clash("part", *parts)
+    root = root_name(theirs)
     mount = f"{root}_mount"
     if mount in joints | new_joints:
-        raise ModelError(f"a joint is named {mount!r} already: give the attached robot a prefix")
+        raise ModelError(
+            f"there already is a joint named {mount!r}: give the attached robot a prefix"
+        )
     mounted = Connection(mount, frame, root, given_transform(at), joint)
     order = mine.order
     if theirs.order:
@@ -210,6 +271,10 @@ def attach(
             connections=[*mine.connections, mounted, *theirs.connections],
             shapes=[*mine.shapes, *theirs.shapes],
             order=order,
+            constraints=[*mine.constraints, *theirs.constraints],
+            equipment=mine.equipment + theirs.equipment,
+            colliders=[*mine.colliders, *theirs.colliders],
+            contacts=[*mine.contacts, *theirs.contacts],
         )
     )
 
@@ -218,7 +283,9 @@ def reroot(model: Model, link: str) -> Model:
     """The same robot with another of its links as the root.
 
     The joints between the old root and the new one keep their coordinates and are reversed. A fixed
-    base is fixed at the new root's frame; a floating base floats there.
+    base is fixed at the new root's frame; a floating base floats there: the coordinates of its
+    joint are then the pose of the new root. A robot floats if a link without mass is fixed to the
+    world, or none, and all others hang on one joint of six degrees of freedom.
 
     Arguments:
         link: the name of a frame.
@@ -226,20 +293,22 @@ def reroot(model: Model, link: str) -> Model:
     model.frame(link)
     description = disassemble(model)
     above = {c.child: c for c in description.connections}
-    free = {b.joint_name for b in model.bodies if _is_free(model, b)}
+    free = _floating_base(model)
     turned: dict[str, Connection] = {}
     at = link
     while at in above:
         c = above[at]
-        if c.name in free:
-            turned[c.name] = _rooted(c, link)
+        if free is not None and c.name == free.joint_name:
+            turned[c.name], root = _rooted(c, link), description.root
             break
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
         joint = None if c.joint is None else c.joint.reversed().relocated(c.placement)
         turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
         at = c.parent
-    root = description.root and _rooted(description.root, link)
+    else:  # no free joint was reached
+        description = closed_on_root(description)
+        root = description.root and _rooted(description.root, link)
     connections = [turned.get(c.name, c) for c in description.connections]
     return assemble(replace(description, root=root, connections=connections))
 
@@ -248,8 +317,8 @@ def _rooted(free: Connection, link: str) -> Connection:
     """The joint of a free base whose root is another link."""
     if free.drive.stiffness and free.child != link:
         raise ModelError(
-            f"the spring of joint {free.name!r} holds link {free.child!r}, and would hold "
-            f"{link!r} if that were the root: remove it first, with without('springs')"
+            f"the spring of joint {free.name!r} holds link {free.child!r}, and would hold {link!r} "
+            "if that became the root; remove the spring first with without('springs')"
         )
     return replace(free, child=link)
 
@@ -294,74 +363,28 @@ def _no_clash(what: str, mine: set[str], theirs: set[str]) -> None:
         )
 
 
-def _is_free(model: Model, body: Body) -> bool:
-    """Whether a body floats in the world: not if a link with mass is fixed to the world."""
-    return body.parent == WORLD and body.joint.nv == 6 and model.base_inertia.mass == 0
+def _floating_base(model: Model) -> Body | None:
+    """The body by which a robot floats in the world; None if the robot is fixed there.
+
+    It floats if the world has no mass and carries nothing else that moves. Where several bodies
+    hang on the world, their joints place them relative to one another.
+    """
+    hanging = [b for b in model.bodies if b.parent == WORLD]
+    floats = len(hanging) == 1 and hanging[0].joint.nv == 6 and model.base_inertia.mass == 0
+    return hanging[0] if floats else None
 
 
 def _grounded(model: Model) -> Description:
-    """A robot without the joint of its free base, if it has one."""
-    description, hanging = disassemble(model), [b for b in model.bodies if b.parent == WORLD]
-    if len(hanging) != 1 or not _is_free(model, hanging[0]):
-        return description
-    above = description.root or next(
-        c for c in description.connections if c.name == hanging[0].joint_name
-    )
-    return _below(description, above.child)
-
-
-def _below(description: Description, root: str) -> Description:
-    """The part of a robot that hangs on a link, that included."""
-    kept = {root, *(c.child for c in _from_root(description, root))}
-    connections = [c for c in description.connections if c.parent in kept]
-    joints = {c.name for c in connections}
-    return replace(
-        description,
-        root=None,
-        links=[x for x in description.links if x.name in kept],
-        connections=connections,
-        shapes=[s for s in description.shapes if s.link in kept],
-        order=[name for name in description.order if name in joints],
-    )
-
-
-def _root_name(description: Description) -> str:
-    children = {c.child for c in description.connections}
-    return next(x.name for x in description.links if x.name not in children)
-
-
-def _from_root(description: Description, root: str) -> list[Connection]:
-    """The connections below a link, parents before children."""
-    below: dict[str, list[Connection]] = {}
-    for c in description.connections:
-        below.setdefault(c.parent, []).append(c)
-    reached: list[Connection] = []
-    pending = [root]
-    while pending:
-        children = below.get(pending.pop(), [])
-        reached += children
-        pending += [c.child for c in children]
-    return reached
-
-
-def _prefixed(description: Description, prefix: str) -> Description:
-    def mimicry(c: Connection) -> Any:
-        return c.mimicry and replace(c.mimicry, joint=prefix + c.mimicry.joint)
-
-    return replace(
-        description,
-        root=None,
-        links=[replace(x, name=prefix + x.name) for x in description.links],
-        connections=[
-            replace(
-                c,
-                name=prefix + c.name,
-                parent=prefix + c.parent,
-                child=prefix + c.child,
-                mimicry=mimicry(c),
-            )
-            for c in description.connections
-        ],
-        shapes=[replace(s, link=prefix + s.link) for s in description.shapes],
-        order=[prefix + name for name in description.order],
-    )
+    """A robot without its colliders in the world and the joint of its free base, if any."""
+    description, free = disassemble(model), _floating_base(model)
+    description = on_links(description, {x.name for x in description.links})
+    if free is None:
+        return closed_on_root(description)
+    above = [c for c in (description.root, *description.connections) if c is not None]
+    root = next(c.child for c in above if c.name == free.joint_name)
+    fixed = {f.name: f.placement for f in model.frames if f.body == WORLD}
+    kept = in_the_world(description.constraints, fixed)
+    part = below(description, root)
+    links, joints = {x.name for x in part.links}, {c.name for c in part.connections}
+    equipment = part_of(description.equipment, links, joints, f"robot {model.name!r}")
+    return replace(part, constraints=kept, equipment=equipment)

@@ -187,8 +187,8 @@ def check(model: Model, quantity: str, key: Any) -> None:
     """Refuse a key that the robot or the quantity does not have."""
     if isinstance(key, Load) and not isinstance(key, Point) and quantity != "generalized_forces":
         raise KinetreeError(
-            f"{quantity} takes no {type(key).__name__}: give a frame's name or a Point, or the "
-            "joint forces that robot.generalized_forces makes of it"
+            f"{quantity} takes no {type(key).__name__}: give a frame's name or a Point, or add "
+            "robot.generalized_forces(...) of it to the joint forces"
         )
     if isinstance(key, JointTorque):
         joints = [body.joint_name for body in model.bodies]

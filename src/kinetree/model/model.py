@@ -7,18 +7,23 @@ the body that carries it, and only its frame remains.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
-from numbers import Real
+from collections.abc import Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
 
 from kinetree._lazy import cached_property
 from kinetree.errors import ModelError, among, unknown
 from kinetree.kinds import texts
+from kinetree.model.constraints import Constraint
+from kinetree.model.digest import digest
+from kinetree.model.equipment import NOTHING, Equipment, check_equipment
+from kinetree.model.geometry import Collider, ContactOptions, ContactPair
+from kinetree.model.geometry.options import OPTIONS
 from kinetree.model.joints import Joint, Label
-from kinetree.spatial import Inertia, Rotation, Transform, Vector3
+from kinetree.model.softness import USUAL, JointSoftness
+from kinetree.model.touch_validity import check_colliders, check_contacts
+from kinetree.model.validity import check_constraints, check_finite, check_followers, check_rest
+from kinetree.spatial import Inertia, Transform, Vector3
 
 WORLD = -1
 NO_INERTIA = Inertia.zero()
@@ -110,10 +115,10 @@ class Body:
         parent: the parent's number, or WORLD.
         placement: the pose of the joint frame in the parent's frame.
         inertia: of the body with everything that is fixed to it, in the body's frame.
-        follows: the number of the body whose coordinate also moves this one, if its joint is a
-            mimic.
+        follows: the number of the body whose coordinates also move this one, if its joint is a
+            mimic or depends on others; it takes as many as it has, from that body's first one on.
         joint_name, joint: the joint that connects it to its parent.
-        limits, drive: those of the joint.
+        limits, drive, softness: those of the joint.
         mount: where the description mounts it; None if it does not say.
     """
 
@@ -127,6 +132,7 @@ class Body:
     drive: Drive = Drive()
     follows: int | None = None
     mount: Mount | None = None
+    softness: JointSoftness = USUAL
 
     @property
     def explicit_drive(self) -> Drive:
@@ -166,6 +172,7 @@ class Shape:
         placement: its pose in the link's frame.
         file: the mesh, as the robot file names it; only the viewer opens it.
         folder: that of the robot file that names the mesh; empty if there is none.
+        color: red, green, blue and opacity, from 0 to 1; empty if the file gives none.
     """
 
     link: str
@@ -175,6 +182,7 @@ class Shape:
     placement: Transform
     file: str = ""
     folder: str = field(default="", compare=False)
+    color: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,6 +199,11 @@ class Model:
         base_inertia: of the links that do not move, in the world's frame. It has no effect until
             the robot is attached to another or given another root.
         shapes: of the links, for writers.
+        constraints: what the tree's motion is constrained by: loops, held frames, couplings.
+        equipment: tendons, actuators, sensors and named states.
+        colliders: what it can touch with, and what it can touch in the world.
+        contacts: the pairs of colliders that can touch.
+        contact_options: the settings of contact that come with the robot.
     """
 
     name: str
@@ -200,6 +213,11 @@ class Model:
     coordinate_order: tuple[int, ...] = ()
     base_inertia: Inertia = NO_INERTIA
     shapes: tuple[Shape, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    equipment: Equipment = NOTHING
+    colliders: tuple[Collider, ...] = ()
+    contacts: tuple[ContactPair, ...] = ()
+    contact_options: ContactOptions = OPTIONS
 
     def __post_init__(self) -> None:
         if not self.coordinate_order:
@@ -228,14 +246,14 @@ class Model:
         return self._slices("nv")
 
     def _slices(self, count: str) -> tuple[slice, ...]:
-        slices, start = {}, 0
-        for body in self.coordinate_order:
-            stop = start + getattr(self.bodies[body].joint, count)
-            slices[body] = slice(start, stop)
-            start = stop
+        starts, start = {}, 0
+        for i in self.coordinate_order:
+            starts[i] = start
+            start += getattr(self.bodies[i].joint, count)
+        firsts = [starts[i if b.follows is None else b.follows] for i, b in enumerate(self.bodies)]
         return tuple(
-            slices[i if body.follows is None else body.follows]
-            for i, body in enumerate(self.bodies)
+            slice(first, first + getattr(body.joint, count))
+            for first, body in zip(firsts, self.bodies, strict=True)
         )
 
     @cached_property
@@ -251,12 +269,19 @@ class Model:
         return tuple(x for b in bodies for x in _labels(b, b.joint.velocity_labels()))
 
     @cached_property
+    def constraint_labels(self) -> tuple[Label, ...]:
+        """The name of each row of the constraints and the unit of its error: "loop.x", "m"."""
+        return tuple(
+            Label(f"{c.name}.{x.name}", x.unit) for c in self.constraints for x in c.row_labels()
+        )
+
+    @cached_property
     def drives(self) -> tuple[Drive, ...]:
         """Each body's drive, as seen from the coordinate that moves it.
 
         The rest position of a spring is written out.
         """
-        return tuple(_reflected_drive(body) for body in self.bodies)
+        return tuple(b.explicit_drive.geared(*b.joint.transmission[1:]) for b in self.bodies)
 
     @cached_property
     def frame_numbers(self) -> dict[str, int]:
@@ -278,12 +303,16 @@ class Model:
             raise unknown("frame", name, self.frame_numbers, f"robot {self.name!r}") from None
 
     @cached_property
+    def collider_bodies(self) -> dict[str, int]:
+        """Maps a collider's name to the number of the body that carries it, or to WORLD."""
+        return {
+            c.name: WORLD if c.frame is None else self.frame(c.frame).body for c in self.colliders
+        }
+
+    @cached_property
     def digest(self) -> str:
         """A hash of every name and number of the model that affects dynamics."""
-        h = hashlib.sha256()
-        for part in _content(self):
-            h.update(part.encode() + b";")
-        return h.hexdigest()
+        return digest(self)
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
@@ -319,36 +348,22 @@ def _labels(body: Body, labels: Sequence[Label]) -> list[Label]:
     return [Label(name if len(labels) == 1 else f"{name}.{x.name}", x.unit) for x in labels]
 
 
-def _reflected_drive(body: Body) -> Drive:
-    """The drive of a body, as the coordinate that moves the body feels it."""
-    _, ratio, offset = body.joint.transmission
-    return body.explicit_drive.geared(ratio, offset)
-
-
-NOT_DYNAMICS = ("mount", "shapes")
-
-
-def _content(value: object) -> Iterator[str]:
-    """Every leaf of a model as text, each number exact."""
-    if isinstance(value, Rotation):
-        yield from _content(value.rows)  # whatever its form
-    elif is_dataclass(value):
-        yield type(value).__name__ + getattr(value, "code_token", "")
-        for part in fields(value):
-            if part.name not in NOT_DYNAMICS:
-                yield from _content(getattr(value, part.name))
-    elif isinstance(value, tuple):
-        yield str(len(value))
-        for item in value:
-            yield from _content(item)
-    elif isinstance(value, Real):
-        yield (float(value) + 0.0).hex()
-    else:
-        yield repr(value)
-
-
 def _check(model: Model) -> None:
     """Refuse a model that no algorithm could use."""
+    _check_bodies(model)
+    _check_frames(model)
+    check_finite(model.gravity, "gravity")
+    check_finite(model.base_inertia, "the inertia of the base")
+    owners = [i for i, body in enumerate(model.bodies) if body.follows is None]
+    if sorted(model.coordinate_order) != owners:
+        raise ModelError("coordinate_order must name each body that follows no other once")
+    check_followers(model, set(owners))
+    for check in (check_constraints, check_equipment, check_colliders, check_contacts):
+        check(model)
+
+
+def _check_bodies(model: Model) -> None:
+    """Refuse bodies out of order, joints of one name, and values that are not usable."""
     seen: set[str] = set()
     for i, body in enumerate(model.bodies):
         if not WORLD <= body.parent < i:
@@ -360,82 +375,22 @@ def _check(model: Model) -> None:
             raise ModelError(f"two joints are named {body.joint_name!r}: names must be unique")
         seen.add(body.joint_name)
         for what in ("placement", "inertia", "joint", "drive"):
-            _check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
+            check_finite(getattr(body, what), f"the {what} of body {body.name!r}")
         if not is_dataclass(body.joint):
             raise ModelError(
                 f"joint {body.joint_name!r} is a {type(body.joint).__name__}, which is not a "
                 "dataclass: decorate the class with @dataclass(frozen=True)"
             )
-        _check_rest(body)
-    seen.clear()
+        check_rest(body)
+
+
+def _check_frames(model: Model) -> None:
+    """Refuse frames of one name, and frames on bodies that do not exist."""
+    seen: set[str] = set()
     for frame in model.frames:
         if frame.name in seen:
             raise ModelError(f"two frames are named {frame.name!r}: names must be unique")
         seen.add(frame.name)
         if not WORLD <= frame.body < len(model.bodies):
             raise ModelError(f"frame {frame.name!r} is on body {frame.body}, which does not exist")
-        _check_finite(frame.placement, f"the placement of frame {frame.name!r}")
-    _check_finite(model.gravity, "gravity")
-    _check_finite(model.base_inertia, "the inertia of the base")
-    owners = [i for i, body in enumerate(model.bodies) if body.follows is None]
-    if sorted(model.coordinate_order) != owners:
-        raise ModelError("coordinate_order must name each body that follows no other once")
-    _check_followers(model, set(owners))
-
-
-def _check_followers(model: Model, owners: set[int]) -> None:
-    """Refuse a body that cannot follow another, or only with numbers that overflow."""
-    for i, body in enumerate(model.bodies):
-        if body.follows is None:
-            continue
-        if body.follows not in owners or model.bodies[body.follows].joint.nq != body.joint.nq:
-            raise ModelError(
-                f"body {body.name!r} follows body {body.follows}: one with as many coordinates "
-                "of its own is expected"
-            )
-        leader, (_, ratio, offset) = model.bodies[body.follows], body.joint.transmission
-        ends = (abs(x) for x in (leader.limits.lower, leader.limits.upper) if math.isfinite(x))
-        farthest = max(ends, default=0.0) + math.pi
-        if not math.isfinite(abs(ratio) * farthest + abs(offset)):
-            raise ModelError(
-                f"joint {body.joint_name!r} mimics {leader.joint_name!r} with multiplier "
-                f"{ratio:g} and offset {offset:g}: within the limits of {leader.joint_name!r} its "
-                "coordinate becomes too large for a number"
-            )
-        what = f"the drive of joint {body.joint_name!r}, seen through its multiplier {ratio:g},"
-        _check_finite(model.drives[i], what)
-
-
-def _check_rest(body: Body) -> None:
-    """Refuse a rest position that is not a configuration of its joint."""
-    rest, nq = body.drive.rest, body.joint.nq
-    if not rest:
-        return
-    where = f"joint {body.joint_name!r}: its spring is relaxed at {rest!r}"
-    if len(rest) != nq:
-        raise ModelError(
-            f"{where}: {nq} coordinates are expected, or none for the neutral position"
-        )
-    try:
-        body.joint.coordinates(rest)
-    except ValueError as e:
-        raise ModelError(f"{where}: {e}") from None
-
-
-def _check_finite(value: object, what: str) -> None:
-    kind = type(value)
-    if kind is float and value - value == 0.0:  # type: ignore[operator]
-        return  # the usual case, first
-    if is_dataclass(kind):
-        for name in _field_names(kind):
-            _check_finite(getattr(value, name), what)
-    elif kind is tuple:
-        for item in value:  # type: ignore[attr-defined]
-            _check_finite(item, what)
-    elif isinstance(value, (float, Real)) and not math.isfinite(value):
-        raise ModelError(f"{what} holds {value}: every number must be finite")
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+        check_finite(frame.placement, f"the placement of frame {frame.name!r}")

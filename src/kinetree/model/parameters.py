@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, among, unknown
+from kinetree.model.geometry import ContactPair
 from kinetree.model.joints import ExponentialBall
 from kinetree.model.model import WORLD, Body, Model
 from kinetree.scalar import Scalar
@@ -109,8 +110,8 @@ class Payload(Parameter):
         frame = model.frame(self.name)
         if frame.body == WORLD:
             raise ModelError(
-                f"a payload on frame {self.name!r} of robot {model.name!r}: it is fixed to the "
-                "world, where nobody feels it; name a frame that moves"
+                f"a payload on frame {self.name!r} of robot {model.name!r}: the frame is fixed to "
+                "the world, so the payload has no effect; name a frame that moves"
             )
         return frame.body, frame.placement
 
@@ -143,6 +144,36 @@ class Placement(Parameter):
         if not among(self.name, names):
             raise unknown("moving joint", self.name, names, f"robot {model.name!r}")
         return names.index(self.name)
+
+
+@dataclass(frozen=True)
+class Friction(Parameter):
+    """The coefficient of sliding friction of a collider, the same with everything it can touch.
+
+    Arguments:
+        name: of the collider, such as "ground".
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("friction",)
+
+    def nominal(self, model: Model) -> list[Scalar]:
+        return [next(pair.friction[0] for pair in model.contacts if self._has(model, pair))]
+
+    def applied(self, model: Model, numbers: Sequence[Scalar]) -> Model:
+        contacts = tuple(
+            pair.with_sliding(numbers[0]) if self._has(model, pair) else pair
+            for pair in model.contacts
+        )
+        return replace(model, contacts=contacts)
+
+    def _has(self, model: Model, pair: ContactPair) -> bool:
+        names = [name for other in model.contacts for name in (other.first, other.second)]
+        known = list(dict.fromkeys(names))
+        if not among(self.name, known):
+            raise unknown("touching collider", self.name, known, f"robot {model.name!r}")
+        return self.name in (pair.first, pair.second)
 
 
 def with_numbers(model: Model, parameters: Sequence[Parameter], numbers: Sequence[Scalar]) -> Model:

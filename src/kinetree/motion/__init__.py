@@ -1,6 +1,7 @@
-"""Motions: sampled ones, transitions of least effort, optimal control.
+"""Motions: sampled motions, minimum-effort transitions, optimal control.
 
-motion.py      Motion: configurations over time, cut, blended, played at another speed
+motion.py      Motion: configurations over time, cut, blended, played at another speed;
+               states.py  its velocities and accelerations between samples
 transition.py  the motion of least effort between two states; result.py  what that gives
 transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
@@ -23,14 +24,24 @@ from kinetree._lazy import lazy_names
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
     from kinetree.motion.costs import quadratic_cost, reach_cost
+    from kinetree.motion.effort import Effort
     from kinetree.motion.motion import Motion
     from kinetree.motion.result import Transition
     from kinetree.motion.transition_settings import Hold
 
-__all__ = ["ControlProblem", "Hold", "Motion", "Transition", "quadratic_cost", "reach_cost"]
+__all__ = [
+    "ControlProblem",
+    "Effort",
+    "Hold",
+    "Motion",
+    "Transition",
+    "quadratic_cost",
+    "reach_cost",
+]
 
 HOMES = {
     "ControlProblem": "kinetree.motion.control_problem",
+    "Effort": "kinetree.motion.effort",
     "Hold": "kinetree.motion.transition_settings",
     "Motion": "kinetree.motion.motion",
     "Transition": "kinetree.motion.result",

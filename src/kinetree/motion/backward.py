@@ -1,4 +1,4 @@
-"""The backward pass of the iterative regulator, by arrays: it defines what compiled passes give.
+"""The backward pass of iLQR with NumPy arrays: the definition of the compiled passes.
 
 Source: as in `ilqr.py`, whose symbols it uses.
 """

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, frame_pose, integrate
+from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone
+from kinetree.compiler.runtime.inlining import objects
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.kinds import function, optional_function
@@ -29,6 +31,7 @@ from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
     from kinetree.motion.ilqr import Controlled
+    from kinetree.motion.mpc import ModelPredictiveControl
     from kinetree.motion.passes import Passes
     from kinetree.robot import Robot
 
@@ -37,7 +40,7 @@ Cost = Callable[..., Any]
 
 
 class ControlProblem:
-    """Motions of a robot over some steps, and what they cost.
+    """An optimal control problem: motions of a robot over some steps, and their costs.
 
     Arguments:
         robot: what moves.
@@ -112,17 +115,19 @@ class ControlProblem:
         tau[..., self.motors] = u
         return tau
 
+    @numpy_alone
     def solve(
         self,
         q0: ArrayLike,
         v0: ArrayLike,
         u: ArrayLike | None = None,
+        *,
         tolerance: float = 1e-9,
         iterations: int = 100,
         progress: Callable[[float], object] | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> Controlled:
-        """The best controls from each of a batch of states, by the iterative regulator (iLQR).
+        """The optimal controls from each of a batch of states, by iLQR.
 
         Arguments:
             q0, v0: states, (..., nq) and (..., nv).
@@ -141,15 +146,39 @@ class ControlProblem:
 
         return ilqr(self, q0, v0, u, tolerance, iterations, 0.0, progress, states)
 
+    def mpc(
+        self,
+        *,
+        method: Literal["ilqr", "mppi", "predictive"] = "ilqr",
+        iterations: int = 2,
+        **options: Any,
+    ) -> ModelPredictiveControl:
+        """Model-predictive control: `control(q, v)` plans, `run(q0, v0, duration)` is the loop.
+
+        This problem is the horizon. Each plan starts from the last one, a step later.
+
+        Arguments:
+            method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
+            iterations: how many each plan takes.
+            options: settings of the sampling methods: samples, knots, noise, temperature, seed; see
+                `kinetree.motion.sampling.Sampler`.
+
+        Returns:
+            The controller, with an empty plan.
+        """
+        from kinetree.motion.mpc import ModelPredictiveControl  # which takes problems
+
+        return ModelPredictiveControl(self, method, iterations, **options)
+
     # costs
 
     @cached_property
     def running_cost(self) -> Any:
-        """The kernel of the cost a second, of (t, q, v, tau)."""
+        """The kernel of the cost per second, of (t, q, v, tau)."""
         n, nq = self.robot.nv, self.robot.nq
 
         def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> Scalar:
-            return self._cost(t, q, v, tau, lambda frame: frame_pose(model, q, frame))
+            return self._cost(t, *objects(q, v, tau), lambda frame: frame_pose(model, q, frame))
 
         lengths = {"t": None, "q": nq, "v": n, "tau": n}
         return self.robot.custom_kernel(cost, lengths, "running_cost")
@@ -161,7 +190,7 @@ class ControlProblem:
         def cost(model: Model, q: Any, v: Any) -> Scalar:
             if self._final is None:
                 return 0.0 * q[0]
-            return self._final(q, v, lambda frame: frame_pose(model, q, frame))
+            return self._final(*objects(q, v), lambda frame: frame_pose(model, q, frame))
 
         return self.robot.custom_kernel(
             cost, {"q": self.robot.nq, "v": self.robot.nv}, "final_cost"
@@ -189,7 +218,7 @@ class ControlProblem:
 
     @cached_property
     def cost_derivatives(self) -> tuple[Any, Any]:
-        """The kernels of first and second derivatives of the cost a second, by q, v and tau."""
+        """The kernels of first and second derivatives of the cost per second, by q, v and tau."""
         first = self.running_cost.jacobian(("q", "v", "tau"))
         return first, first.jacobian(("q", "v", "tau"))
 
@@ -227,7 +256,7 @@ class ControlProblem:
     @cached_property
     def _open_loop(self) -> TimeLoop:
         """States count, q and v; the series u."""
-        settings = LoopSettings(controller=self._push, inputs=self.nu, method=self.method)
+        settings = LoopSettings(controller=self._push, p_length=self.nu, method=self.method)
         closed = ClosedLoop(self.robot, settings)
 
         def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
@@ -245,7 +274,7 @@ class ControlProblem:
         return tau
 
     def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
-        """The states that controls lead to.
+        """The states that result from controls.
 
         Arguments:
             q0, v0: the first states, (..., nq) and (..., nv).

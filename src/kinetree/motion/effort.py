@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone
 from kinetree.errors import DtypeError, KinetreeError, ShapeError, among, unknown
 from kinetree.motion.arrays import Array
+from kinetree.robot.core import check_robot
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -48,37 +50,42 @@ class Samples:
 
 
 class Effort:
-    """P: the integral of the sum of squared joint forces, and its gradient; see `Robot.effort`.
+    """The energy functional P of Guenter & Rose: the integral of the sum of tau_i^2.
 
     Arguments:
-        robot: what moves.
-        trajectory: a SciPy spline of configurations over time; see `Robot.effort`.
-        points: samples between each two knots; if None, as many as the tolerance needs.
-        weights: of each joint's squared force, (nv,); one each if None.
-        tolerance: the relative error of the integral that is accepted when `points` is None.
+        robot: what moves; its velocities are the rates of its coordinates.
+        trajectory: SciPy's BSpline or PPoly, with values of length nv.
+        points: samples between each two knots, by Gauss–Legendre quadrature; by default as many as
+            `tolerance` needs, from 4 to 64.
+        weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
+        tolerance: of the relative error of P for this trajectory.
 
     Attributes:
         coefficients: those of the trajectory as it was given.
         points: samples between each two knots.
     """
 
+    @numpy_alone
     def __init__(
         self,
         robot: Robot,
         trajectory: Any,
+        *,
         points: int | None = None,
         weights: Array | None = None,
         tolerance: float = TOLERANCE,
     ) -> None:
+        check_robot(robot)
         if robot.nq != robot.nv:
             raise KinetreeError(
                 f"robot {robot.name!r} has {robot.nq} coordinates and {robot.nv} velocities: a "
-                "trajectory needs velocities that are rates; robot.rechart('exponential') has them"
+                "trajectory needs velocities that are the rates of the coordinates; use "
+                "robot.edit.rechart('exponential')"
             )
         self._robot = robot
         self._knots, self._basis, axes = _basis(trajectory)
         if len(self._knots) < 2:
-            raise KinetreeError("the trajectory lasts no time: all its knots are the same")
+            raise KinetreeError("the trajectory has no duration: all its knots are equal")
         self.coefficients = _finite("the trajectory's coefficients", trajectory.c)
         if self.coefficients.ndim != axes or self.coefficients.shape[-1] != robot.nv:
             raise ShapeError(
@@ -220,7 +227,7 @@ def _finer(points: int) -> int:
 
 
 def _rule(knots: Array, basis: Any, points: int) -> Samples:
-    """Gauss and Legendre's rule between each two knots."""
+    """Gauss-Legendre quadrature between each two knots."""
     nodes, weights = np.polynomial.legendre.leggauss(points)
     start, length = knots[:-1, None], np.diff(knots)[:, None]
     times = (start + length * (nodes + 1) / 2).ravel()
@@ -244,7 +251,9 @@ def _basis(trajectory: Any) -> tuple[Array, Any, int]:
         unit = PPoly(np.eye(count).reshape(order, pieces, count), trajectory.x)
         return np.asarray(trajectory.x, dtype=float), unit, 3
     given = "None" if trajectory is None else f"a {type(trajectory).__name__}"
-    raise KinetreeError(f"{given} is no trajectory: scipy.interpolate's BSpline and PPoly are")
+    raise KinetreeError(
+        f"{given} is not a trajectory; expected a BSpline or PPoly of scipy.interpolate"
+    )
 
 
 def _count(points: Any) -> int:
@@ -255,8 +264,8 @@ def _count(points: Any) -> int:
         count = 0
     if count < 1 or isinstance(points, bool):
         raise KinetreeError(
-            f"points={points!r}: a whole number of samples between two knots is expected, at least "
-            "1, or None to choose it by an estimate of the error"
+            f"points={points!r}: expected the number of samples between two knots, at least 1, or "
+            "None to choose it by an error estimate"
         )
     return count
 

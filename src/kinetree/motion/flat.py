@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.inlining import objects
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
-from kinetree.motion.motion import Motion, MotionState, same_robot
+from kinetree.motion.motion import Motion, same_robot
+from kinetree.motion.states import MotionState
 from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_squares
 from kinetree.robot.checks import finite_array
 from kinetree.robot.memo import Memo
 
 if TYPE_CHECKING:
+    from kinetree.compiler.runtime.kernel import Kernel
     from kinetree.robot import Robot
 
 
@@ -30,8 +33,10 @@ class Flat:
     def __init__(self, robot: Robot) -> None:
         self.original = robot
         self.same = robot.nq == robot.nv
-        self.robot = robot if self.same else robot.rechart("exponential")
-        self.memo = Memo()
+        self.robot = robot if self.same else robot.edit.rechart("exponential")
+        self._squares: Memo[tuple[float, ...], TurnedSquares] = Memo()  # by weights
+        self._costs: Memo[Callable[..., Any], Traced] = Memo()  # by users' functions
+        self.frame_errors: Memo[tuple[str, int], Kernel] = Memo()  # by frame and rows
 
     @cached_property
     def _into(self) -> Any:
@@ -77,18 +82,18 @@ class Flat:
         if not any(weights[i : i + 3].any() for i in self.turns):
             return Squares(weights)
         make = partial(turned_squares, self.robot, self.turns, weights)
-        return self.memo.recall(TurnedSquares, tuple(weights.tolist()), make)
+        return self._squares.recall(tuple(weights.tolist()), make)
 
     def cost(self, function: Callable[..., Any]) -> Term:
         """A cost (t, q, v, a, tau, poses) of the user."""
-        return self.memo.recall(Traced, function, lambda: _users_cost(self.robot, function))
+        return self._costs.recall(function, lambda: _users_cost(self.robot, function))
 
 
 def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:
     from kinetree.algorithms import frame_pose
 
     def cost(model: Any, t: Any, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        return function(t, q, v, a, tau, lambda frame: frame_pose(model, q, frame))
+        return function(t, *objects(q, v, a, tau), lambda frame: frame_pose(model, q, frame))
 
     return Traced(robot, cost, ("t", "q", "v", "a", "tau"), name="cost")
 
@@ -114,12 +119,12 @@ def states_of(robot: Robot, given: Any, which: str) -> list[Array]:
 
 
 def check_ends(robot: Robot, q: Array, which: str) -> None:
-    """Raise an error if an end lies outside of the limits of a joint."""
+    """Raise an error if an end lies outside the limits of a joint."""
     lower, upper = robot.limits.lower, robot.limits.upper
     outside = (q < lower - 1e-9) | (q > upper + 1e-9)
     if outside.any():
         k, i = np.argwhere(outside)[0]
         raise KinetreeError(
-            f"{robot.labels.q[i]!r} is {q[k, i]:.6g} in the {which} state, outside of its "
-            f"limits {lower[i]:.6g} to {upper[i]:.6g}; limits=() does without"
+            f"{robot.labels.q[i]!r} is {q[k, i]:.6g} in the {which} state, outside its limits "
+            f"{lower[i]:.6g} to {upper[i]:.6g}; bounded=() ignores them"
         )

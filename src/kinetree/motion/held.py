@@ -55,7 +55,7 @@ class Held(Constraint):
         many = self.target.ndim == 4 and len(self.target) > 1
         return self.target[which] if many else self.target
 
-    def limits(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Array, Array]:
         return self._limits
 
     def measured(self, state: State, which: Array) -> Array:

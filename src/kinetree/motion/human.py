@@ -1,4 +1,4 @@
-"""Motions of the built-in human figure, made of sines and smooth steps: to try transitions with."""
+"""Example motions of the built-in human figure, made of sines and smooth steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def _pose(robot: Robot, angles: Mapping[str, float], height: float = 0.0) -> Arr
     for name, angle in angles.items():
         body, _, axis = name.partition(".")
         if body not in places:
-            raise KinetreeError(f"robot {robot.name!r} has no body {body!r}: not the human figure")
+            raise KinetreeError(
+                f"robot {robot.name!r} has no body {body!r}: it is not the human figure"
+            )
         at = places[body]
         way[at.start + ("xyz".index(axis or "y") if at.stop - at.start > 1 else 0)] = angle
     q = robot.integrate(robot.neutral(), way)

@@ -1,28 +1,25 @@
 """Motions: configurations of a robot over time, sampled or interpolated.
 
-Between samples the coordinates are a spline. Where velocities are not the rates of coordinates,
-with q' = E(q) v, they follow from the spline s of the coordinates:
-
-    v = E^+ s',    a = E^+ (s'' - E' v) - 2 (s . s') / (s . s) v
-
-the last term only for quaternions, whose length a spline does not keep.
+Between samples the coordinates are a spline; states.py has the velocities that follow from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree import kinds
 from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.foreign import on_host
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.files.atomic import complete
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
+from kinetree.motion.states import MotionState, state_of_spline, turning
 from kinetree.robot.checks import finite_array, number, sample_count
 from kinetree.robot.core import check_robot
 from kinetree.typing import ArrayLike
@@ -30,19 +27,6 @@ from kinetree.typing import ArrayLike
 if TYPE_CHECKING:
     from kinetree.robot import Robot
     from kinetree.simulate.result import Simulation
-
-
-class MotionState(NamedTuple):
-    """A robot's state and its acceleration.
-
-    Attributes:
-        q: configuration, (..., nq).
-        v, a: velocity and acceleration, (..., nv).
-    """
-
-    q: Array
-    v: Array
-    a: Array
 
 
 class Motion:
@@ -103,7 +87,7 @@ class Motion:
         from kinetree.simulate.result import Simulation
 
         of = instance("simulation", simulation, Simulation, "a kinetree.Simulation")
-        return Motion(robot, of.times, of.q, of.v)
+        return Motion(robot, *(on_host(x) for x in (of.times, of.q, of.v)))
 
     @staticmethod
     def from_function(
@@ -171,10 +155,10 @@ class Motion:
         if self._v is None:
             degree = min(5, 2 * ((len(self.times) - 1) // 2) + 1, len(self.times) - 1)
             return interpolate.make_interp_spline(self.times, self.q, k=degree)
-        given = [self.q, self.robot.coordinate_rates(self.q, self._v)]
+        given = [self.q, self.robot.charts.coordinate_rates(self.q, self._v)]
         if self._a is not None:
-            turning = _turning(self.robot, self.q, self._v)
-            given.append(turning + self.robot.coordinate_rates(self.q, self._a))
+            extra = turning(self.robot, self.q, self._v)
+            given.append(extra + self.robot.charts.coordinate_rates(self.q, self._a))
         return interpolate.BPoly.from_derivatives(self.times, np.stack(given, axis=1))
 
     def at(self, time: ArrayLike) -> MotionState:
@@ -196,7 +180,7 @@ class Motion:
         t = np.clip(t, self.times[0], self.times[-1])
         s, ds = self._spline(t), self._spline(t, 1)
         dds = self._spline(t, 2) if getattr(self._spline, "k", 5) > 1 else np.zeros_like(s)
-        return _state(self.robot, s, ds, dds)
+        return state_of_spline(self.robot, s, ds, dds)
 
     @cached_property
     def _sampled(self) -> MotionState:
@@ -267,7 +251,7 @@ class Motion:
         times = start + (self.times - start) / factor
         a = self.a * factor * factor
         if not np.isfinite(a).all():
-            raise KinetreeError(f"factor={factor:g}: the accelerations are too large for numbers")
+            raise KinetreeError(f"factor={factor:g}: the accelerations overflow")
         return Motion(self.robot, times, self.q, self.v * factor, a)
 
     def then(self, other: Motion) -> Motion:
@@ -284,7 +268,7 @@ class Motion:
         if gap > 1e-6:
             raise KinetreeError(
                 f"the second motion starts {gap:.3g} away from where the first ends; "
-                "robot.transition(...) makes a motion between them"
+                "robot.transition(...) computes a motion between them"
             )
         times = np.concatenate([self.times, self.times[-1] + other.times[1:] - other.times[0]])
         q, v, a = (
@@ -308,7 +292,7 @@ class Motion:
         duration, rate = number("duration", duration), number("rate", rate, above=0.0)
         if not 0.0 < duration < min(self.duration, other.duration):
             raise KinetreeError(
-                f"blend: duration={duration!r}: less than both motions last is expected, "
+                f"blend: duration={duration!r}: it must be shorter than both motions, "
                 f"{min(self.duration, other.duration):g} s"
             )
         u = np.linspace(0.0, 1.0, sample_count(duration, rate, 3))
@@ -396,27 +380,3 @@ def _rates(name: str, given: ArrayLike, count: int, nv: int) -> Array:
     if array.shape != (count, nv):
         raise ShapeError(f"{name} has shape {array.shape}; ({count}, {nv}) is expected")
     return array
-
-
-def _turning(robot: Robot, q: Array, v: Array) -> Array:
-    """E' v: how the rates of coordinates change while the velocity does not."""
-    if robot.nq == robot.nv:
-        return np.zeros_like(q)
-    return robot.kernel("coordinate_rates").jvp()(q, v, v, np.zeros_like(v))[1]
-
-
-def _state(robot: Robot, s: Array, ds: Array, dds: Array) -> MotionState:
-    """The state, from coordinates that are not normalised, and their rates."""
-    if robot.nq == robot.nv:
-        return MotionState(s, ds, dds)
-    v = robot.kernel("velocity_of_rates")(s, ds)
-    a = robot.kernel("velocity_of_rates")(s, dds - _turning(robot, s, v))
-    for i in robot.model.coordinate_order:
-        joint = robot.model.bodies[i].joint
-        if joint.nq != joint.nv:
-            turn = slice(robot.model.q_slices[i].stop - 4, robot.model.q_slices[i].stop)
-            spin = slice(robot.model.v_slices[i].stop - 3, robot.model.v_slices[i].stop)
-            x, dx = s[..., turn], ds[..., turn]
-            growth = (x * dx).sum(axis=-1) / (x * x).sum(axis=-1)
-            a[..., spin] -= 2.0 * growth[..., None] * v[..., spin]
-    return MotionState(robot.normalize(s), v, a)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone, through_numpy
 from kinetree.errors import among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
@@ -63,7 +64,7 @@ class ClosedLoopRun:
 
 
 class ModelPredictiveControl:
-    """A controller that makes a new plan in every period; made by `Robot.mpc`.
+    """A controller that makes a new plan in every period; made by `ControlProblem.mpc`.
 
     Arguments:
         problem: the horizon and its cost.
@@ -87,6 +88,7 @@ class ModelPredictiveControl:
         self.u: Array = np.zeros((problem.steps, problem.nu))
         self.reset()
 
+    @through_numpy
     def reset(self, u: ArrayLike | None = None) -> None:
         """Forget the last plan.
 
@@ -96,6 +98,7 @@ class ModelPredictiveControl:
         shape = self.u.shape
         self.u = np.zeros(shape) if u is None else spread("u", u, shape).copy()
 
+    @through_numpy
     def control(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
         """The controls for the next period, from a plan that begins at a state.
 
@@ -118,6 +121,7 @@ class ModelPredictiveControl:
         self.u = np.concatenate([plan[1:], plan[-1:]])
         return plan[0]
 
+    @numpy_alone
     def run(self, q0: ArrayLike, v0: ArrayLike, duration: float) -> ClosedLoopRun:
         """Run the robot under this controller, with a new plan in every period dt of the problem.
 

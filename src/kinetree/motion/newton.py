@@ -6,7 +6,7 @@ Source: K. Madsen, H. B. Nielsen & O. Tingleff, Methods for non-linear least squ
 differs: the Gauss-Newton matrix leads far along curved valleys but converges linearly where
 residuals are not small. So a problem begins with it, and takes the exact second derivatives once
 that gains little. The damping is then also raised until the matrix is positive definite. It
-multiplies the unit matrix, not the diagonal: motions bend with angles, whatever a joint's inertia.
+adds a multiple of the identity, not of the diagonal: curvature depends on angles, not on inertia.
 
 A problem has converged where the Newton decrement g . H^-1 g / 2, the decrease that the quadratic
 model without damping predicts, is small relative to the value (S. Boyd & L. Vandenberghe, Convex
@@ -174,7 +174,7 @@ class _Minimization:
             converged=waiting.copy(),
             iterations=start.iterations.copy(),
             evaluations=start.evaluations.copy(),
-            damping=start.damping.copy(),
+            damping=np.minimum(start.damping, FIRST),  # what ended the last one may go now
             exact=self.exact,
             history=list(start.history),
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms import difference, integrate
-from kinetree.compiler.runtime.backend import compiles
+from kinetree.compiler.runtime.backend import backend
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
@@ -168,7 +168,7 @@ class Passes:
         Returns:
             Feedforward and feedback gains of every step.
         """
-        if not compiles():
+        if not backend().compiles:
             from kinetree.motion.backward import backward
 
             return backward(at, damping, lower, upper, gaps)
@@ -245,7 +245,7 @@ class Passes:
         problem = self.problem
         robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
         size = nu + 2 * nu * nv + nq + nv
-        settings = LoopSettings(controller=problem.feedback, inputs=size, method=problem.method)
+        settings = LoopSettings(controller=problem.feedback, p_length=size, method=problem.method)
         closed = ClosedLoop(robot, settings)
 
         def step(

@@ -9,9 +9,10 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
-from kinetree.motion.motion import Motion, MotionState
+from kinetree.motion.motion import Motion
 from kinetree.motion.newton import LARGEST, Solutions
 from kinetree.motion.splines import Grid
+from kinetree.motion.states import MotionState
 from kinetree.motion.transition_constraints import ROOT_BETWEEN
 from kinetree.motion.transition_problem import VIOLATION, Violation
 from kinetree.robot.checks import number, sample_count
@@ -139,8 +140,11 @@ class Transition:
         for t, which in ((0.0, "first"), (self.duration, "second")):
             if "force" not in broken.constraint and abs(broken.time - t) < 1e-9 * self.duration:
                 return f"the {which} state itself does not meet it"
+        solutions = self._solutions
+        if self._violation[problem] > VIOLATION and solutions.converged[problem]:
+            return "no motion near this one meets all constraints: their violation is least here"
         if self._violation[problem] > VIOLATION:
-            return "there may be no motion that meets all constraints"
+            return f"the search ended after {solutions.iterations[problem]} iterations"
         return "between samples: more coefficients can follow it more closely"
 
     def violations(self, index: int | tuple[int, ...] = ()) -> list[Violation]:

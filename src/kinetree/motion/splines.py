@@ -116,8 +116,8 @@ class Grid:
         times = np.repeat((np.arange(basis.intervals)[:, None] + 0.5) / basis.intervals, most, 1)
         weights = np.zeros_like(times)
         for i in range(basis.intervals):
-            own = np.asarray(u)[place == i]
-            times[i, : len(own)], weights[i, : len(own)] = own, weight
+            inside = np.asarray(u)[place == i]
+            times[i, : len(inside)], weights[i, : len(inside)] = inside, weight
         return Grid.of(basis, times, weights)
 
     def motion(self, c: Array, duration: float) -> tuple[Array, Array, Array]:

@@ -37,7 +37,8 @@ LEAST_MULTIPLIER = 1e-8
 """Multipliers of inequalities at least, relative to the penalty."""
 MULTIPLIER_CHANGE = 0.25
 """The least share of a multiplier of an inequality that an update leaves: while it is large, Newton
-steps do not run across the bound."""
+steps do not run across the bound. It may grow at once: what holds it back is left to the penalty,
+and large penalties make the minimisation stiff."""
 
 
 class State(NamedTuple):
@@ -246,7 +247,7 @@ class Constraint(Term):
         shape = (len(penalty), *samples, len(self.labels))
         ones = (-1, *(1 for _ in shape[1:]))
         self.penalty = penalty.reshape(ones).copy()
-        lower, upper = self.limits()
+        lower, upper = self.bounds()
         first = np.where(lower == upper, 0.0, multiplier.reshape(ones))
         self.above, self.below = (np.broadcast_to(first, shape).copy() for _ in range(2))
 
@@ -254,31 +255,30 @@ class Constraint(Term):
         """What is constrained, over `scale`."""
         raise NotImplementedError
 
-    def limits(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Array, Array]:
         """Lower and upper bounds of it, over `scale`."""
         raise NotImplementedError
 
     def violation(self, state: State, which: Array) -> Array:
         """How far each constraint is violated, over `scale`."""
-        lower, upper = self.limits()
+        lower, upper = self.bounds()
         x = self.measured(state, which)
         return np.maximum(np.maximum(x - upper, lower - x), 0.0)
 
     def update(self, state: State, which: Array) -> None:
         """Move the multipliers to where they balance the penalty."""
         x, rho = self.measured(state, which), self.penalty[which]
-        lower, upper = self.limits()
+        lower, upper = self.bounds()
         free = lower == upper
         for side, distance in ((self.above, x - _finite(upper)), (self.below, _finite(lower) - x)):
             old = side[which]
             pushed = self._side(distance, old, rho)[1]
             least = np.maximum(MULTIPLIER_CHANGE * old, LEAST_MULTIPLIER * rho)
-            bounded = np.clip(pushed, least, old / MULTIPLIER_CHANGE)
-            side[which] = np.where(free, pushed, bounded)
+            side[which] = np.where(free, pushed, np.maximum(pushed, least))
 
     def _side(self, x: Array, multiplier: Array, rho: Array) -> tuple[Array, Array, Array]:
         """Value, slope and curvature of the penalty of one bound, passed by x, elementwise."""
-        lower, upper = self.limits()
+        lower, upper = self.bounds()
         push = multiplier + rho * x
         value, bend = (push**2 - multiplier**2) / (2.0 * rho), np.broadcast_to(rho, push.shape)
         # far inside, a logarithm: Newton's method sees a bound before it is passed
@@ -292,7 +292,7 @@ class Constraint(Term):
     def _elements(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
         """Value, slope and curvature of the penalty, elementwise."""
         rho = self.penalty[which]
-        lower, upper = self.limits()
+        lower, upper = self.bounds()
         up = self._side(x - _finite(upper), self.above[which], rho)
         down = self._side(_finite(lower) - x, self.below[which], rho)
         over = np.isfinite(upper)
@@ -333,7 +333,7 @@ class Bounds(Constraint):
         self._limits = lower / scale, upper / scale
         self.needs_forces = of == "tau"
 
-    def limits(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Array, Array]:
         return self._limits
 
     def measured(self, state: State, which: Array) -> Array:

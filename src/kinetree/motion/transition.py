@@ -48,6 +48,11 @@ def transition(
     from kinetree.motion.result import Transition
 
     settings = checked(settings)
+    if flat.original.model.constraints:
+        raise KinetreeError(
+            f"robot {flat.original.name!r} has constraints, which transitions do not keep: embed "
+            "its loops (robot.constraints.embed), or hold frames of a robot without them (hold=)"
+        )
     ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
     began = time.perf_counter()
     if isinstance(duration, tuple):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
@@ -59,7 +58,7 @@ class Rule:
 
 def rules(problem: Problem) -> list[Rule]:
     """All constraints of a transition."""
-    limits = [_limit(problem, kind) for kind in problem.settings.limits]
+    limits = [_limit(problem, kind) for kind in problem.settings.bounded]
     root = _passive_root(problem) if problem.settings.root == "passive" else None
     held = [_held(problem, hold) for hold in problem.settings.hold if hold.weight is None]
     return [rule for rule in (*limits, root, *held) if rule is not None]
@@ -166,7 +165,7 @@ def _hold_term(problem: Problem, hold: Hold, grid: Grid, slack: float) -> Held:
         target = seven_numbers(problem.robot, hold.frame, given)
     robot, frame, rows = problem.robot, hold.frame, ROWS[hold.rows]
     make = partial(frame_error, robot, frame, rows, HOLD_SCALE)
-    error = problem.flat.memo.recall(Kernel, (frame, rows), make)
+    error = problem.flat.frame_errors.recall((frame, rows), make)
     allowed = slack * HOLD_SCALE
     return Held(error, frame, target, rows, inside, hold.weight, allowed, HOLD_SCALE)
 

@@ -84,7 +84,7 @@ class Problem:
         self.first = flat.state(ends[0])
         self.second = flat.state(ends[1], self.first[0])
         self.count = len(self.first[0])
-        if "q" in settings.limits:
+        if "q" in settings.bounded:
             check_ends(flat.original, ends[0][0], "first")
             check_ends(flat.original, ends[1][0], "second")
         fixed = len(first) + len(second)

@@ -52,7 +52,7 @@ class Settings:
 
     weights: ArrayLike | None = None
     root: float | str = "passive"
-    limits: Sequence[str] = ("q",)
+    bounded: Sequence[str] = ("q",)
     hold: Sequence[Hold] = ()
     cost: Callable[..., Any] | None = None
     degree: int = 3
@@ -72,15 +72,15 @@ def checked(settings: Settings) -> Settings:
     """The same settings in their own types; an error if one has no meaning."""
     if not among(settings.method, METHODS):
         raise unknown("method", settings.method, METHODS, "transition")
-    limits = texts("limits", settings.limits)
-    for kind in limits:
+    bounded = texts("bounded", settings.bounded)
+    for kind in bounded:
         if kind not in LIMITS:
-            raise unknown("limit", kind, LIMITS, "transition")
+            raise unknown("bounded quantity", kind, LIMITS, "transition")
     holds = members("hold", settings.hold, Hold, "a list of kinetree.Hold")
     return replace(
         settings,
         root=_root(settings.root),
-        limits=limits,
+        bounded=bounded,
         hold=tuple(map(_checked_hold, holds)),
         cost=optional_function("cost", settings.cost),
         degree=count("degree", settings.degree),

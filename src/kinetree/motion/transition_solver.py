@@ -22,8 +22,12 @@ MINIMISERS = ("l-bfgs", "ipopt")
 """Methods that take no constraints."""
 GROWTH, ROUNDS = 4.0, 40
 """What a penalty grows by, and how often multipliers are moved at most."""
-REFINEMENTS = 6
+REFINEMENTS = 12
 """How often samples are added at most."""
+PATIENCE, LESS, APART = 5, 0.9, 10.0
+"""Constraints are given up that larger penalties brought no nearer than this share in so many
+rounds, while what they add to the cost became so many times the cost: the violation itself is
+least there."""
 FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
@@ -43,7 +47,7 @@ def solve(problem: Problem) -> tuple[Solutions, Array]:
         names = sorted({term.name for _, term in problem.constraints})
         raise KinetreeError(
             f"method {method!r} takes no limits and holds no frame exactly, but there are "
-            f"constraints on {', '.join(names)}: use 'newton', or limits=() and root=0.0"
+            f"constraints on {', '.join(names)}: use 'newton', or bounded=() and root=0.0"
         )
     c = problem.start()
     if method == "l-bfgs":
@@ -107,23 +111,32 @@ class _Lagrangian:
             len(self.solutions.history) + self.settings.iterations,
         )
         tolerance = max(tolerance, least) if self.problem.constraints else least
+        violations = []
         for _ in range(ROUNDS):
             self.minimize(tolerance, which)
             if not self.problem.constraints or self.solutions.interrupted or self.left < 1:
                 break
             gap, solutions = self.gap(), self.solutions
             done = solutions.converged & (solutions.optimality <= least)
-            which = np.flatnonzero(~done | (self.worst > VIOLATION) | (gap > GAP))
+            violations.append(self.worst)
+            before = violations[-1 - PATIENCE] if len(violations) > PATIENCE else np.inf
+            stuck = solutions.converged & (self.worst > LESS * before) & (gap > APART)
+            unmet = ~done | (self.worst > VIOLATION) | (gap > GAP)
+            which = np.flatnonzero(unmet & ~stuck)
             if not which.size:
                 break
             tolerance = min(max(1e-2 * float(gap[which].min()), least), tolerance)
             self._move_multipliers(which)
 
     def _move_multipliers(self, which: Array) -> None:
-        """Multipliers first, with the penalties they belong to; then slow ones grow."""
+        """Multipliers first, with the penalties they belong to; then slow ones grow.
+
+        What a minimisation that did not end leaves violated says nothing about the penalty.
+        """
         problem = self.problem
         whole = problem.objective.whole(self.solutions.c[which], which)
-        slow = which[self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)]
+        slow = self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)
+        slow = which[slow & self.solutions.converged[which]]
         for part, term in problem.constraints:
             term.update(part.state(whole), which)
             term.penalty[slow] *= GROWTH

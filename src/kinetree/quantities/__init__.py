@@ -1,6 +1,9 @@
-"""What a robot can compute: one row a quantity, and the row says everything about it."""
+"""The quantities that a robot can compute: one row defines everything about one quantity."""
 
+from kinetree.quantities.actuation import ACTUATION
 from kinetree.quantities.cartesian import CARTESIAN
+from kinetree.quantities.constraints import CONSTRAINTS
+from kinetree.quantities.contact import CONTACT
 from kinetree.quantities.coriolis import CORIOLIS_QUANTITIES, christoffel_pattern
 from kinetree.quantities.derivatives import DERIVATIVES
 from kinetree.quantities.dynamics import DYNAMICS
@@ -9,6 +12,7 @@ from kinetree.quantities.regressors import REGRESSOR_QUANTITIES
 from kinetree.quantities.row import (
     ANY_FRAME,
     SOME_BODIES,
+    SOME_CONSTRAINTS,
     SOME_JOINTS,
     Argument,
     Derived,
@@ -27,6 +31,9 @@ QUANTITIES: dict[str, Quantity] = (
     | DERIVATIVES
     | SIMULATION
     | CARTESIAN
+    | CONSTRAINTS
+    | ACTUATION
+    | CONTACT
 )
 PUBLIC = tuple(name for name, row in QUANTITIES.items() if row.public)
 """The quantities that users can call on a robot; `calling` says how."""
@@ -42,6 +49,7 @@ __all__ = [
     "PUBLIC",
     "QUANTITIES",
     "SOME_BODIES",
+    "SOME_CONSTRAINTS",
     "SOME_JOINTS",
     "Argument",
     "Derived",

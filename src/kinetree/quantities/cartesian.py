@@ -1,4 +1,4 @@
-"""Between the states of links and generalised coordinates: rows for `Robot.cartesian`.
+"""Conversion between states of links and generalised coordinates: rows for `Robot.cartesian`.
 
 Arrays of links have a row for each body, in the order of `Robot.bodies`.
 """

@@ -137,6 +137,15 @@ SOURCES = {
   year      = {1993},
   doi       = {10.1007/978-3-540-78862-1}
 }""",
+    "todorov2014": """@inproceedings{todorov2014convex,
+  author    = {Todorov, Emanuel},
+  title     = {Convex and analytically-invertible dynamics with contacts and constraints: Theory
+               and implementation in {MuJoCo}},
+  booktitle = {IEEE International Conference on Robotics and Automation},
+  pages     = {6054--6061},
+  year      = {2014},
+  doi       = {10.1109/ICRA.2014.6907751}
+}""",
     "todorov2012": """@inproceedings{todorov2012mujoco,
   author    = {Todorov, Emanuel and Erez, Tom and Tassa, Yuval},
   title     = {{MuJoCo}: A Physics Engine for Model-Based Control},
@@ -213,6 +222,39 @@ SOURCES = {
   year    = {1987},
   doi     = {10.1177/027836498700600303}
 }""",
+    "carpentier2021": """@inproceedings{carpentier2021proximal,
+  author    = {Carpentier, Justin and Budhiraja, Rohan and Mansard, Nicolas},
+  title     = {Proximal and Sparse Resolution of Constrained Dynamic Equations},
+  booktitle = {Robotics: Science and Systems},
+  year      = {2021},
+  doi       = {10.15607/RSS.2021.XVII.017}
+}""",
+    "levenberg1944": """@article{levenberg1944method,
+  author  = {Levenberg, Kenneth},
+  title   = {A Method for the Solution of Certain Non-Linear Problems in Least Squares},
+  journal = {Quarterly of Applied Mathematics},
+  volume  = {2},
+  number  = {2},
+  year    = {1944},
+  doi     = {10.1090/qam/10666}
+}""",
+    "aghili2005": """@article{aghili2005unified,
+  author  = {Aghili, Farhad},
+  title   = {A Unified Approach for Inverse and Direct Dynamics of Constrained Multibody Systems
+             Based on Linear Projection Operator},
+  journal = {IEEE Transactions on Robotics},
+  volume  = {21},
+  number  = {5},
+  year    = {2005},
+  doi     = {10.1109/TRO.2005.851380}
+}""",
+    "mistry2010": """@inproceedings{mistry2010inverse,
+  author    = {Mistry, Michael and Buchli, Jonas and Schaal, Stefan},
+  title     = {Inverse Dynamics Control of Floating Base Systems Using Orthogonal Decomposition},
+  booktitle = {IEEE International Conference on Robotics and Automation},
+  year      = {2010},
+  doi       = {10.1109/ROBOT.2010.5509646}
+}""",
 }
 
 # groups, for the rows of `kinetree.quantities`
@@ -232,9 +274,14 @@ CLASSICAL = ("hairer1993",)
 HOLD = ("vanloan1978",)
 OPERATIONAL_SPACE = ("khatib1987", "featherstone2008")
 MUJOCO = ("todorov2012",)
+SOFT = ("todorov2014", "todorov2012")
 REGRESSORS = ("atkeson1986",)
 ENERGY_MODEL = ("gautier1988",)
 ADAPTIVE = ("slotine1987", "echeandia2021")
+PROXIMAL = ("carpentier2021", "featherstone2008")
+AGHILI = ("aghili2005", "carpentier2021")
+LEVENBERG = ("levenberg1944",)
+MISTRY = ("mistry2010",)
 DISCRETE = ("moser1991", "marsden2001", "lee2016")
 
 

@@ -52,6 +52,7 @@ CORIOLIS_QUANTITIES: dict[str, Quantity] = {
             "rate": f"its time derivative; {SQUARE}",
             "C": f"Coriolis matrix; {SQUARE}",
         },
+        called="coriolis.with_mass_matrix",
     ),
     "christoffel_symbols": Quantity(
         "The Christoffel symbols of the first kind",
@@ -71,11 +72,13 @@ CORIOLIS_QUANTITIES: dict[str, Quantity] = {
         one(algorithms.passivity_forces, (*CORIOLIS, "niemeyer1991"), INERTIAS),
         (Q, V, Argument("vr", Kind.VELOCITY), Argument("ar", Kind.ACCELERATION)),
         {"tau": Kind.FORCE},
+        called="coriolis.passivity_forces",
     ),
     "momentum_observer": Quantity(
         "A step of the generalised-momentum observer",
         one(algorithms.momentum_observer, (*CORIOLIS, "deluca2003"), INERTIAS),
         (Q, V, TAU, Argument("r", Kind.FORCE)),
         {"p": Kind.MOMENTUM, "rate": Kind.FORCE},
+        called="coriolis.momentum_observer",
     ),
 }

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from kinetree import algorithms
-from kinetree.algorithms import POINTS
+from kinetree.algorithms import POINTS, constraints
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.differentiate import jacobian, vjp
 from kinetree.compiler.graph.program import rearranged
@@ -43,7 +43,10 @@ SECOND = {"ddq_dq": "qq", "ddq_dv": "qv", "ddv_dv": "vv"}
 
 
 def _second(quantity: str, linear: str, sources: tuple[str, ...]) -> dict[str, Derived]:
-    """The second derivatives of a weighted sum of joint forces or accelerations."""
+    """The second derivatives of a weighted sum of joint forces or accelerations.
+
+    Derivatives with contact are implicit ones; their program is not to be differentiated again.
+    """
     wrt = ("q", "v", linear)
     keep = SECOND | {f"ddq_d{linear}": "qu"}
 
@@ -54,14 +57,16 @@ def _second(quantity: str, linear: str, sources: tuple[str, ...]) -> dict[str, D
         gradient = rearranged(gradient, order | {name: name for name in given[3:]})
         return jacobian(gradient, charts, wrt, keep, limit)
 
-    return {"graph": Derived(quantity, build, (*DIFFERENTIATED, *sources))}
+    contacts = quantity == "inverse_dynamics"
+    return {"graph": Derived(quantity, build, (*DIFFERENTIATED, *sources), contacts=contacts)}
 
 
 def _all_second(quantity: str, linear: str) -> dict[str, Derived]:
     """The second derivatives of every joint force or acceleration."""
     keep = SECOND | {f"ddq_d{linear}": "qu"}
     build = partial(jacobian, wrt=("q", "v", linear), keep=keep)
-    return {"graph": Derived(quantity, build, (*DIFFERENTIATED, *ANALYTIC))}
+    sources = (*DIFFERENTIATED, *ANALYTIC)
+    return {"graph": Derived(quantity, build, sources, contacts=linear == "a")}
 
 
 LAST = "last axis in the order of v, SI units"
@@ -106,10 +111,11 @@ DERIVATIVES: dict[str, Quantity] = {
         "The derivatives of accelerations",
         {
             "analytic": Method(
-                algorithms.forward_derivatives,
+                constraints.acceleration_derivatives,
                 INERTIAS,
                 ANALYTIC,
-                alternative=algorithms.forward_derivatives_in_own_frames,
+                contacts=False,
+                alternative=constraints.acceleration_derivatives_in_own_frames,
             ),
             **_jacobian("forward_dynamics", "a", ("q", "v", "tau"), BOOK),
         },

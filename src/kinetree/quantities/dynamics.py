@@ -7,6 +7,8 @@ from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms import POINTS
+from kinetree.algorithms.constraints import constrained_accelerations
+from kinetree.algorithms.contact import contact_dynamics
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.quantities.citations import (
@@ -16,7 +18,9 @@ from kinetree.quantities.citations import (
     LECTURE,
     NEWTON_EULER,
     OPERATIONAL_SPACE,
+    PROXIMAL,
     REPORT,
+    SOFT,
     TENSORS,
     TUTORIAL,
 )
@@ -67,6 +71,11 @@ def _bias(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
         return inverse_dynamics(model, q, v, [0.0] * model.nv, loads)
 
     return bias_forces
+
+
+def accelerations_with_contact(model: Model, q: Any, v: Any, tau: Any, loads: Any) -> Any:
+    """qdd with contacts, solved for as by default."""
+    return contact_dynamics(model, q, v, tau, loads)[0]
 
 
 def _hybrid(algorithm: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,8 +184,17 @@ DYNAMICS: dict[str, Quantity] = {
     "forward_dynamics": Quantity(
         "The acceleration that joint forces give",
         {
-            "aba": Method(algorithms.aba, sources=BOOK, mimics=False),
-            "crba": Method(algorithms.forward_crba, sources=(*LECTURE, *BOOK)),
+            "aba": Method(
+                algorithms.aba, sources=BOOK, mimics=False, constraints=False, contacts=False
+            ),
+            "crba": Method(
+                algorithms.forward_crba,
+                sources=(*LECTURE, *BOOK),
+                constraints=False,
+                contacts=False,
+            ),
+            "proximal": Method(constrained_accelerations, sources=PROXIMAL, contacts=False),
+            "newton": Method(accelerations_with_contact, sources=SOFT, constraints=False),
         },
         (Q, V, TAU),
         {"a": Kind.ACCELERATION},
@@ -187,8 +205,19 @@ DYNAMICS: dict[str, Quantity] = {
     "hybrid_dynamics": Quantity(
         "The motion when some joints are given their acceleration, the others their force",
         {
-            "aba": Method(_hybrid(algorithms.hybrid_dynamics), sources=BOOK, mimics=False),
-            "crba": Method(_hybrid(algorithms.hybrid_crba), sources=(*LECTURE, *BOOK)),
+            "aba": Method(
+                _hybrid(algorithms.hybrid_dynamics),
+                sources=BOOK,
+                mimics=False,
+                constraints=False,
+                contacts=False,
+            ),
+            "crba": Method(
+                _hybrid(algorithms.hybrid_crba),
+                sources=(*LECTURE, *BOOK),
+                constraints=False,
+                contacts=False,
+            ),
         },
         (Q, V, A, TAU),
         {"a": Kind.ACCELERATION, "tau": Kind.FORCE},

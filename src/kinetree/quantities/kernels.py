@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from kinetree import algorithms
+from kinetree._lazy import cached_property
 from kinetree.compiler.graph import Program
+from kinetree.compiler.runtime.backend import Backend
 from kinetree.compiler.runtime.interface import Description
-from kinetree.compiler.runtime.interpreter import Interpreter
 from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.program_key import ProgramKey
 from kinetree.errors import KinetreeError, ShapeError, SingularChartError, among, unknown
 from kinetree.model import Model
 from kinetree.model import loads as loads_of
+from kinetree.model.equipment import shares_inertia
 from kinetree.model.parameters import Parameter
 from kinetree.quantities import PUBLIC, QUANTITIES, Quantity, posedness
 from kinetree.quantities.labels import notes
@@ -23,31 +26,35 @@ from kinetree.quantities.tracing import Request, Tracer
 
 Loads = tuple[str | loads_of.Load, ...]
 SINGULAR = 1e-13
-"""Chart volumes below are singular: Euler angles within 2e-6 rad, rotation vectors within 4e-3."""
+"""Smaller volumes are singular: within 2e-6 rad for Euler angles, 4e-3 for rotation vectors."""
 
 
-class Kernels(dict[str, Kernel]):
-    """Maps a quantity's name to its kernel with default settings; `ask` gives any other.
+class Kernels:
+    """The kernels of a robot, each made when it is first asked for.
 
     Arguments:
         model: the robot.
         parameters: numbers of the model that kernels take as one more argument, "p", their last.
 
-    asked: maps arguments of `ask` to the kernel that they gave before.
+    Attributes:
+        defaults: maps a quantity's name to its kernel with default settings, if `default` made it.
+        asked: maps arguments of `ask` to the kernel that they gave before.
     """
 
     def __init__(self, model: Model, parameters: Sequence[Parameter] = ()) -> None:
-        super().__init__()
         self.model, self.parameters = model, tuple(parameters)
         for parameter in parameters:
             parameter.nominal(model)  # raises if the model does not have it
         self.tracer = Tracer(model, parameters)
         self._made: dict[Request, Kernel] = {}
+        self.defaults: dict[str, Kernel] = {}
         self.asked: dict[tuple[Any, ...], Kernel] = {}
 
-    def __missing__(self, quantity: str) -> Kernel:
-        self[quantity] = kernel = self.ask(quantity, settings={})
-        return kernel
+    def default(self, quantity: str) -> Kernel:
+        """The kernel of a quantity with its default settings."""
+        if quantity not in self.defaults:
+            self.defaults[quantity] = self.ask(quantity, settings={})
+        return self.defaults[quantity]
 
     def ask(
         self,
@@ -110,18 +117,30 @@ class Kernels(dict[str, Kernel]):
         """The method to use; empty if the cheapest is still to be determined."""
         if not among(quantity, QUANTITIES):
             raise unknown("quantity", quantity, PUBLIC, "kinetree")
+        if not self.tracer.supported(quantity):
+            what = "contacts" if self.model.contacts else "constraints"
+            raise KinetreeError(
+                f"robot {self.model.name!r} has {what}, which {quantity} does not honour: use "
+                f"robot.without({what!r})"
+            )
         if among(name, ("auto",)):
             return self.tracer.method(quantity)
         methods = QUANTITIES[quantity].methods
         if not among(name, methods):
             raise unknown("method", name, methods, quantity)
-        follower = next((b.joint_name for b in self.model.bodies if b.follows is not None), None)
-        if follower is not None and not methods[name].mimics:
+        if shares_inertia(self.model) and not methods[name].mimics:
             other = next(m for m, how in methods.items() if how.mimics)
             raise KinetreeError(
-                f"joint {follower!r} mimics another, and {name!r} takes every joint as free: use "
+                f"{_sharing(self.model)}, but {name!r} treats all joints as independent: use "
                 f"method={other!r}"
             )
+        for what in ("constraints", "contacts"):
+            if getattr(self.model, what) and not getattr(methods[name], what):
+                other = next(m for m, how in methods.items() if getattr(how, what))
+                raise KinetreeError(
+                    f"robot {self.model.name!r} has {what}, which {name!r} does not honour: use "
+                    f"method={other!r}, or robot.without({what!r})"
+                )
         return name
 
     def _check_loads(self, quantity: str, row: Quantity, loads: Loads) -> None:
@@ -131,7 +150,7 @@ class Kernels(dict[str, Kernel]):
             raise KinetreeError(f"{quantity} takes no external forces")
 
     def _check_robot(self, quantity: str, row: Quantity, values: Sequence[Hashable]) -> None:
-        """Refuse a quantity that has no answer for this robot in any state."""
+        """Refuse a quantity that is not defined for this robot in any state."""
         model = self.model
         if row.mass_matrix and not self.parameters:  # whose numbers are not known yet
             given: Any = dict(zip(row.settings, values, strict=True)).get("accelerated", ())
@@ -139,8 +158,13 @@ class Kernels(dict[str, Kernel]):
             posedness.refuse(model, quantity, row.mass_matrix, held)
         if model.nv == 0 and not (row.rigid and not self.parameters):
             raise ShapeError(
-                f"robot {model.name!r} has no moving joint: nothing to compute {quantity} of"
+                f"robot {model.name!r} has no moving joint, so {quantity} is not defined"
             )
+        if row.constrained and not model.constraints:
+            raise no_constraints(model)
+        check_equipped(model, quantity, row.equipped)
+        if row.touching and not model.contacts:
+            raise no_contacts(model, quantity)
         if row.full_rank and not self.parameters:
             frame, axes, rows = values
             posedness.refuse_dependent_rows(model, quantity, str(frame), str(axes), str(rows))
@@ -152,25 +176,30 @@ class Kernels(dict[str, Kernel]):
     def _kernel(self, request: Request) -> Kernel:
         row = QUANTITIES[request.quantity]
         parts = (self.model.digest, repr(self.parameters), *(repr(part) for part in request))
+        key = ProgramKey(request.quantity, parts)
         guarded = row.regular and bool(algorithms.charts(self.model))
 
         def build() -> Program:
             return self.tracer.program(request)
 
         return Kernel(
-            "|".join(parts),
+            key,
             build,
             self.tracer.charts,
             guard=self._check_charts if guarded else None,
-            origin=(_made_again, ("|".join(parts), self.model, self.parameters, request)),
+            origin=(_made_again, (key, self.model, self.parameters, request)),
             on=self._backend,
             describe=lambda: self._describe(request),
         )
 
     @property
-    def _backend(self) -> Interpreter | None:
+    def _backend(self) -> Backend | None:
         """Without moving joints every result is a number, which needs no machine code."""
-        return Interpreter() if self.model.nv == 0 else None
+        if self.model.nv:
+            return None
+        from kinetree.compiler.runtime.interpreter import Interpreter  # rarely needed
+
+        return Interpreter()
 
     def _describe(self, request: Request) -> Description:
         """What the kernel of a request computes, and what its operands hold."""
@@ -186,18 +215,56 @@ class Kernels(dict[str, Kernel]):
             operands["p"] = "\n".join(["parameters, SI units", *lines])
         return Description(f"{row.summary} (robot {self.model.name}{words}).", operands)
 
+    @cached_property
+    def _of_the_model(self) -> Kernels:
+        """The kernels without parameters."""
+        return Kernels(self.model) if self.parameters else self
+
     def _check_charts(self, q: Any) -> None:
         """Refuse states in which the axes of a joint are dependent, or nearly so."""
-        kernels = Kernels(self.model) if self.parameters else self
-        volumes = kernels["chart_volumes"](q)
+        volumes = self._of_the_model.default("chart_volumes")(q)
+        if volumes.dtype == object:  # traced scalars, whose numbers are not known yet
+            return
         if (volumes < SINGULAR).any():
             *state, k = (int(i) for i in np.argwhere(volumes < SINGULAR)[0])
             body = self.model.bodies[algorithms.charts(self.model)[k]]
             raise SingularChartError(
                 f"{state_name(state)}the coordinates of joint {body.joint_name!r} are singular "
-                "there, so its acceleration has no answer: choose another chart, "
-                "robot.rechart('quaternion') has no singular state"
+                "there, so its acceleration is not determined; "
+                "robot.edit.rechart('quaternion') has no singular states"
             )
+
+
+def _sharing(model: Model) -> str:
+    """What has an inertia that moves with several joints."""
+    for body in model.bodies:
+        if body.follows is not None:
+            return f"joint {body.joint_name!r} mimics another"
+    heavy = next(tendon.name for tendon in model.equipment.tendons if tendon.armature)
+    return f"tendon {heavy!r} has an armature"
+
+
+def check_equipped(model: Model, quantity: str, what: str) -> None:
+    """Refuse a quantity of equipment that a robot does not have."""
+    parts = {"activations": "stateful"}.get(what, what)
+    if what and not getattr(model.equipment, parts):
+        raise KinetreeError(
+            f"robot {model.name!r} has no {what}, so {quantity} is not defined: files of MJCF have "
+            "them, and robot.edit.equip(...) adds them"
+        )
+
+
+def no_constraints(model: Model) -> KinetreeError:
+    """The error that a quantity of constraints is asked of a robot without any."""
+    return KinetreeError(f"robot {model.name!r} has no constraints: robot.constrain(...) adds them")
+
+
+def no_contacts(model: Model, quantity: str) -> KinetreeError:
+    """The error that a quantity of contact is asked of a robot without contact pairs."""
+    return KinetreeError(
+        f"robot {model.name!r} has no contact pairs, so {quantity} is not defined: "
+        "robot.on_ground() and robot.collide(...) add them"
+    )
 
 
 def state_name(indices: Sequence[Any]) -> str:
@@ -206,19 +273,15 @@ def state_name(indices: Sequence[Any]) -> str:
     return f"state {numbers[0] if len(numbers) == 1 else tuple(numbers)}: " if numbers else ""
 
 
-_UNPICKLED: dict[str, Kernel] = {}
+_UNPICKLED: dict[ProgramKey, Kernel] = {}
 """Kernels that were unpickled in this process: a worker makes each only once."""
 MOST_UNPICKLED = 256
 
 
 def _made_again(
-    key: str, model: Model, parameters: Sequence[Parameter], request: Request
+    key: ProgramKey, model: Model, parameters: Sequence[Parameter], request: Request
 ) -> Kernel:
-    """The kernel of a request.
-
-    Arguments:
-        key: a text that identifies it.
-    """
+    """The kernel of a request."""
     if key not in _UNPICKLED:
         while len(_UNPICKLED) >= MOST_UNPICKLED:
             _UNPICKLED.pop(next(iter(_UNPICKLED)), None)

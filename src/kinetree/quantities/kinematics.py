@@ -66,6 +66,7 @@ KINEMATICS: dict[str, Quantity] = {
         (Q, V),
         {"dq": Kind.COORDINATE_RATE},
         rigid=True,
+        called="charts.coordinate_rates",
     ),
     "velocity_of_rates": Quantity(
         "The velocity at which the coordinates change at some rates",

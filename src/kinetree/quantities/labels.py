@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 
+from kinetree.algorithms.contact import touch_labels
 from kinetree.model import Model
 from kinetree.model.joints.answers import Label
 from kinetree.quantities.row import Kind, Quantity
@@ -12,14 +13,26 @@ from kinetree.quantities.row import Kind, Quantity
 
 def labels(model: Model, kind: Kind) -> list[Label]:
     """What each element of an array of a kind is, in their order: its name and its unit."""
-    if kind.count in ("", "links"):
-        names = [body.name for body in model.bodies] if kind.count else [kind.meaning]
+    if kind.count in ("", "links", "touches"):
+        names = [kind.meaning]
+        if kind.count == "links":
+            names = [body.name for body in model.bodies]
+        if kind.count == "touches":
+            names = [label.name for label in touch_labels(model)]
         parts = ["".join(letters) for letters in product(*kind.axes)]
         return [
             Label(f"{name}.{part}" if part else name, kind.turning)
             for name in names
             for part in parts
         ]
+    if kind.count == "constraints":
+        return [Label(constraint.name, "") for constraint in model.constraints]
+    if kind.count == "rows":
+        rows = model.constraint_labels
+        return [Label(x.name, kind.turning if x.unit == "rad" else kind.sliding) for x in rows]
+    if kind.count in ("actuators", "activations"):
+        all_of_them = model.equipment.actuators, model.equipment.stateful
+        return [Label(x.name, "") for x in all_of_them[kind.count == "activations"]]
     velocities = model.velocity_labels
     if kind.count == "nv":
         turns = [label.unit.startswith("rad") for label in velocities]
@@ -38,7 +51,8 @@ def notes(model: Model, row: Quantity, loads: Mapping[str, str]) -> dict[str, st
     Arguments:
         loads: the external loads that it is given, name -> what its elements are.
     """
-    operands = {**dict(row.arguments), **row.results}
+    arguments = {x.name: x.kind for x in row.arguments if x.given(model)}
+    operands = {**arguments, **row.results}
     return {name: _note(model, what) for name, what in operands.items()} | dict(loads)
 
 

@@ -39,7 +39,7 @@ from kinetree.spatial import ArticulatedInertia
 INVERTIBLE, POSITIVE = "invertible", "positive"
 ILL_CONDITIONED = 1e-8
 DIGITS = 16
-LARGE = 1000
+MOST_BODIES_WARNED = 1000
 """Above this number of bodies, no warning about lost digits: their number alone may cause it."""
 LARGEST_MATRIX = 300
 """The most coordinates for which the mass matrix is computed here."""
@@ -48,7 +48,7 @@ NAMED = 4
 NOTICEABLE = 1e-4
 SEED = 1
 DEPENDENT = 1e-10
-"""Singular values of a Jacobian with rows of length one: below, its rows are dependent."""
+"""Rows of a Jacobian are dependent if a singular value, with normalised rows, is smaller."""
 CONSEQUENCE = (
     "so the mass matrix is singular and forces do not determine accelerations: give the links "
     "inertia, or lock the joint"
@@ -83,7 +83,7 @@ def findings(model: Model, accelerated: Collection[int] = ()) -> tuple[Finding, 
 
 
 def refuse(model: Model, quantity: str, needs: str, accelerated: Collection[int] = ()) -> None:
-    """Raise SingularModelError if a quantity of a model has no answer.
+    """Raise SingularModelError if a quantity of a model is not defined.
 
     Arguments:
         needs: what the quantity requires of the mass matrix: INVERTIBLE or POSITIVE.
@@ -92,7 +92,7 @@ def refuse(model: Model, quantity: str, needs: str, accelerated: Collection[int]
     for finding in findings(model, accelerated):
         if finding.kind == "singular" or (finding.kind == "negative" and needs == POSITIVE):
             raise SingularModelError(
-                f"{quantity} of robot {model.name!r} has no answer: joint {finding.joint!r}: "
+                f"{quantity} of robot {model.name!r} is not defined: joint {finding.joint!r}: "
                 f"{finding.message}"
             )
 
@@ -115,7 +115,7 @@ def refuse_dependent_rows(model: Model, quantity: str, frame: str, axes: str, ro
         else ("robot.jacobian and robot.mass_matrix_inverse give J M^-1 J^T itself")
     )
     raise SingularModelError(
-        f"{quantity} of robot {model.name!r} has no answer: the {ROWS[rows]} rows of the Jacobian "
+        f"{quantity} of robot {model.name!r} is not defined: the {ROWS[rows]} rows of the Jacobian "
         f"of frame {frame!r} have rank {rank} in every configuration, so J M^-1 J^T has no "
         f"inverse; {hint}"
     )
@@ -156,7 +156,7 @@ def neutral_findings(model: Model) -> Iterator[Finding]:
         joint = model.bodies[i].joint_name
         if joint not in generic and abs(_share(there[k])) < SINGULAR:
             cause = causes.of(i, k, there[k])
-            message = f"at the neutral configuration {cause}, and accelerations have no answer"
+            message = f"at the neutral configuration {cause}, so accelerations are not determined"
             yield Finding("note", joint, message, "neutral")
 
 
@@ -190,7 +190,7 @@ def _finding(causes: _Causes, i: int, k: int, pivot: Pivot) -> Finding | None:
     if abs(share) < SINGULAR:
         message = f"{causes.of(i, k, pivot)}, {CONSEQUENCE}"
         return Finding("error", joint, message, "singular")
-    if abs(share) < ILL_CONDITIONED and len(model.bodies) <= LARGE:
+    if abs(share) < ILL_CONDITIONED and len(model.bodies) <= MOST_BODIES_WARNED:
         message = (
             f"only {abs(share):.1g} of the inertia that it carries resists it: accelerations lose "
             f"{round(-math.log10(abs(share)))} of their {DIGITS} digits"
@@ -296,7 +296,7 @@ def _doubtful(model: Model) -> set[int]:
         return set()
     if not all(_physical(model.bodies)):
         return set(range(len(model.bodies)))
-    least = ILL_CONDITIONED if len(model.bodies) <= LARGE else 10.0 * SINGULAR
+    least = ILL_CONDITIONED if len(model.bodies) <= MOST_BODIES_WARNED else 10.0 * SINGULAR
     most, latest = inertia_bounds(model), _latest_leaders(model)
     doubtful = [
         i

@@ -10,12 +10,24 @@ from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+from kinetree.algorithms.constraints import Baumgarte, Projection, Stabilization
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import STOPS, Enforcement
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import members, texts
 from kinetree.model import Model
-from kinetree.quantities import ANY_FRAME, QUANTITIES, SOME_BODIES, SOME_JOINTS
+from kinetree.quantities import (
+    ANY_FRAME,
+    QUANTITIES,
+    SOME_BODIES,
+    SOME_CONSTRAINTS,
+    SOME_JOINTS,
+)
 
+CONES = ("", "pyramidal", "elliptic")
+MOST_NEWTON_STEPS = 100
+MOST_ITERATIONS = 20
+"""Of a projection: each is compiled into the step."""
 PINOCCHIO = {"local": "body", "local_world_aligned": "origin", "world": "world"}
 """Maps Pinocchio's names of axes, in lower case, to ours."""
 OTHER_MEANING = ("velocity_derivatives", "acceleration_derivatives")
@@ -36,7 +48,8 @@ def ordered(quantity: str, given: Mapping[str, Any]) -> tuple[Hashable, ...]:
     for name, valid in wanted.items():
         if name not in given and valid in (ANY_FRAME, SOME_JOINTS):
             raise KinetreeError(f"{quantity} needs {name}=")
-    defaults = {name: () if valid is SOME_BODIES else valid[0] for name, valid in wanted.items()}
+    all_of_them = (SOME_BODIES, SOME_CONSTRAINTS)
+    defaults = {name: () if valid in all_of_them else valid[0] for name, valid in wanted.items()}
     return tuple(given.get(name, defaults[name]) for name in wanted)
 
 
@@ -58,11 +71,19 @@ def _checked(model: Model, quantity: str, name: str, value: Any) -> Hashable:
     if valid is SOME_JOINTS:
         return _joints(model, joint_names(name, value))
     if valid is SOME_BODIES:
-        return _bodies(model, value)
+        return _in_order("body", model, [body.name for body in model.bodies], value)
+    if valid is SOME_CONSTRAINTS:
+        return _in_order("constraint", model, [c.name for c in model.constraints], value)
+    if isinstance(valid[0], Baumgarte):
+        return _baumgarte(value)
+    if isinstance(valid[0], Projection):
+        return stabilization(value)
     if name == "axes":
         return _axes(quantity, value, valid)
     if isinstance(valid[0], Enforcement):
         return _enforcement(value)
+    if isinstance(valid[0], ContactSolver):
+        return _contact(value)
     if not among(value, valid):
         raise unknown(f"value of {name}", value, [str(x) for x in valid], quantity)
     return value
@@ -72,7 +93,7 @@ def _enforcement(value: Any) -> Enforcement:
     """How limits are enforced in a step, if it is valid."""
     if not isinstance(value, Enforcement):
         raise KinetreeError(
-            f"limits={value!r}: an Enforcement is expected, such as "
+            f"enforcement={value!r}: an Enforcement is expected, such as "
             "kinetree.Enforcement(stops='spring', saturate=True)"
         )
     if not among(value.stops, STOPS):
@@ -83,6 +104,33 @@ def _enforcement(value: Any) -> Enforcement:
             raise KinetreeError(
                 f"Enforcement: {name} must be a finite number, zero or more, got {number!r}"
             )
+    return value
+
+
+def _contact(value: Any) -> ContactSolver | None:
+    """How contacts are solved for, if it is valid; None leaves them out."""
+    if value is None or value is False:
+        return None
+    if value is True:
+        return SOLVER
+    if not isinstance(value, ContactSolver):
+        raise KinetreeError(
+            f"contact={value!r}: a ContactSolver is expected, such as "
+            "kinetree.ContactSolver(iterations=12), or False for none"
+        )
+    n: Any = value.iterations
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= MOST_NEWTON_STEPS:
+        raise KinetreeError(
+            f"ContactSolver: iterations must be a whole number from 1 to {MOST_NEWTON_STEPS}, "
+            f"got {n!r}"
+        )
+    if not (isinstance(value.tolerance, Real) and 0.0 <= float(value.tolerance) < math.inf):
+        raise KinetreeError(
+            "ContactSolver: tolerance must be a finite number, zero or more, got "
+            f"{value.tolerance!r}"
+        )
+    if not among(value.cone, CONES):
+        raise unknown("cone", value.cone, CONES, "ContactSolver")
     return value
 
 
@@ -101,15 +149,50 @@ def _joints(model: Model, names: tuple[Any, ...]) -> tuple[str, ...]:
     return names
 
 
-def _bodies(model: Model, names: Any) -> tuple[str, ...]:
-    """The names of bodies in the order of the model; all of them if none is named."""
-    bodies = [body.name for body in model.bodies]
-    listed = (names,) if isinstance(names, str) else texts("bodies", names)
-    given = listed or bodies
-    for name in given:
-        if not among(name, bodies):
-            raise unknown("body", name, bodies, f"robot {model.name!r}")
-    return tuple(name for name in bodies if name in given)
+def _in_order(what: str, model: Model, valid: Sequence[str], names: Any) -> tuple[str, ...]:
+    """Names in the order of the model; all of them if none is named."""
+    listed = (names,) if isinstance(names, str) else texts(f"names of a {what}", names)
+    for name in listed:
+        if not among(name, valid):
+            raise unknown(what, name, valid, f"robot {model.name!r}")
+    return tuple(name for name in valid if not listed or name in listed)
+
+
+def stabilization(value: Any) -> Stabilization:
+    """What keeps a motion on the constraints, if it is valid.
+
+    Arguments:
+        value: as a user gives it.
+    """
+    if isinstance(value, Baumgarte):
+        return _baumgarte(value)
+    if not isinstance(value, Projection):
+        raise KinetreeError(
+            f"stabilization={value!r}: a Projection or a Baumgarte is expected, such as "
+            "kinetree.Projection() or kinetree.Baumgarte(rate=20.0)"
+        )
+    n: Any = value.iterations
+    if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= MOST_ITERATIONS:
+        raise KinetreeError(
+            f"Projection: iterations must be a whole number from 0 to {MOST_ITERATIONS}, got {n!r}"
+        )
+    return value
+
+
+def _baumgarte(value: Any) -> Baumgarte:
+    """How errors of constraints decay, if it is valid."""
+    if not isinstance(value, Baumgarte):
+        raise KinetreeError(
+            f"stabilization={value!r}: a Baumgarte is expected, such as "
+            "kinetree.Baumgarte(rate=20.0)"
+        )
+    for name in ("rate", "damping"):
+        number = getattr(value, name)
+        if not (isinstance(number, Real) and 0.0 <= float(number) < math.inf):
+            raise KinetreeError(
+                f"Baumgarte: {name} must be a finite number, zero or more, got {number!r}"
+            )
+    return value
 
 
 def _axes(quantity: str, value: Any, valid: Sequence[Any]) -> str:
@@ -129,8 +212,8 @@ def _axes(quantity: str, value: Any, valid: Sequence[Any]) -> str:
         )
     if ours == "origin" and quantity in OTHER_MEANING:
         raise KinetreeError(
-            f"{quantity}: in LOCAL_WORLD_ALIGNED Pinocchio leaves out that the frame's origin "
-            "moves, and Kinetree does not: give axes='origin' for ours (docs/derivatives.md has "
-            "the difference)"
+            f"{quantity}: Pinocchio's LOCAL_WORLD_ALIGNED derivatives ignore the motion of the "
+            "frame's origin, Kinetree's do not: pass axes='origin' for ours (docs/derivatives.md "
+            "explains the difference)"
         )
     return ours

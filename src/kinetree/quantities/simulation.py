@@ -1,27 +1,46 @@
-"""Steps of time."""
+"""Time steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetree import algorithms
-from kinetree.algorithms import steps
 from kinetree.algorithms.hold import held_linearization
+from kinetree.algorithms.steps.euler import euler
+from kinetree.algorithms.steps.implicit_drives import implicit_damping, implicit_springs
+from kinetree.algorithms.steps.midpoint import implicit_midpoint, midpoint
+from kinetree.algorithms.steps.rk4 import rk4
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.steps.variational import variational
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.quantities.citations import ANALYTIC, CLASSICAL, DISCRETE, GEOMETRIC, HOLD, MUJOCO
 from kinetree.quantities.posedness import INVERTIBLE
-from kinetree.quantities.row import DT, TAU, Argument, Kind, Method, Q, Quantity, V, one
+from kinetree.quantities.row import DT, TAU, Argument, Kind, Method, Q, Quantity, V
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """A step that takes its rules one by one, as settings."""
+
+    step: Callable[..., Any]
+
+    def __call__(
+        self, model: Model, q: Any, v: Any, tau: Any, dt: Any, external: Any, *rules: Any
+    ) -> Any:
+        return self.step(model, q, v, tau, dt, external, Rules(*rules))
+
 
 STEPS = {
-    "euler": Method(steps.euler, sources=GEOMETRIC),
-    "implicit-damping": Method(steps.implicit_damping, sources=MUJOCO),
-    "implicit-springs": Method(steps.implicit_springs, sources=MUJOCO),
-    "midpoint": Method(steps.midpoint, sources=GEOMETRIC),
-    "implicit-midpoint": Method(steps.implicit_midpoint, sources=GEOMETRIC),
-    "rk4": Method(steps.rk4, sources=(*CLASSICAL, *GEOMETRIC)),
-    "variational": Method(steps.variational, sources=DISCRETE),
+    "euler": Method(Ruled(euler), sources=GEOMETRIC),
+    "implicit-damping": Method(Ruled(implicit_damping), sources=MUJOCO),
+    "implicit-springs": Method(Ruled(implicit_springs), sources=MUJOCO),
+    "midpoint": Method(Ruled(midpoint), sources=GEOMETRIC),
+    "implicit-midpoint": Method(Ruled(implicit_midpoint), sources=GEOMETRIC),
+    "rk4": Method(Ruled(rk4), sources=(*CLASSICAL, *GEOMETRIC)),
+    "variational": Method(Ruled(variational), sources=DISCRETE, constraints=False, contacts=False),
 }
 
 
@@ -35,6 +54,15 @@ def _seen_from(step: Callable[..., Any]) -> Callable[..., Any]:
     return step_from
 
 
+def _integrator(model: Model) -> str:
+    """The step of a robot: with contacts the one that its file names."""
+    if not model.contacts:
+        return "euler"
+    return "rk4" if model.contact_options.integrator == "rk4" else "implicit-damping"
+
+
+RULES = {name: (value,) for name, value in DEFAULT_RULES._asdict().items()}
+"""The settings of a step, with their defaults."""
 SIMULATION: dict[str, Quantity] = {
     "step": Quantity(
         "The state after a step of time",
@@ -42,24 +70,26 @@ SIMULATION: dict[str, Quantity] = {
         (Q, V, TAU, DT),
         {"q": "configuration", "v": "velocity"},
         loads=True,
-        settings={"limits": (steps.FREE,)},
+        settings=RULES,
+        preferred=_integrator,
         regular=True,
         mass_matrix=INVERTIBLE,
     ),
     "step_from": Quantity(
         "The state after a step of time, as seen from a configuration",
-        {name: Method(_seen_from(m.algorithm), sources=m.sources) for name, m in STEPS.items()},
+        {name: replace(m, algorithm=_seen_from(m.algorithm)) for name, m in STEPS.items()},
         (Q, V, TAU, DT, Argument("q1", Kind.CONFIGURATION)),
         {"way": "displacement from q1", "velocity": "velocity"},
         loads=True,
-        settings={"limits": (steps.FREE,)},
+        settings=RULES,
+        preferred=_integrator,
         regular=True,
         mass_matrix=INVERTIBLE,
         public=False,
     ),
     "held_linearization": Quantity(
         "The linearised motion over a step in which the joint forces are held",
-        one(held_linearization, (*HOLD, *ANALYTIC), Preparation.INERTIAS),
+        {"": Method(held_linearization, Preparation.INERTIAS, (*HOLD, *ANALYTIC), contacts=False)},
         (Q, V, TAU, DT),
         {"A": "by the state", "B": "by the joint forces", "rate": "a bound of the motion's rate"},
         loads=True,

@@ -14,6 +14,7 @@ from kinetree.compiler.graph import Program, TooLongError, trace
 from kinetree.compiler.graph.differentiate import Chart
 from kinetree.errors import SingularModelError
 from kinetree.model import Model
+from kinetree.model.equipment import shares_inertia
 from kinetree.model.loads import Load, load, load_name, size
 from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.model.prepare import Preparation, prepared
@@ -36,17 +37,17 @@ class Request(NamedTuple):
 
 WASTE = 1.3
 """How many nodes may be traced for each operation of the cheapest program so far."""
-LONG = 6000
+LONGEST_COMPARED = 6000
 """Operations: where a program has more, only the default method is tried. For no robot of the
 benchmarks did another win there, and they take the longest to trace."""
 START = 160_000
-"""Nodes that are traced of each of several ways before any is traced further."""
+"""Nodes traced of each of several methods before any is traced further."""
 EMPTY = {"poses": (0, 4, 4), "velocities": (0, 6)}
 """The shapes of results with a row for each body, for a robot without bodies."""
 
 
 def _cheaper(best: Program | None, other: Callable[[float], Program]) -> Program:
-    """The better of a program and one that is traced for as long as it may still be that."""
+    """The cheaper of a program and another, which is traced only while it may still be cheaper."""
     if best is None:
         return other(math.inf)
     try:
@@ -94,8 +95,8 @@ class Tracer:
         if request.method in methods:
             return self._by_method(request, math.inf)
         best: Program | None = None
-        for name in methods:
-            if best is not None and best.cost > LONG:
+        for name in self.supported(request.quantity):
+            if best is not None and best.cost > LONGEST_COMPARED:
                 break
             best = _cheaper(best, partial(self._by_method, request._replace(method=name)))
         assert best is not None
@@ -107,9 +108,21 @@ class Tracer:
         Empty if the cheapest is still to be determined.
         """
         row = QUANTITIES[quantity]
-        mimics = any(body.follows is not None for body in self.model.bodies)
-        valid = [name for name, how in row.methods.items() if how.mimics or not mimics]
-        return "" if row.cheapest else valid[0]
+        if row.preferred is not None:
+            return row.preferred(self.model)
+        return "" if row.cheapest else self.supported(quantity)[0]
+
+    def supported(self, quantity: str) -> list[str]:
+        """The methods of a quantity that support the robot's joints, constraints and contacts."""
+        mimics = shares_inertia(self.model)
+        closed, touching = bool(self.model.constraints), bool(self.model.contacts)
+        return [
+            name
+            for name, how in QUANTITIES[quantity].methods.items()
+            if (how.mimics or not mimics)
+            and (how.constraints or not closed)
+            and (how.contacts or not touching)
+        ]
 
     def custom(
         self, name: str, algorithm: Callable[..., Any], lengths: Mapping[str, int | None]
@@ -152,14 +165,16 @@ class Tracer:
         # parameters are numbers of the bodies and joints as they are
         preparation = Preparation.NOTHING if self.parameters else method.preparation
         model = prepared(self.model, preparation)
-        shapes = {name: kind.shape(model) for name, kind in row.arguments}
+        shapes = {x.name: x.kind.shape(model) for x in row.arguments if x.given(model)}
         count = len(shapes)
         shapes |= {load_name(key): (size(key),) for key in request.loads}
         numbers = sum(len(parameter.labels) for parameter in self.parameters)
         shapes |= {"p": (numbers,)} if numbers else {}
 
         def function(*arrays: Any) -> dict[str, Any]:
-            pairs = zip(row.arguments, arrays, strict=False)
+            own = iter(arrays)
+            taken = [next(own) if x.given(model) else [] for x in row.arguments]
+            pairs = zip(row.arguments, taken, strict=True)
             arguments = [given if a.kind.shape(model) else given[0] for a, given in pairs]
             acting = arrays[count : count + len(request.loads)]
             loads = [load(*pair) for pair in zip(request.loads, acting, strict=True)]
@@ -173,7 +188,7 @@ class Tracer:
             return _with_empty_shapes(trace(request.quantity, function, shapes, limit))
         except ZeroDivisionError:
             raise SingularModelError(
-                f"{request.quantity} of robot {self.model.name!r} has no answer: it divides by a "
+                f"{request.quantity} of robot {self.model.name!r} is not defined: it divides by a "
                 "mass or an inertia that is zero"
             ) from None
 

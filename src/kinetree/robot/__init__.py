@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.robot.core import JointLimits
-from kinetree.robot.coriolis import Coriolis
+from kinetree.robot.coriolis import CoriolisMatrices
 from kinetree.robot.doors import Doors
 from kinetree.robot.dynamics import Dynamics
 from kinetree.robot.editing import Editing
@@ -26,7 +26,7 @@ __all__ = ["JointLimits", "Robot"]
 class Robot(
     Kinematics,
     Dynamics,
-    Coriolis,
+    CoriolisMatrices,
     Regressed,
     Linearized,
     Doors,

@@ -11,20 +11,24 @@ import numpy as np
 from kinetree.errors import ModelError, among, unknown
 from kinetree.model import Drive, Limits, Model
 from kinetree.model.arguments import (
-    Placement,
+    PoseLike,
     given_inertia,
     given_number,
     given_transform,
     given_vector,
 )
-from kinetree.model.description import Connection, Description, Link, Mimicry, assemble
+from kinetree.model.assemble import assemble
+from kinetree.model.constraints import Constraint
+from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.joints import Joint
-from kinetree.model.model import STANDARD_GRAVITY
+from kinetree.model.model import STANDARD_GRAVITY, Shape
 from kinetree.robot import Robot
 from kinetree.robot.problems import warn_of_problems
 from kinetree.spatial import Inertia
 
 ORIGIN = (0.0, 0.0, 0.0)
+SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
+"""How many lengths a shape has."""
 
 
 class Assembly:
@@ -51,6 +55,8 @@ class Assembly:
         self.gravity = STANDARD_GRAVITY if gravity is None else given_vector("gravity", gravity)
         self._links: dict[str, Link] = {}
         self._connections: dict[str, Connection] = {}
+        self._constraints: dict[str, Constraint] = {}
+        self._shapes: list[Shape] = []
         self._add_link(root, _given_inertia(inertia, mass, com))
 
     def add(
@@ -58,7 +64,7 @@ class Assembly:
         link: str,
         parent: str,
         joint: Joint | None = None,
-        at: Placement = ORIGIN,
+        at: PoseLike = ORIGIN,
         inertia: Any = None,
         *,
         mass: float | None = None,
@@ -99,7 +105,7 @@ class Assembly:
             raise ModelError(f"link {link!r} is fixed: limits, drive and mimic need a joint")
         name = _named("a joint", name or f"{link}_joint")
         if name in self._connections:
-            raise ModelError(f"assembly {self.name!r} has a joint named {name!r} already")
+            raise ModelError(f"assembly {self.name!r} already has a joint named {name!r}")
         connection = Connection(
             name,
             parent,
@@ -114,7 +120,7 @@ class Assembly:
         self._add_link(link, _given_inertia(inertia, mass, com))
         self._connections[name] = connection
 
-    def add_frame(self, name: str, parent: str, at: Placement = ORIGIN) -> None:
+    def add_frame(self, name: str, parent: str, at: PoseLike = ORIGIN) -> None:
         """Add a named frame to a link.
 
         Arguments:
@@ -123,6 +129,61 @@ class Assembly:
             at: its pose there, as in `add`.
         """
         self.add(name, parent, None, at, name=f"{name}_fixed")
+
+    def add_shape(
+        self,
+        link: str,
+        kind: str,
+        size: Sequence[float],
+        at: PoseLike = ORIGIN,
+        *,
+        color: Sequence[float] = (),
+    ) -> None:
+        """Say what a link looks like; it may have several shapes.
+
+        Arguments:
+            link: the name of the link.
+            kind: "box", "sphere", "cylinder", "capsule" or "ellipsoid".
+            size: the edges of a box, (radius,), (radius, length along z), or half axes, m.
+            at: its pose in the link's frame, as in `add`.
+            color: red, green and blue, from 0 to 1, and opacity if it is not opaque.
+        """
+        if not among(link, self._links):
+            raise unknown("link", link, self._links, f"assembly {self.name!r}")
+        if not among(kind, SIZES):
+            raise unknown("kind of shape", kind, SIZES, f"assembly {self.name!r}")
+        lengths = tuple(given_number("size", x) for x in size)
+        if len(lengths) != SIZES[kind] or min(lengths) <= 0.0:
+            raise ModelError(f"size={size!r}: a {kind} has {SIZES[kind]} positive numbers")
+        rgba = (*(given_number("color", x) for x in color), *(1.0,) * (len(color) == 3))
+        if len(rgba) not in (0, 4) or not all(0.0 <= x <= 1.0 for x in rgba):
+            raise ModelError(f"color={color!r}: three or four numbers from 0 to 1 are expected")
+        placed = given_transform(at)
+        self._shapes.append(Shape(link, "visual", kind, lengths, placed, color=rgba))
+
+    def constrain(self, *constraints: Constraint) -> None:
+        """Close loops, hold links and couple joints, all of which were added before.
+
+        Arguments:
+            constraints: of `kinetree.constraints`, such as LoopJoint("loop", "rod", "crank",
+                Revolute("y")), by the names of links, frames and joints.
+        """
+        for c in constraints:
+            if not isinstance(c, Constraint):
+                raise ModelError(f"constraint {c!r}: one of kinetree.constraints is expected")
+            where = f"assembly {self.name!r}"
+            if c.name in self._constraints:
+                raise ModelError(f"{where} already has a constraint named {c.name!r}")
+            for what, names, known in (
+                ("link", c.frames, self._links),
+                ("joint", c.joints, self._connections),
+            ):
+                for name in names:
+                    if not among(name, known):
+                        raise ModelError(
+                            f"constraint {c.name!r}: {unknown(what, name, known, where)}"
+                        )
+            self._constraints[c.name] = c
 
     def model(self, base: str = "fixed") -> Model:
         """The model of everything added so far.
@@ -151,7 +212,15 @@ class Assembly:
     @property
     def _description(self) -> Description:
         links, connections = tuple(self._links.values()), tuple(self._connections.values())
-        return Description(self.name, links, connections, gravity=self.gravity)
+        constraints = tuple(self._constraints.values())
+        return Description(
+            self.name,
+            links,
+            connections,
+            gravity=self.gravity,
+            shapes=tuple(self._shapes),
+            constraints=constraints,
+        )
 
     @property
     def _where(self) -> str:
@@ -159,20 +228,20 @@ class Assembly:
 
     def _add_link(self, link: str, inertia: Inertia) -> None:
         if _named("a link", link) in self._links:
-            raise ModelError(f"assembly {self.name!r} has a link named {link!r} already")
+            raise ModelError(f"assembly {self.name!r} already has a link named {link!r}")
         self._links[link] = Link(link, inertia, self._where)
 
 
 def _named(what: str, name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise ModelError(f"the name of {what} is {name!r}: some text is expected")
+        raise ModelError(f"the name of {what} is {name!r}: a nonempty string is expected")
     return name
 
 
 def _given_inertia(inertia: Any, mass: float | None, com: Sequence[float] | None) -> Inertia:
     if isinstance(inertia, Inertia):
         if mass is not None or com is not None:
-            raise ModelError("an Inertia says the mass and its centre: leave out mass and com")
+            raise ModelError("an Inertia already contains mass and com: do not pass them")
         return inertia
     if mass is None:
         if inertia is not None or com is not None:

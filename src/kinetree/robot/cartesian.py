@@ -1,4 +1,4 @@
-"""Between the states of links and generalised coordinates: `robot.cartesian`.
+"""Conversion between the states of links and generalised coordinates: `robot.cartesian`.
 
 Simulators in maximal coordinates, motion capture and most sensors speak of each link's position,
 orientation, velocity and force. Sections 5 and 6 of Liu & Jain's tutorial go from there to q, v and
@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.robot.link_forces import CartesianForces
 from kinetree.robot.link_quantities import CartesianQuantities
@@ -40,7 +41,7 @@ class LinkStates(NamedTuple):
 
 
 class LinkFit(NamedTuple):
-    """A result, and what the joints do not allow of the given motion of links.
+    """A result, and the part of the given motion of links that the joints do not allow.
 
     Attributes:
         value: the result.
@@ -74,9 +75,9 @@ class Cartesian(CartesianForces, CartesianQuantities):
         self,
         q: ArrayLike,
         v: ArrayLike | None = None,
+        *,
         at: At = "center",
         orientation: Orientation = "matrix",
-        *,
         out: Outs = None,
     ) -> LinkStates:
         """The state of every link in the world: x_k, R_k, v_k and omega_k.
@@ -98,12 +99,13 @@ class Cartesian(CartesianForces, CartesianQuantities):
         arguments = (q, still, self.points(at))
         return LinkStates(*self._compute("link_states", arguments, out, settings=(orientation,)))
 
+    @through_numpy
     def configuration(
         self,
         x: ArrayLike,
         R: ArrayLike,
-        at: At = "center",
         *,
+        at: At = "center",
         method: Literal["joints", "least-squares"] = "joints",
         links: Sequence[str] = (),
         start: ArrayLike | None = None,
@@ -140,7 +142,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         some = self._links(links)
         if len(some) < self._count and method == "joints":
             raise KinetreeError(
-                "configuration: poses of some links only need method='least-squares'"
+                "configuration: the poses of only some links need method='least-squares'"
             )
         points = self.points(at)
         full_x = self._spread("x", x, some)
@@ -164,7 +166,7 @@ class Cartesian(CartesianForces, CartesianQuantities):
         start: Any,
         given: Any,
     ) -> LinkFit:
-        """Gauss and Newton's method on the manifold; a step that does not help is halved."""
+        """Gauss-Newton on the manifold; a step that does not reduce the cost is halved."""
         weights = np.zeros((self._count, 2))
         weights[some] = 1.0 if given is None else given
         everything = len(some) == self._count
@@ -199,13 +201,14 @@ class Cartesian(CartesianForces, CartesianQuantities):
         R = np.where(known[:, None] if suffix else known[:, None, None], R, found.R)
         return self._compute(f"pose_residual{suffix}", (q, x, R, points))
 
+    @through_numpy
     def velocity(
         self,
         q: ArrayLike,
         v: ArrayLike | None,
         w: ArrayLike | None,
-        at: At = "center",
         *,
+        at: At = "center",
         method: Literal["stacked", "relative"] = "stacked",
         links: Sequence[str] = (),
         weights: ArrayLike | None = None,
@@ -260,12 +263,14 @@ class Cartesian(CartesianForces, CartesianQuantities):
         self._check_residual("velocity", fit.residual, tolerance, ("m/s", "rad/s"))
         return fit
 
+    @through_numpy
     def generalized(
         self,
         x: ArrayLike,
         R: ArrayLike,
         v: ArrayLike,
         w: ArrayLike,
+        *,
         at: At = "center",
         tolerance: float | None = None,
     ) -> GeneralizedState:
@@ -278,8 +283,8 @@ class Cartesian(CartesianForces, CartesianQuantities):
         Returns:
             q from `configuration`, v from `velocity`, and the residuals of both.
         """
-        q, pose_residual = self.configuration(x, R, at, tolerance=tolerance)
-        qd, velocity_residual = self.velocity(q, v, w, at, tolerance=tolerance)
+        q, pose_residual = self.configuration(x, R, at=at, tolerance=tolerance)
+        qd, velocity_residual = self.velocity(q, v, w, at=at, tolerance=tolerance)
         return GeneralizedState(q, qd, pose_residual, velocity_residual)
 
 

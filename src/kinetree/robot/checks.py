@@ -1,6 +1,6 @@
-"""Numbers that users give to methods that are not kernels: taken by the rule of `runtime.arrays`.
+"""Checks of numbers passed to methods that are not kernels, by the rules of `runtime.arrays`.
 
-What cannot be used is refused by a sentence that names the argument, at the door.
+Invalid numbers are refused on entry, with a message that names the argument.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def sample_count(duration: float, rate: float, least: int = 2, name: str = "rate
     Arguments:
         duration: s.
         rate: samples a second.
-        least: so many at least.
+        least: the smallest valid number of samples.
         name: of the argument that says the rate, for messages.
     """
     if not duration * rate <= MOST_SAMPLES:

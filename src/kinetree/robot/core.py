@@ -20,7 +20,6 @@ from kinetree.model.problem import Problem
 from kinetree.quantities import QUANTITIES
 from kinetree.quantities.citations import bibtex
 from kinetree.quantities.kernels import Kernels, state_name
-from kinetree.robot.memo import Memo
 from kinetree.robot.problems import problems_of_model
 from kinetree.typing import Array, ArrayLike, External, Loading, Out
 
@@ -55,7 +54,7 @@ class Labels(NamedTuple):
 
 
 def check_robot(given: Any) -> None:
-    """Raise an error if what is given as robot is none."""
+    """Raise an error if the argument `robot` is not a robot."""
     instance("robot", given, Core, "a kinetree.Robot")
 
 
@@ -69,20 +68,17 @@ class Core:
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):
             raise ModelError(
-                f"Robot({model!r}): a Model is expected; kinetree.load(...) makes a robot of a file"
+                f"Robot({model!r}): a Model is expected; kinetree.load(...) loads a robot from a "
+                "file"
             )
         self.model = model
         self.name = model.name
         self.nq, self.nv = model.nq, model.nv
         self._kernels = Kernels(model)
+        self._default_kernels = self._kernels.defaults
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
-
-    @cached_property
-    def _memo(self) -> Memo:
-        """What is kept for further calls, beside the kernels of the table."""
-        return Memo()
 
     # the model
 
@@ -226,7 +222,7 @@ class Core:
             StateError: where a quaternion is zero or not finite.
         """
         unit = self._compute("normalize", (q,), out)
-        if not isinstance(unit, np.ndarray):  # its numbers may not be known yet
+        if not isinstance(unit, np.ndarray) or unit.dtype == object:  # no numbers yet
             return unit
         for i in self.model.coordinate_order:
             body, at = self.model.bodies[i], self.model.q_slices[i]
@@ -236,23 +232,10 @@ class Core:
                 given = np.broadcast_to(q, unit.shape)[tuple(state)][at].tolist()
                 raise StateError(
                     f"{state_name(state)}joint {body.joint_name!r} has the coordinates {given}, "
-                    "which are no configuration: finite numbers are expected, and a quaternion "
-                    "that is not zero"
+                    "which are not a configuration: expected finite numbers and a nonzero "
+                    "quaternion"
                 )
         return unit
-
-    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """The rate of q at the velocity v: v itself, except for quaternions.
-
-        Arguments:
-            q: configuration, (..., nq).
-            v: velocity, (..., nv).
-            out: an array to write into.
-
-        Returns:
-            (..., nq).
-        """
-        return self._compute("coordinate_rates", (q, v), out)
 
     # kernels
 
@@ -338,7 +321,11 @@ class Core:
         except ValueError:  # an array has no truth value
             usual = False
         if usual:
-            return self._kernels[quantity].call(arrays, out)
+            try:
+                kernel = self._default_kernels[quantity]
+            except KeyError:  # not made yet
+                kernel = self._kernels.default(quantity)
+            return kernel.call(arrays, out)
         if external is None:
             try:
                 kernel = self._kernels.asked[quantity, method, (), settings]
@@ -347,8 +334,8 @@ class Core:
             return kernel.call(arrays, out)
         if not isinstance(external, Mapping):
             raise KinetreeError(
-                f"{quantity}: external is a {type(external).__name__}; names of frames (or Points) "
-                "with the wrenches on them are expected, such as {'tool': wrench}"
+                f"{quantity}: external is a {type(external).__name__}; expected a mapping of frame "
+                f"names (or Points) to wrenches, such as {{'tool': wrench}}"
             )
         kernel = self._kernels.ask(quantity, method, tuple(external), settings)
         return kernel.call((*arrays, *external.values()), out)

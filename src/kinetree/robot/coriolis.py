@@ -11,12 +11,18 @@ from kinetree.algorithms.coriolis import Factor
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, among
 from kinetree.quantities import christoffel_pattern
-from kinetree.robot.core import Core
+from kinetree.robot.core import Core, Door
+from kinetree.robot.memo import Memo
 from kinetree.typing import Array, ArrayLike, Factorization, Out, Outs
 
 
-class Coriolis(Core):
-    """The Coriolis matrix, the Christoffel symbols, passivity-based control."""
+class CoriolisMatrices(Core):
+    """The Coriolis matrix and the Christoffel symbols."""
+
+    @cached_property
+    def _by_factorization(self) -> Memo[Factor, Kernel]:
+        """The Coriolis matrices by users' own factorizations."""
+        return Memo()
 
     def coriolis_matrix(
         self,
@@ -56,9 +62,33 @@ class Coriolis(Core):
             lengths = {"q": self.nq, "v": self.nv}
             return self._kernels.custom("coriolis_matrix", algorithm, lengths)
 
-        return self._memo.recall(Kernel, factorization, make)(q, v, out=out)
+        return self._by_factorization.recall(factorization, make)(q, v, out=out)
 
-    def mass_and_coriolis(
+    def christoffel_symbols(self, q: ArrayLike, *, sparse: bool = False, out: Out = None) -> Array:
+        """The Christoffel symbols of the first kind, [i, j, k] = Gamma_ijk.
+
+        Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q. Elsewhere
+        it is the derivative of C_ij with respect to v_k, which is not symmetric in j and k.
+
+        Arguments:
+            q: configuration, (..., nq).
+            sparse: whether to return only the values that are not zero by structure and not equal
+                by symmetry, in the order of `coriolis.pattern`.
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv, nv); if sparse (..., m).
+        """
+        if not among(sparse, (True, False)):
+            raise KinetreeError(f"sparse must be True or False, got {sparse!r}")
+        name = "christoffel_values" if sparse else "christoffel_symbols"
+        return self._compute(name, (q,), out)
+
+
+class Coriolis(Door):
+    """The Coriolis matrix with the mass matrix, and what control makes of it: `robot.coriolis`."""
+
+    def with_mass_matrix(
         self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
     ) -> tuple[Array, Array, Array]:
         """M, its rate, and C of the Christoffel symbols, from one pass.
@@ -70,33 +100,13 @@ class Coriolis(Core):
         Returns:
             M, M', C, each (..., nv, nv).
         """
-        M, rate, C = self._compute("mass_and_coriolis", (q, v), out)
+        M, rate, C = self._robot._compute("mass_and_coriolis", (q, v), out)
         return M, rate, C
 
-    def christoffel_symbols(self, q: ArrayLike, *, sparse: bool = False, out: Out = None) -> Array:
-        """The Christoffel symbols of the first kind, [i, j, k] = Gamma_ijk.
-
-        Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 where v is the rate of q. Elsewhere
-        it is the derivative of C_ij with respect to v_k, which is not symmetric in j and k.
-
-        Arguments:
-            q: configuration, (..., nq).
-            sparse: whether to return only the values that are not zero by structure and not equal
-                by symmetry, in the order of `christoffel_pattern`.
-            out: an array to write into.
-
-        Returns:
-            (..., nv, nv, nv); if sparse (..., m).
-        """
-        if not among(sparse, (True, False)):
-            raise KinetreeError(f"sparse must be True or False, got {sparse!r}")
-        name = "christoffel_values" if sparse else "christoffel_symbols"
-        return self._compute(name, (q,), out)
-
     @cached_property
-    def christoffel_pattern(self) -> NDArray[np.intp]:
-        """The indices (i, j, k) of the sparse symbols, (m, 3); j <= k where they are symmetric."""
-        return np.array(christoffel_pattern(self.model), dtype=np.intp).reshape(-1, 3)
+    def pattern(self) -> NDArray[np.intp]:
+        """The indices (i, j, k) of sparse Christoffel symbols, (m, 3); j <= k if symmetric."""
+        return np.array(christoffel_pattern(self._robot.model), dtype=np.intp).reshape(-1, 3)
 
     def passivity_forces(
         self,
@@ -107,7 +117,7 @@ class Coriolis(Core):
         *,
         out: Out = None,
     ) -> Array:
-        """M(q) ar + C(q, v) vr + g(q): the law of Slotine and Li, in O(N).
+        """M(q) ar + C(q, v) vr + g(q), as in Slotine and Li's controller, in O(N).
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
@@ -118,8 +128,8 @@ class Coriolis(Core):
         Returns:
             Joint forces, (..., nv), N or N m.
         """
-        still = np.zeros(self.nv) if ar is None else ar
-        return self._compute("passivity_forces", (q, v, vr, still), out)
+        still = np.zeros(self._robot.nv) if ar is None else ar
+        return self._robot._compute("passivity_forces", (q, v, vr, still), out)
 
     def momentum_observer(
         self,
@@ -143,5 +153,5 @@ class Coriolis(Core):
         Returns:
             p and its rate: M v and tau + C^T v - g + residual, (..., nv) each.
         """
-        p, rate = self._compute("momentum_observer", (q, v, tau, residual), out)
+        p, rate = self._robot._compute("momentum_observer", (q, v, tau, residual), out)
         return p, rate

@@ -46,6 +46,38 @@ class ForwardDerivatives(NamedTuple):
     dtau: Array
 
 
+class ConstrainedDerivatives(NamedTuple):
+    """Derivatives of accelerations and constraint forces with respect to q, v and tau.
+
+    Attributes:
+        dq, dv, dtau: of the accelerations, each (..., nv, nv).
+        forces_dq, forces_dv, forces_dtau: of the forces of the rows, each (..., rows, nv).
+    """
+
+    dq: Array
+    dv: Array
+    dtau: Array
+    forces_dq: Array
+    forces_dv: Array
+    forces_dtau: Array
+
+
+class ConstrainedInverseDerivatives(NamedTuple):
+    """Derivatives of joint forces and constraint forces with respect to q, v and a.
+
+    Attributes:
+        dq, dv, da: of the joint forces, each (..., nv, nv).
+        forces_dq, forces_dv, forces_da: of the forces of the rows, each (..., rows, nv).
+    """
+
+    dq: Array
+    dv: Array
+    da: Array
+    forces_dq: Array
+    forces_dv: Array
+    forces_da: Array
+
+
 class SecondDerivatives(NamedTuple):
     """Second derivatives of nv results; those that are not listed vanish.
 

@@ -14,6 +14,7 @@ from kinetree.typing import (
     CoriolisForcesMethod,
     External,
     ForwardDynamicsMethod,
+    HybridDynamicsMethod,
     InverseDynamicsMethod,
     Loading,
     MassMatrixInverseMethod,
@@ -258,7 +259,7 @@ class Dynamics(Core):
         accelerated: str | Sequence[str],
         *,
         external: External | None = None,
-        method: ForwardDynamicsMethod = "auto",
+        method: HybridDynamicsMethod = "auto",
         out: Outs = None,
     ) -> tuple[Array, Array]:
         """The motion if the acceleration of some joints is given, and the force of the others.

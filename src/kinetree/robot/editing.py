@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
+from kinetree.errors import ModelWarning
+from kinetree.kinds import texts
 from kinetree.model import Model, edit
+from kinetree.model.actuators import Actuator
+from kinetree.model.arguments import PoseLike
+from kinetree.model.constraints import Constraint
+from kinetree.model.equipment_edits import equip
+from kinetree.model.geometry import Collider, ContactPair
 from kinetree.model.joints import Joint
+from kinetree.model.keyframe import Keyframe
 from kinetree.model.parameters import Parameter
+from kinetree.model.sensors import Sensor
+from kinetree.model.tendons import Tendon
+from kinetree.model.touching import Touching
 from kinetree.robot.core import Core, Door
 from kinetree.robot.parametric import Parametric
-from kinetree.typing import ArrayLike, Base, Chart, Effect
+from kinetree.robot.possible_pairs import check_possible
+from kinetree.typing import ArrayLike, Base, ChartName, Effect
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
-
-Pose = Any
-"""A homogeneous 4x4 matrix, a `kinetree.spatial.Transform`, or the coordinates of a point."""
 
 
 def _robot_of(model: Model) -> Robot:
@@ -33,67 +44,72 @@ class Editing(Core):
         """The same robot with effects switched off.
 
         Arguments:
-            effects: any of "armature", "damping", "friction", "gravity", "limits" and "springs".
+            effects: any of "actuators", "armature", "constraints", "contacts", "damping",
+                "friction", "gravity", "limits", "sensors", "springs" and "tendons".
 
         Returns:
             A new robot.
         """
         return _robot_of(edit.without(self.model, *effects))
 
-    def with_gravity(self, gravity: Sequence[float]) -> Robot:
-        """The same robot in another gravity field.
+    def constrain(self, *constraints: Constraint) -> Robot:
+        """The same robot with more constraints: loops, held frames, couplings.
 
         Arguments:
-            gravity: the acceleration of free fall in the world's axes, (x, y, z), m/s^2.
+            constraints: of `kinetree.constraints`, such as LoopJoint("loop", "rod", "crank",
+                Revolute("y")).
+
+        Returns:
+            A new robot, whose forward dynamics and simulations respect them.
+        """
+        return _robot_of(edit.constrain(self.model, *constraints))
+
+    def collide(self, *parts: Collider | ContactPair) -> Robot:
+        """The same robot with more colliders and pairs of them that can touch.
+
+        Arguments:
+            parts: of `kinetree.geometry`, such as Collider("ball", "hand", Sphere(0.05)),
+                Collider("floor", None, Plane()) and ContactPair("floor", "ball"), in any order.
 
         Returns:
             A new robot.
         """
-        return _robot_of(edit.with_gravity(self.model, gravity))
+        return _robot_of(check_possible(edit.collide(self.model, *parts)))
 
-    def with_mount(self, pose: Pose) -> Robot:
-        """The same robot, its root link fixed at a pose in the world: on a table, wall or ceiling.
+    def on_ground(
+        self,
+        links: Sequence[str] | None = None,
+        *,
+        height: float = 0.0,
+        friction: float | Sequence[float] = 1.0,
+        condim: int = 3,
+    ) -> Robot:
+        """The same robot above ground: a plane of the world that some of its links can touch.
+
+        The plane is the collider "ground".
 
         Arguments:
-            pose: that of the root link: a 4x4 matrix, a Transform, or a point.
+            links: the links that can touch it; by default those at the ends of the tree that have
+                a collision shape.
+            height: of the plane, m.
+            friction, condim: as in `kinetree.geometry.ContactPair`.
 
         Returns:
             A new robot.
         """
-        return _robot_of(edit.mounted(self.model, pose))
-
-    def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
-        """The same robot with joints locked: their bodies become part of those that carry them.
-
-        Arguments:
-            joints: maps a joint's name to the coordinate, or coordinates, at which it is locked.
-
-        Returns:
-            A new robot, without the coordinates of the locked joints.
-        """
-        return _robot_of(edit.lock(self.model, joints))
-
-    def rechart(self, chart: Chart, *joints: str) -> Robot:
-        """The same robot with free orientations in other coordinates.
-
-        Arguments:
-            chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles
-                such as "zyx". In the last two v is the rate of q, and there are singular
-                orientations.
-            joints: the ball and floating joints to change; by default all of them. Their
-                drives act on v, so their effect changes if v has another meaning.
-
-        Returns:
-            A new robot. `charts.conversion` converts states between the two.
-        """
-        return _robot_of(edit.rechart(self.model, chart, *joints))
+        work = Touching(self.model)
+        named = None if links is None else texts("links", links)
+        work.on_ground(named, height, friction=friction, condim=condim)
+        for remark in work.remarks:
+            warnings.warn(remark, ModelWarning, stacklevel=2)
+        return _robot_of(check_possible(work.model))
 
     def parametric(self, parameters: Parameter | Sequence[Parameter]) -> Parametric:
         """The same robot with some of its numbers as arguments, to differentiate by or to vary.
 
         Arguments:
-            parameters: Inertial(body), Payload(frame) and Placement(joint), in the order of their
-                numbers in p; or one of them.
+            parameters: Inertial(body), Payload(frame), Placement(joint) and Friction(collider), in
+                the order of their numbers in p; or one of them.
 
         Returns:
             The robot's dynamics as functions of the state and of the parameters p.
@@ -114,9 +130,10 @@ class Editing(Core):
 
 
 class Edit(Door):
-    """Links added, removed and exchanged: `robot.edit`. Every method returns a new robot."""
+    """Links, joints and surroundings changed: `robot.edit`. Every method returns a new robot."""
 
-    def add_frame(self, name: str, parent: str, at: Pose = (0.0, 0.0, 0.0)) -> Robot:
+    @through_numpy
+    def add_frame(self, name: str, parent: str, *, at: PoseLike = (0.0, 0.0, 0.0)) -> Robot:
         """This robot with one more named frame.
 
         Arguments:
@@ -129,15 +146,21 @@ class Edit(Door):
         """
         return _robot_of(edit.add_frame(self._robot.model, name, parent, at))
 
+    @through_numpy
     def attach(
         self,
         other: Robot | Model,
         frame: str,
-        at: Pose = (0.0, 0.0, 0.0),
+        *,
+        at: PoseLike = (0.0, 0.0, 0.0),
         prefix: str = "",
         joint: Joint | None = None,
     ) -> Robot:
         """This robot with another one mounted on a frame, such as a hand on an arm.
+
+        Both keep their constraints. A loop that the other robot closes on the world goes with its
+        root link; if its base was floating, it stays in the world. Both keep their colliders and
+        contact pairs, except the other robot's colliders in the world.
 
         Arguments:
             other: the robot to mount, by its root link; a floating base becomes fixed.
@@ -152,6 +175,19 @@ class Edit(Door):
         model = other.model if isinstance(other, Core) else other
         return _robot_of(edit.attach(self._robot.model, model, frame, at, prefix, joint))
 
+    def equip(self, *parts: Tendon | Actuator | Sensor | Keyframe) -> Robot:
+        """This robot with more tendons, actuators, sensors and named states.
+
+        Arguments:
+            parts: of `kinetree.equipment`, such as motor("m", "elbow", gear=50). A sensor of a
+                force or a torque without `carried` measures what the whole body transmits.
+
+        Returns:
+            A new robot.
+        """
+        return _robot_of(equip(self._robot.model, *parts))
+
+    @through_numpy
     def attach_payload(
         self,
         frame: str,
@@ -173,6 +209,7 @@ class Edit(Door):
         """
         return _robot_of(edit.attach_payload(self._robot.model, frame, mass, com, inertia))
 
+    @through_numpy
     def replace_inertia(
         self,
         body: str,
@@ -195,7 +232,11 @@ class Edit(Door):
         """The same robot with another of its links as the root.
 
         The joints between the old root and the new one keep their coordinates and are reversed. A
-        fixed base is fixed at the new root's frame; a floating base floats there.
+        fixed base is fixed at the new root's frame; a floating base floats there: the coordinates
+        of its joint are then the pose of the new root. A robot floats if a link without mass is
+        fixed to the world, or none, and all others hang on one joint of six degrees of freedom.
+
+        What a robot on a fixed base closes on the world is closed on its old root link then.
 
         Arguments:
             link: the name of a frame.
@@ -216,8 +257,11 @@ class Edit(Door):
         """
         return _robot_of(self._robot.model.reordered(joints))
 
-    def subtree(self, link: str, base: Base = "fixed") -> Robot:
+    def subtree(self, link: str, *, base: Base = "fixed") -> Robot:
         """The part of the robot that hangs on a link; the body that carries the link is its root.
+
+        It keeps the constraints between its own links and joints; those that reach outside, to the
+        world too, are refused. It keeps its own colliders and the contact pairs among them.
 
         Arguments:
             link: the name of a frame.
@@ -227,3 +271,60 @@ class Edit(Door):
             A new robot.
         """
         return _robot_of(edit.subtree(self._robot.model, link, base))
+
+    @through_numpy
+    def with_gravity(self, gravity: Sequence[float]) -> Robot:
+        """The same robot in another gravity field.
+
+        Arguments:
+            gravity: the acceleration of free fall in the world's axes, (x, y, z), m/s^2.
+
+        Returns:
+            A new robot.
+        """
+        return _robot_of(edit.with_gravity(self._robot.model, gravity))
+
+    @through_numpy
+    def with_mount(self, pose: PoseLike) -> Robot:
+        """The same robot, its root link fixed at a pose in the world: on a table, wall or ceiling.
+
+        What is constrained to the world stays where it is; a loop that is closed on the root link
+        goes with it.
+
+        Arguments:
+            pose: that of the root link: a 4x4 matrix, a Transform, or a point.
+
+        Returns:
+            A new robot.
+        """
+        return _robot_of(edit.mounted(self._robot.model, pose))
+
+    @through_numpy
+    def lock(self, joints: Mapping[str, float | Sequence[float]]) -> Robot:
+        """The same robot with joints locked: their bodies become part of those that carry them.
+
+        In couplings the coordinate of a locked joint becomes a number. A constraint between parts
+        that no longer move is dropped if it is satisfied there, and refused otherwise.
+
+        Arguments:
+            joints: maps a joint's name to the coordinate, or coordinates, at which it is locked.
+
+        Returns:
+            A new robot, without the coordinates of the locked joints.
+        """
+        return _robot_of(edit.lock(self._robot.model, joints))
+
+    def rechart(self, chart: ChartName, *joints: str) -> Robot:
+        """The same robot with free orientations in other coordinates.
+
+        Arguments:
+            chart: "quaternion"; "exponential", the rotation vector; or a sequence of Euler angles
+                such as "zyx". In the last two v is the rate of q, and there are singular
+                orientations.
+            joints: the ball and floating joints to change; by default all of them. Their
+                drives act on v, so their effect changes if v has another meaning.
+
+        Returns:
+            A new robot. `charts.conversion` converts states between the two.
+        """
+        return _robot_of(edit.rechart(self._robot.model, chart, *joints))

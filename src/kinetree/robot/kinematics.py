@@ -143,6 +143,18 @@ class Kinematics(Core):
         """
         return self._compute("jacobians", (q,), out, settings=(axes,))
 
+    def distances(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """The distances of the shapes that can touch; negative where they overlap.
+
+        Arguments:
+            q: configuration, (..., nq).
+            out: an array to write into.
+
+        Returns:
+            (..., ntouches), m, in the order of `contact.touch_names`.
+        """
+        return self._compute("distances", (q,), out)
+
     @cached_property
     def total_mass(self) -> float:
         """The mass of all moving bodies, kg."""

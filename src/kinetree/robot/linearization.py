@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.algorithms.constraints import PROJECTION, Stabilization
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, among
-from kinetree.robot import uses
 from kinetree.robot.checks import number
 from kinetree.robot.core import Core
 from kinetree.robot.derivatives import Derivatives, ForwardDerivatives
@@ -84,34 +86,14 @@ class Linearized(Core):
             out: three arrays to write into.
 
         Returns:
-            dq, dv, dtau, each (..., nv, nv); the last is the inverse of the mass matrix.
+            dq, dv, dtau, each (..., nv, nv); the last is the inverse of the mass matrix. Under
+            constraints, accelerations are those that the constraints allow, as in
+            `constraints.forward_dynamics_derivatives`.
         """
         results = self._compute("forward_dynamics_derivatives", (q, v, tau), out, method, external)
         return ForwardDerivatives(*results)
 
-    def effort(
-        self,
-        trajectory: Any,
-        points: int | None = None,
-        weights: ArrayLike | None = None,
-        tolerance: float = 1e-8,
-    ) -> uses.Effort:
-        """The energy functional of Guenter & Rose, P: the integral of the sum of tau_i^2.
-
-        Arguments:
-            trajectory: SciPy's BSpline or PPoly of values of length nv; for robots whose velocities
-                are the rates of their coordinates.
-            points: samples between each two knots, by Gauss–Legendre quadrature; by default as many
-                as `tolerance` needs, from 4 to 64.
-            weights: of the joints, (nv,); one for each if None. Zeros leave out a free base.
-            tolerance: of the relative error of P for this trajectory.
-
-        Returns:
-            P with its value, its gradient with respect to the trajectory's coefficients, and the
-            estimated relative `error` of the value.
-        """
-        return uses.Effort(self, trajectory, points, weights, tolerance)  # type: ignore[arg-type]
-
+    @through_numpy
     def linearize(
         self,
         q: ArrayLike,
@@ -121,7 +103,9 @@ class Linearized(Core):
         *,
         external: External | None = None,
         method: StepMethod = "auto",
-        limits: Enforcement = FREE,
+        enforcement: Enforcement = FREE,
+        stabilization: Stabilization = PROJECTION,
+        contact: ContactSolver | bool = SOLVER,
     ) -> tuple[Array, Array]:
         """The linear model of the motion near a state: x' = A x + B u, x = (dq, dv), u = dtau.
 
@@ -129,16 +113,21 @@ class Linearized(Core):
             q, v, tau, external: the state, the joint forces and the external loads, as in
                 `forward_dynamics`.
             dt: if given, A and B of x(t + dt) = A x(t) + B u instead, exact for constant u.
-            method, limits: with dt, the derivatives of this `step` instead.
+            method, enforcement, stabilization, contact: with dt, the derivatives of this `step`
+                instead.
 
         Returns:
             A: (..., 2 nv, 2 nv), B: (..., 2 nv, nv). dq is along q (+) dq.
         """
-        of_step = not (among(method, ("auto",)) and among(limits, (FREE,)))
+        settings = (enforcement, stabilization, contact)
+        plain = among(method, ("auto",)) and among(settings, ((FREE, PROJECTION, SOLVER),))
+        of_step = not plain or (bool(self.model.contacts) and dt is not None)
         if dt is None and of_step:
-            raise KinetreeError("linearize: method and limits are those of a step, which needs dt")
+            raise KinetreeError(
+                "linearize: method, enforcement, stabilization and contact apply to a step; pass dt"
+            )
         if of_step:
-            return self._linearized_step((q, v, tau, dt), external, method, limits)
+            return self._linearized_step((q, v, tau, dt), external, method, settings)
         if dt is not None and self.nv <= COMPILED_HOLD:
             return self._held((q, v, tau), number("dt", dt), external)
         dq, dv, dtau = self.forward_dynamics_derivatives(q, v, tau, external=external)
@@ -147,12 +136,12 @@ class Linearized(Core):
         return (A, B) if dt is None else zero_order_hold(A, B, number("dt", dt))
 
     def _linearized_step(
-        self, state: Any, external: External | None, method: StepMethod, limits: Enforcement
+        self, state: Any, external: External | None, method: StepMethod, settings: tuple[Any, ...]
     ) -> tuple[Array, Array]:
         """A and B of `step`."""
-        q1, _ = self._compute("step", state, None, method, external, (limits,))
+        q1, _ = self._compute("step", state, None, method, external, settings)
         loads = external or {}
-        kernel = self._kernels.ask("step_from", method, tuple(loads), (limits,))
+        kernel = self._kernels.ask("step_from", method, tuple(loads), settings)
         given = (*state, q1, *loads.values())
         if sum(kernel.operations.values()) * self.nv > COMPILED_JACOBIAN:
             return self._by_rows(kernel, given)
@@ -202,14 +191,14 @@ def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
 
 
 def _doublings(sizes: Array) -> int:
-    """How often a step is to be halved, so that the series of the largest is short."""
+    """How often to halve a step, so that the series converges fast for the largest matrix."""
     largest = float(np.max(sizes, initial=0.0))
     finite = math.isfinite(largest) and largest > SMALL
     return math.ceil(math.log2(largest / SMALL)) if finite else 0
 
 
 def _doubled(A: Array, B: Array, doublings: int) -> tuple[Array, Array]:
-    """Of a step 2^doublings times as long."""
+    """The result of a step 2^doublings times as long."""
     for _ in range(doublings):
         A, B = A @ A, B + A @ B
     return A, B

@@ -5,7 +5,9 @@ The equations are those of Liu & Jain, section 6.2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +35,8 @@ class CartesianForces(LinkArrays):
         self,
         q: ArrayLike,
         f: ArrayLike | None = None,
-        at: At = "center",
         *,
+        at: At = "center",
         moment: ArrayLike | None = None,
         body_torque: ArrayLike | None = None,
         joint_torque: ArrayLike | None = None,
@@ -61,21 +63,23 @@ class CartesianForces(LinkArrays):
         """
         if moment is not None and not (isinstance(at, str) and at == "center"):
             raise KinetreeError(
-                "generalized_forces: moment is about the centres of mass and includes what forces "
-                "elsewhere add: give f with at='center', or the torques as body_torque"
+                "generalized_forces: moment is about the centres of mass and includes the moments "
+                "of forces that act elsewhere: pass f with at='center', or pure torques as "
+                "body_torque"
             )
         none = np.zeros((self._count, 3))
-        torque = sum((np.asarray(t) for t in (moment, body_torque) if t is not None), start=none)
-        total = np.zeros(self._robot.nv)
-        if f is not None or moment is not None or body_torque is not None:
-            pull = none if f is None else f
-            total = self._compute("forces_of_links", (q, pull, self.points(at), torque))
+        loads = [(f, moment)] if body_torque is None else [(f, body_torque), (None, moment)]
+        parts = [
+            self._compute("forces_of_links", (q, *_given(none, pull, self.points(at), torque)))
+            for pull, torque in loads
+            if pull is not None or torque is not None
+        ]
         if joint_torque is not None or joint_force is not None:
-            hat = [none if a is None else a for a in (joint_force, joint_torque)]
-            total = total + self._compute("forces_of_joints", (q, *hat))
-        return total
+            hat = _given(none, joint_force, joint_torque)
+            parts.append(self._compute("forces_of_joints", (q, *hat)))
+        return reduce(add, parts) if parts else np.zeros(self._robot.nv)
 
-    def link_forces(self, q: ArrayLike, tau: ArrayLike, at: At = "center") -> LinkForces:
+    def link_forces(self, q: ArrayLike, tau: ArrayLike, *, at: At = "center") -> LinkForces:
         """The smallest forces and torques on links that amount to generalised forces (70).
 
         Arguments:
@@ -89,7 +93,7 @@ class CartesianForces(LinkArrays):
         return LinkForces(*self._compute("link_forces", (q, tau, self.points(at))))
 
     def link_forces_and_joint_torques(
-        self, q: ArrayLike, tau: ArrayLike, at: At = "center"
+        self, q: ArrayLike, tau: ArrayLike, *, at: At = "center"
     ) -> LinkForces:
         """The smallest forces at given points and joint torques that amount to Q (69).
 
@@ -119,6 +123,7 @@ class CartesianForces(LinkArrays):
         q: ArrayLike,
         joint_torque: ArrayLike,
         joint_force: ArrayLike | None = None,
+        *,
         at: At = "center",
     ) -> LinkForces:
         """The forces and torques of joints on links: D^T R tau^ of eq. 68, with the forces.
@@ -147,3 +152,8 @@ class CartesianForces(LinkArrays):
             tau^ in the axes of each joint's parent, (..., bodies, 3).
         """
         return self._compute("joint_torques_of_body_torques", (q, body_torque))
+
+
+def _given(default: Array, *arrays: Any) -> tuple[Any, ...]:
+    """Arrays, with a default in place of those that are None."""
+    return tuple(default if x is None else x for x in arrays)

@@ -1,4 +1,4 @@
-"""What Liu & Jain's tutorial shows on the way, link by link: part of `robot.cartesian`."""
+"""Intermediate quantities of Liu & Jain's tutorial, link by link: part of `robot.cartesian`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CartesianQuantities(LinkArrays):
         """
         return self._compute("point_jacobian", (q, point), settings=(link, axes))
 
-    def jacobians(self, q: ArrayLike, at: At = "center") -> Array:
+    def jacobians(self, q: ArrayLike, *, at: At = "center") -> Array:
         """The Jacobians of all links (58), which eq. 60 stacks.
 
         Arguments:
@@ -146,6 +146,6 @@ class CartesianQuantities(LinkArrays):
         if robot.nq != robot.nv:
             raise KinetreeError(
                 f"coriolis_by_energy: eq. 17 is for velocities that are rates of coordinates, and "
-                f"robot {robot.name!r} has quaternions: robot.rechart('exponential') has none"
+                f"robot {robot.name!r} has quaternions: robot.edit.rechart('exponential') has none"
             )
         return self._compute("coriolis_by_energy", (q, v))

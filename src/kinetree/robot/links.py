@@ -9,8 +9,11 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms.link_dynamics import center
+from kinetree.compiler.runtime.foreign import foreign_name
+from kinetree.compiler.runtime.inlining import has_traced
 from kinetree.errors import KinetreeError, ShapeError, StateError, among, unknown
 from kinetree.quantities.kernels import state_name
+from kinetree.robot.checks import real_array
 from kinetree.robot.core import Core, Door
 from kinetree.typing import Array, ArrayLike
 
@@ -48,13 +51,15 @@ class LinkArrays(Door):
             return self._centers if at == "center" else np.zeros((self._count, 3))
         if isinstance(at, Mapping):
             return self._named_points(at)
-        points = np.asarray(at, dtype=np.float64)
-        if points.shape[-2:] != (self._count, 3):
+        kind = object if has_traced(at) else np.float64
+        points: Any = at if foreign_name((at,)) else np.asarray(at, dtype=kind)
+        shape = tuple(points.shape)
+        if shape[-2:] != (self._count, 3):
             raise ShapeError(
-                f"at has shape {points.shape}; points ({self._count}, 3) are expected, one for "
-                "each body"
+                f"at has shape {shape}; points ({self._count}, 3) are expected, one for each body"
             )
-        return points
+        found: Array = points
+        return found
 
     @cached_property
     def _centers(self) -> Array:
@@ -70,7 +75,7 @@ class LinkArrays(Door):
                 if frame.body != k:
                     raise KinetreeError(f"frame {where!r} is not on link {link!r}")
                 where = [float(x) for x in frame.placement.translation]
-            points[k] = where
+            points[k] = real_array(f"at[{link!r}]", where)
         return points
 
     def _links(self, names: Sequence[str]) -> list[int]:
@@ -133,7 +138,7 @@ class LinkArrays(Door):
             }
             raise KinetreeError(
                 f"the {what[parts]} of the given links do not determine joint {joints[0]!r}: it "
-                "can move while they stand still; give more links, or both parts"
+                "can move while they are at rest; give more links, or both parts"
             )
         self._determined.add(key)
 
@@ -147,9 +152,9 @@ class LinkArrays(Door):
         parent = self._robot.bodies[body.parent] if body.parent >= 0 else "the world"
         value = residual[tuple(np.argwhere(wrong)[0])]
         raise StateError(
-            f"{what}: {state_name(state)}joint {body.joint_name!r} cannot give what is measured of "
-            f"link {body.name!r} against {parent!r}: {value:.3g} {units[part]} are left over, "
-            f"{tolerance:g} are accepted"
+            f"{what}: {state_name(state)}joint {body.joint_name!r} cannot produce the measured "
+            f"motion of link {body.name!r} relative to {parent!r}: the residual is {value:.3g} "
+            f"{units[part]}, the tolerance {tolerance:g}"
         )
 
     def _compute(

@@ -5,32 +5,40 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kinetree.errors import KinetreeError, MissingFileError, ModelError, among
 from kinetree.kinds import flag, path
 from kinetree.model import Model
-from kinetree.model.arguments import Placement, given_transform
-from kinetree.model.description import Description, assemble
-from kinetree.model.edit import mounted, rechart, with_gravity
+from kinetree.model.arguments import PoseLike, given_transform
+from kinetree.model.assemble import assemble
+from kinetree.model.description import Description
+from kinetree.model.edit import mounted, rechart, with_gravity, without
 from kinetree.model.formats.read import read_description, source_name
 from kinetree.model.lint import description_problems
 from kinetree.model.problem import Problem
+from kinetree.model.touching import Touching
 from kinetree.robot import Robot
+from kinetree.robot.possible_pairs import possible
 from kinetree.robot.problems import problems_of_mechanism, warn_of_problems
-from kinetree.typing import Base, Chart
+from kinetree.typing import Base, ChartName
 
 
 def load(
     source: str | os.PathLike[str],
+    *,
     base: Base = "fixed",
     joints: Sequence[str] | None = None,
     locked: Mapping[str, float | Sequence[float]] | None = None,
     mimic: bool = True,
-    chart: Chart = "quaternion",
+    chart: ChartName = "quaternion",
     folder: str | os.PathLike[str] | None = None,
     gravity: Sequence[float] | None = None,
     mount: Any = None,
+    contact: bool | Sequence[tuple[str, str]] = True,
+    ground: bool = False,
+    self_collision: bool = False,
 ) -> Robot:
     """Load a robot from a URDF or MJCF file, or the skeleton of a BVH file.
 
@@ -53,6 +61,10 @@ def load(
         gravity: the acceleration of free fall, m/s^2, instead of the file's or (0, 0, -9.81).
         mount: the pose of the root link of a fixed base in the world: a 4x4 matrix, a Transform, or
             a point; by default the origin.
+        contact: True for the pairs that can touch in an MJCF file, False for none; or further
+            pairs of links, such as [("hand", "table"), ("foot", "ground")].
+        ground: whether the links at the ends of the tree can touch a plane of the world at z = 0.
+        self_collision: whether links that are not neighbours can touch each other.
 
     Returns:
         The robot, ready to be called.
@@ -68,6 +80,9 @@ def load(
             folder=folder,
             gravity=gravity,
             mount=mount,
+            contact=contact,
+            ground=ground,
+            self_collision=self_collision,
         )
     )
 
@@ -82,7 +97,10 @@ def load_model(
     chart: str = "quaternion",
     folder: str | os.PathLike[str] | None = None,
     gravity: Sequence[float] | None = None,
-    mount: Placement | None = None,
+    mount: PoseLike | None = None,
+    contact: bool | Sequence[tuple[str, str]] = True,
+    ground: bool = False,
+    self_collision: bool = False,
 ) -> Model:
     """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
@@ -91,10 +109,40 @@ def load_model(
     around = None if folder is None else path("folder", folder)
     description = read_description(source, flag("mimic", mimic), around)
     model = _assembled(description, base, joints, locked)
+    model, said = _touching(model, contact, flag("ground", ground), self_collision)
+    remarks = [Problem("warning", f"robot {model.name!r}", message) for message in said]
+    description = replace(description, remarks=[*description.remarks, *remarks])
     warn_of_problems(description, model, stacklevel=4)
     model = model if among(chart, ("quaternion",)) else rechart(model, chart)
     model = model if gravity is None else with_gravity(model, gravity)
     return model if mount is None else mounted(model, given_transform(mount, "mount"))
+
+
+def _touching(
+    model: Model, contact: bool | Sequence[tuple[str, str]], ground: bool, self_collision: bool
+) -> tuple[Model, list[str]]:
+    """The model with what is asked to be able to touch, and remarks."""
+    work = Touching(without(model, "contacts") if contact is False else model)
+    if ground:
+        work.on_ground()
+    for pair in () if isinstance(contact, bool) else _pairs(contact):
+        work.between(*pair)
+    if flag("self_collision", self_collision):
+        work.with_itself()
+    return possible(work.model, work.remarks), work.remarks
+
+
+def _pairs(contact: Any) -> list[tuple[str, str]]:
+    """Pairs of names, as a user gives them."""
+    given = contact if isinstance(contact, Sequence) and not isinstance(contact, str) else [contact]
+    for pair in given:
+        two = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not two or not all(isinstance(name, str) for name in pair):
+            raise ModelError(
+                f"contact={contact!r}: True, False, or pairs of names are expected, such as "
+                "[('left_foot', 'ground')]"
+            )
+    return [tuple(pair) for pair in given]
 
 
 def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
@@ -131,7 +179,7 @@ def _assembled(
     """The model of a description, on the given base unless the description has one."""
     if among(base, ("floating",)) and description.gives_base:
         raise ModelError(
-            f"robot {description.name!r}: base='floating' is for files that do not say how their "
-            "root moves; an MJCF file does: put <freejoint/> into the body that shall float"
+            f"robot {description.name!r}: base='floating' is for files that do not define how "
+            "their root moves; an MJCF file does: add <freejoint/> to the body that should float"
         )
     return assemble(description, base=base, joints=joints, locked=locked)

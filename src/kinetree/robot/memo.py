@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
-MOST = 32
-"""How many objects of one type are kept: keys made anew for each call must not fill the memory."""
+KEPT = 32
+"""How many objects are kept: keys made anew for each call must not fill the memory."""
 
 
-class Memo:
-    """Objects that are found again by their type and by what they were made from."""
+class Memo(Generic[Key, Made]):
+    """Objects of one kind, which are found again by what they were made from."""
 
     def __init__(self) -> None:
-        self._made: dict[type[Any], dict[Hashable, Any]] = {}
+        self._made: dict[Key, Made] = {}
 
-    def recall(self, kind: type[Made], key: Hashable, make: Callable[[], Made]) -> Made:
-        """The object of a type and a key: the one made before, or a new one.
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def recall(self, key: Key, make: Callable[[], Made]) -> Made:
+        """The object of a key: the one made before, or a new one.
 
         Arguments:
-            kind: its type.
             key: what it is made from. If it cannot be hashed, the object is made anew.
             make: makes it.
         """
@@ -28,13 +31,8 @@ class Memo:
             hash(key)
         except TypeError:
             return make()
-        made = self._made.setdefault(kind, {})
-        if key not in made:
-            made[key] = make()
-            if len(made) > MOST:
-                del made[next(iter(made))]  # the oldest
-        return made[key]
-
-    def count(self, kind: type[Any]) -> int:
-        """How many objects of a type are kept."""
-        return len(self._made.get(kind, ()))
+        if key not in self._made:
+            self._made[key] = make()
+            if len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]  # the oldest
+        return self._made[key]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from kinetree._lazy import cached_property
+from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone
 from kinetree.robot import uses
 from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike, StepMethod
@@ -13,6 +15,12 @@ from kinetree.typing import ArrayLike, StepMethod
 class Moving(Core):
     """Transitions, optimal control and model-predictive control."""
 
+    @cached_property
+    def _flat(self) -> uses.Flat:
+        """The robot in charts in which transitions are computed."""
+        return uses.Flat(self)  # type: ignore[arg-type]
+
+    @numpy_alone
     def transition(
         self,
         first: Any,
@@ -21,7 +29,7 @@ class Moving(Core):
         *,
         weights: ArrayLike | None = None,
         root: float | Literal["passive"] = "passive",
-        limits: Sequence[Literal["q", "v", "tau"]] = ("q",),
+        bounded: Sequence[Literal["q", "v", "tau"]] = ("q",),
         hold: Sequence[uses.Hold] = (),
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
@@ -36,7 +44,7 @@ class Moving(Core):
         iterations: int = 1000,
         progress: Callable[[float], object] | None = None,
     ) -> uses.Transition:
-        """The motion of least effort P, the integral of the sum of tau_i^2, between two states.
+        """The motion between two states with minimum effort P, the integral of the sum of tau_i^2.
 
         Free orientations are computed with rotation vectors, and their effort is that of the
         torques in the bodies' axes: no chart need be chosen. Batches of states are solved together.
@@ -49,9 +57,10 @@ class Moving(Core):
             duration: s; or (least, most), between which the best duration is found.
             weights: of the squared joint forces, (nv,); ones by default.
             root: how the force on a free root is treated: "passive", there is none; or its weight
-                in P. With 0.0 any force acts there for free, as if the figure were carried;
+                in P. With 0.0 any force there costs nothing, as if the figure were carried;
                 `Transition.root_force` says how large it is.
-            limits: which joint limits hold: "q", "v" and "tau"; by default those of position.
+            bounded: which of "q", "v" and "tau" stay within the limits of the joints; by default
+                the positions.
             hold: frames that are held or led along a path; see `kinetree.Hold`.
             cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, where `pose`
                 maps a frame's name to its Transform.
@@ -78,7 +87,7 @@ class Moving(Core):
         settings = uses.Settings(
             weights=weights,
             root=root,
-            limits=limits,
+            bounded=bounded,
             hold=hold,
             cost=cost,
             degree=degree,
@@ -93,9 +102,9 @@ class Moving(Core):
             iterations=iterations,
             progress=progress,
         )
-        flat = self._memo.recall(uses.Flat, None, lambda: uses.Flat(self))  # type: ignore[arg-type]
-        return uses.transition(flat, first, second, duration, settings)
+        return uses.transition(self._flat, first, second, duration, settings)
 
+    @numpy_alone
     def optimal_control(
         self,
         cost: Callable[..., Any],
@@ -127,33 +136,10 @@ class Moving(Core):
             self,  # type: ignore[arg-type]
             cost,
             final,
-            steps,
-            dt,
-            method,
-            actuated,
-            lower,
-            upper,
+            steps=steps,
+            dt=dt,
+            method=method,
+            actuated=actuated,
+            lower=lower,
+            upper=upper,
         )
-
-    def mpc(
-        self,
-        problem: uses.ControlProblem,
-        method: Literal["ilqr", "mppi", "predictive"] = "ilqr",
-        iterations: int = 2,
-        **options: Any,
-    ) -> uses.ModelPredictiveControl:
-        """Model-predictive control: `control(q, v)` plans, `run(q0, v0, duration)` is the loop.
-
-        Each plan starts from the last one, a step later.
-
-        Arguments:
-            problem: the horizon, from `optimal_control`.
-            method: "ilqr", "mppi" (path integrals) or "predictive" (the best of random controls).
-            iterations: how many each plan takes.
-            options: settings of the sampling methods: samples, knots, noise, temperature, seed; see
-                `kinetree.motion.sampling.Sampler`.
-
-        Returns:
-            The controller, with an empty plan.
-        """
-        return uses.ModelPredictiveControl(problem, method, iterations, **options)

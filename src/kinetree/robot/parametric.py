@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
 from kinetree.kinds import members
@@ -16,7 +17,7 @@ from kinetree.model.parameters import Parameter, with_numbers
 from kinetree.quantities.kernels import Kernels
 from kinetree.typing import Array, ArrayLike, Out
 
-PARAMETERS = "a list of Inertial(body), Payload(frame) and Placement(joint)"
+PARAMETERS = "a list of Inertial(body), Payload(frame), Placement(joint) and Friction(collider)"
 
 
 class Parametric:
@@ -27,7 +28,8 @@ class Parametric:
 
     Arguments:
         model: the robot as it is.
-        parameters: Inertial(body), Payload(frame) and Placement(joint), or one of them.
+        parameters: Inertial(body), Payload(frame), Placement(joint) and Friction(collider), or one
+            of them.
 
     Attributes:
         parameters: p of the robot as it is, (np,).
@@ -49,6 +51,7 @@ class Parametric:
         parts = ", ".join(map(repr, self._kernels.parameters))
         return f"<Parametric {self.model.name!r}: {parts}, {len(self.labels)} numbers>"
 
+    @through_numpy
     def with_numbers(self, p: Sequence[float]) -> Model:
         """The model with given values of the parameters.
 
@@ -93,7 +96,7 @@ class Parametric:
         Returns:
             (..., nv), N or N m.
         """
-        return self._kernels["inverse_dynamics"](q, v, a, p, out=out)
+        return self._kernels.default("inverse_dynamics")(q, v, a, p, out=out)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
@@ -108,7 +111,7 @@ class Parametric:
         Returns:
             (..., nv), rad/s^2 or m/s^2.
         """
-        return self._kernels["forward_dynamics"](q, v, tau, p, out=out)
+        return self._kernels.default("forward_dynamics")(q, v, tau, p, out=out)
 
     def mass_matrix(self, q: ArrayLike, p: ArrayLike, *, out: Out = None) -> Array:
         """The mass matrix.
@@ -121,7 +124,7 @@ class Parametric:
         Returns:
             (..., nv, nv).
         """
-        return self._kernels["mass_matrix"](q, p, out=out)
+        return self._kernels.default("mass_matrix")(q, p, out=out)
 
     def inverse_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, p: ArrayLike, *, out: Out = None
@@ -134,7 +137,7 @@ class Parametric:
         Returns:
             (..., nv, np).
         """
-        return self._kernels["inverse_dynamics"].jacobian("p")(q, v, a, p, out=out)
+        return self._kernels.default("inverse_dynamics").jacobian("p")(q, v, a, p, out=out)
 
     def forward_dynamics_derivative(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, p: ArrayLike, *, out: Out = None
@@ -147,4 +150,4 @@ class Parametric:
         Returns:
             (..., nv, np).
         """
-        return self._kernels["forward_dynamics"].jacobian("p")(q, v, tau, p, out=out)
+        return self._kernels.default("forward_dynamics").jacobian("p")(q, v, tau, p, out=out)

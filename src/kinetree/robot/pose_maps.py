@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.errors import StateError
 from kinetree.robot.checks import finite_array
 from kinetree.spatial import Rotation, Vector3
@@ -21,6 +22,7 @@ ORTHOGONAL = 1e-6
 """How far R^T R of a pose may be from the identity, and its last row from 0 0 0 1."""
 
 
+@through_numpy
 def pose_exp(xi: ArrayLike) -> Array:
     """The pose to which a constant velocity leads in one unit of time, from the identity.
 
@@ -37,6 +39,7 @@ def pose_exp(xi: ArrayLike) -> Array:
     return poses
 
 
+@through_numpy
 def pose_log(T: ArrayLike) -> Array:
     """The constant velocity that leads from the identity to a pose in one unit of time.
 
@@ -77,6 +80,6 @@ def _check(poses: Array) -> None:
         state = tuple(int(i) for i in np.argwhere(wrong)[0])
         where = f"T[{', '.join(map(str, state))}]" if state else "T"
         raise StateError(
-            f"{where} is no pose: a rotation matrix, a translation and the row 0 0 0 1 are "
-            f"expected, got {poses[state].tolist()}"
+            f"{where} is not a pose: expected a rotation matrix, a translation and the row 0 0 0 "
+            f"1, got {poses[state].tolist()}"
         )

@@ -1,6 +1,7 @@
 """Everything wrong or doubtful about a robot, whether it comes from a file or from Python.
 
-`model.lint` looks at links and joints one by one, `quantities.posedness` at the mechanism.
+`model.lint` looks at links and joints one by one, `quantities.posedness` and `quantities.mobility`
+at the mechanism.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from kinetree.model import Model
 from kinetree.model.description import Description
 from kinetree.model.lint import description_problems, model_problems
 from kinetree.model.problem import SEVERITIES, Problem
+from kinetree.quantities.mobility import constraint_problems
 from kinetree.quantities.posedness import findings, neutral_findings
 
 
@@ -53,7 +55,7 @@ def warn_of_problems(description: Description, model: Model, stacklevel: int) ->
 
 
 def _mechanism(model: Model, where: dict[str, str], notes: bool = True) -> Iterator[Problem]:
-    """The joints whose accelerations forces do not determine, or only barely.
+    """Joints whose accelerations forces do not determine, or only barely; doubtful constraints.
 
     Arguments:
         where: maps joints' names to their places in the file.
@@ -61,3 +63,5 @@ def _mechanism(model: Model, where: dict[str, str], notes: bool = True) -> Itera
     for finding in (*findings(model), *(neutral_findings(model) if notes else ())):
         place = where.get(finding.joint, "")
         yield Problem(finding.severity, f"joint {finding.joint!r}", finding.message, place)
+    if model.constraints:
+        yield from constraint_problems(model, notes)

@@ -1,4 +1,4 @@
-"""Regressors of a robot, and the parameters that its motion can tell."""
+"""Regressors of a robot, and its identifiable parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,10 @@ from kinetree.typing import Array, ArrayLike, Out, Outs
 
 
 class Regressed(Core):
-    """Matrices that times the inertial parameters give forces, momenta and energies."""
-
-    @cached_property
-    def inertial_parameters(self) -> Array:
-        """The ten inertial parameters of each body, (10 n,), in the order of `regressor`."""
-        parts = [Inertial(name).nominal(self.model) for name in self.bodies]
-        return np.array([x for part in parts for x in part], float)
+    """The regressor of joint forces, and the parameters that they determine."""
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Y with Y @ `inertial_parameters` = the joint forces of `inverse_dynamics`.
+        """Y with Y @ `regressors.parameters` = the joint forces of `inverse_dynamics`.
 
         Rotors, friction and springs are not in it: see `regressors.drive`.
 
@@ -41,6 +35,7 @@ class Regressed(Core):
 
     def base_parameters(
         self,
+        *,
         method: Literal["structure", "numbers"] = "structure",
         drives: Sequence[str] = (),
     ) -> uses.BaseParameters:
@@ -58,12 +53,18 @@ class Regressed(Core):
 
 
 class Regressors(Door):
-    """Regressors of other forces, momenta and energies: `robot.regressors`."""
+    """The inertial parameters, and regressors of other forces, momenta and energies."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each inertial parameter is, such as "link7.mass"."""
         return tuple(f"{body}.{name}" for body in self._robot.bodies for name in TEN)
+
+    @cached_property
+    def parameters(self) -> Array:
+        """The ten inertial parameters of each body, (10 n,), in the order of `names`."""
+        parts = [Inertial(name).nominal(self._robot.model) for name in self._robot.bodies]
+        return np.array([x for part in parts for x in part], float)
 
     def drive(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """The part of each joint force for a unit of each parameter of its drive.
@@ -79,7 +80,7 @@ class Regressors(Door):
         return self._robot._compute("drive_regressor", (q, v, a), out)
 
     def base_wrench(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Y with Y @ `inertial_parameters` = the wrench that carries the robot's moving bodies.
+        """Y with Y @ `parameters` = the wrench that carries the robot's moving bodies.
 
         That is what a force sensor under a fixed base measures (besides the weight of the base
         itself), and the sum of all contact wrenches on a floating robot.
@@ -110,7 +111,7 @@ class Regressors(Door):
         return Y, rate
 
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """The row y with y @ `inertial_parameters` = the bodies' kinetic and potential energy.
+        """The row y with y @ `parameters` = the bodies' kinetic and potential energy.
 
         Its increase over an interval of time is the work of the joint forces, the integral of tau .
         v, if there is no friction.
@@ -127,11 +128,11 @@ class Regressors(Door):
     def passivity(
         self, q: ArrayLike, v: ArrayLike, vr: ArrayLike, ar: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Y with Y @ `inertial_parameters` = M ar + C vr + g, for Slotine and Li's adaptive law.
+        """Y with Y @ `parameters` = M ar + C vr + g, for Slotine and Li's adaptive law.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).
-            vr, ar: reference velocity and acceleration, (..., nv), as in `passivity_forces`.
+            vr, ar: reference velocity and acceleration, (..., nv); see `coriolis.passivity_forces`.
             out: an array to write into.
 
         Returns:

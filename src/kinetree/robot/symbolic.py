@@ -12,6 +12,7 @@ from kinetree._optional import optional
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
+from kinetree.quantities.kernels import no_constraints
 from kinetree.quantities.settings import checked
 
 ROUNDING = 1e-14  # within which a number is taken for a fraction
@@ -154,13 +155,22 @@ def closed_form(
     if method != "auto" and method not in row.methods:
         raise unknown("method", method, row.methods, quantity)
     if not row.closed_form:
-        raise KinetreeError(f"{quantity} is a step of an iteration: it has no closed form to print")
+        raise KinetreeError(
+            f"{quantity} is computed by iterations or case by case and has no closed form"
+        )
+    if row.constrained and not model.constraints:
+        raise no_constraints(model)
     values = checked(model, quantity, settings)
     how = row.methods[next(iter(row.methods)) if method == "auto" else method]
+    if model.constraints and not how.constraints:
+        raise KinetreeError(
+            f"robot {model.name!r} has constraints, under which {quantity} has no closed form: use "
+            "robot.without('constraints')"
+        )
     if isinstance(how, Derived):
         raise KinetreeError(
-            f"{quantity} is made by differentiating a program: take the closed form of "
-            f"{how.quantity} and differentiate that with SymPy"
+            f"{quantity} is computed by differentiating a program: differentiate the closed form "
+            f"of {how.quantity} with SymPy"
         )
     symbols = {name: _symbols(name, kind.shape(model)) for name, kind in row.arguments}
     arguments = [
@@ -216,6 +226,10 @@ def _each(entries: Any, function: Any) -> Any:
     return function(entries)
 
 
+NO_PART = ("shapes", "mount", "limits", "softness", "colliders", "contacts", "contact_options")
+"""Fields of a model that play no part in a closed form."""
+
+
 def _exact(value: Any) -> Any:
     """A model, or a part of one, with fractions for its numbers."""
     import sympy
@@ -232,7 +246,7 @@ def _exact(value: Any) -> Any:
         changed = {
             f.name: _exact(getattr(value, f.name))
             for f in fields(value)
-            if f.init and f.name not in ("shapes", "mount", "limits")
+            if f.init and f.name not in NO_PART
         }
         return replace(value, **changed)
     return value

@@ -1,4 +1,4 @@
-"""What is built on robots, imported when it is first asked for.
+"""The packages that are built on robots, imported on first use.
 
 Methods such as `Robot.simulate` and `Robot.transition` find their functions here. No other file of
 this package knows what is built on it.
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     from kinetree.identify.base import BaseParameters as BaseParameters
     from kinetree.identify.base import base_parameters as base_parameters
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
-    from kinetree.motion.effort import Effort as Effort
     from kinetree.motion.flat import Flat as Flat
-    from kinetree.motion.mpc import ModelPredictiveControl as ModelPredictiveControl
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.transition import transition as transition
     from kinetree.motion.transition_settings import Hold as Hold
     from kinetree.motion.transition_settings import Settings as Settings
     from kinetree.show.view import Viewer as Viewer
+    from kinetree.show.view.trajectory import Playable as Playable
+    from kinetree.simulate.actuated import Actuated as Actuated
+    from kinetree.simulate.actuated import Controls as Controls
     from kinetree.simulate.adaptive import AdaptiveSteps as AdaptiveSteps
     from kinetree.simulate.adaptive import Event as Event
     from kinetree.simulate.adaptive import adaptive as adaptive
-    from kinetree.simulate.closed_loop import Controlled as Controlled
+    from kinetree.simulate.closed_loop import ClosedLoops as ClosedLoops
+    from kinetree.simulate.closed_loop import ControlLaw as ControlLaw
     from kinetree.simulate.fixed import FixedSteps as FixedSteps
     from kinetree.simulate.fixed import compiled as compiled
     from kinetree.simulate.fixed import fixed as fixed
@@ -34,17 +36,19 @@ if TYPE_CHECKING:
     from kinetree.simulate.start import InitialValues as InitialValues
 
 HOMES = {
+    "Actuated": "kinetree.simulate.actuated",
+    "Controls": "kinetree.simulate.actuated",
     "AdaptiveSteps": "kinetree.simulate.adaptive",
     "BaseParameters": "kinetree.identify.base",
     "ControlProblem": "kinetree.motion.control_problem",
-    "Controlled": "kinetree.simulate.closed_loop",
-    "Effort": "kinetree.motion.effort",
+    "ClosedLoops": "kinetree.simulate.closed_loop",
+    "ControlLaw": "kinetree.simulate.closed_loop",
     "Event": "kinetree.simulate.adaptive",
     "FixedSteps": "kinetree.simulate.fixed",
     "Flat": "kinetree.motion.flat",
     "Hold": "kinetree.motion.transition_settings",
     "InitialValues": "kinetree.simulate.start",
-    "ModelPredictiveControl": "kinetree.motion.mpc",
+    "Playable": "kinetree.show.view.trajectory",
     "Rollout": "kinetree.simulate.rollout",
     "Settings": "kinetree.motion.transition_settings",
     "Simulation": "kinetree.simulate.result",

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.robot import uses
 from kinetree.robot.core import Core
-from kinetree.typing import ArrayLike
 
 
 class Viewed(Core):
     """Showing a robot."""
 
+    @through_numpy
     def show(
         self,
-        trajectory: Mapping[str, ArrayLike] | None = None,
+        trajectory: uses.Playable | None = None,
+        *,
         folder: str | Path | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,
@@ -24,8 +26,9 @@ class Viewed(Core):
         """Show the robot in the browser, or in a notebook; needs the extra `view`.
 
         Arguments:
-            trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times
-                (T,), s; by default 100 states per second.
+            trajectory: a `Simulation`, a `Motion`, a file of either or a BVH file; or arrays by
+                name: q (T, nq), v (T, nv) if known, and times (T,), s; by default 100 states per
+                second.
             folder: where to look for meshes; by default in the folder of the robot file.
             host: the address to listen on; by default this computer only.
             port: the first to try; the first free one from there on is used.

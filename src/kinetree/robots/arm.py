@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
-from kinetree.robots.building import rod
+from kinetree.robots.building import DARK, LIGHT, X, rod, turned
+from kinetree.spatial import Vector3
 
 # length along z to the next joint, mass, radius; velocity and effort of the joint
 SEGMENTS = (
@@ -33,6 +36,7 @@ def arm(base: str = "fixed") -> Robot:
         The robot, nv = 7.
     """
     assembly = Assembly("arm", "base", rod(4.0, 0.09, 0.1))
+    assembly.add_shape("base", "cylinder", (0.09, 0.1), (0.0, 0.0, 0.05), color=DARK)
     parent, offset = "base", 0.0
     for i, (length, mass, radius, velocity, effort) in enumerate(SEGMENTS):
         roll = i % 2 == 0
@@ -46,6 +50,18 @@ def arm(base: str = "fixed") -> Robot:
             name=f"joint{i + 1}",
             limits=Limits(-reach, reach, velocity, effort),
         )
+        _draw(assembly, f"link{i + 1}", radius, length)
         parent, offset = f"link{i + 1}", length
     assembly.add("tool", parent, None, (0.0, 0.0, offset), name="tool_mount")
     return assembly.robot(base)
+
+
+def _draw(assembly: Assembly, link: str, radius: float, length: float) -> None:
+    """A rounded bar to the next joint; of a link without length, the motor across it."""
+    if length:
+        at = (0.0, 0.0, length / 2)
+        assembly.add_shape(link, "capsule", (radius, length - 1.5 * radius), at, color=LIGHT)
+    else:
+        across = turned(X, math.pi / 2, Vector3(0.0, 0.0, 0.0))
+        size = (1.05 * radius, 2.6 * radius)
+        assembly.add_shape(link, "cylinder", size, across, color=DARK)

@@ -10,6 +10,10 @@ from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
 FREE = Limits()
+LIGHT, DARK, BLUE = (0.86, 0.88, 0.91), (0.25, 0.28, 0.32), (0.23, 0.43, 0.65)
+"""Colours."""
+THIN = 1e-4
+"""The moment of a thin bar about its own axis, as a share of m l^2: a radius of 1.4 % of l."""
 
 
 def box(mass: float, x: float, y: float, z: float, center: Vector3 | None = None) -> Inertia:
@@ -23,6 +27,24 @@ def rod(mass: float, radius: float, length: float) -> Inertia:
     transverse = mass * (3.0 * radius * radius + length * length) / 12.0
     about = Symmetric3(transverse, transverse, mass * radius * radius / 2.0, 0.0, 0.0, 0.0)
     return Inertia.about_center(mass, Vector3(0.0, 0.0, length / 2.0), about)
+
+
+def thin_bar(mass: float, length: float, along: Vector3 = X) -> Inertia:
+    """A bar from the origin along an axis: m l^2 / 12 across it, and little about it."""
+    across, about_it = mass * length * length / 12.0, mass * length * length * THIN
+    x, y, z = (across + (about_it - across) * abs(u) for u in along)
+    moments = Symmetric3(x, y, z, 0.0, 0.0, 0.0)
+    return Inertia.about_center(mass, along * (0.5 * length), moments)
+
+
+def place(x: float, y: float = 0.0, z: float = 0.0) -> Transform:
+    """A pose at a point, not turned."""
+    return Transform(Rotation.identity(), Vector3(x, y, z))
+
+
+def turned(axis: Vector3, angle: float, point: Vector3) -> Transform:
+    """A pose at a point, turned about an axis."""
+    return Transform(Rotation.about(axis, angle), point)
 
 
 def random_direction(rng: random.Random) -> Vector3:

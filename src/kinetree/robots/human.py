@@ -13,15 +13,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from kinetree.model.geometry import Capsule, Collider
 from kinetree.model.joints import Ball, Joint, Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
-from kinetree.robots.building import FREE, Y
+from kinetree.robots.building import BLUE, FREE, LIGHT, X, Y, place, turned
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 MASS = 73.0  # kg
+LEFT, RIGHT, TRUNK = BLUE, (0.77, 0.38, 0.23), LIGHT  # colours
 SHOULDER, HIP = 0.19, 0.085  # m from the middle: half of usual joint breadths
+HEEL = -0.05  # m: the height of the foot's middle above the ankle
+SOLE = 0.03  # m: the radius of the capsules with which a foot touches
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,11 @@ class Segment:
     sagittal: float
     transverse: float
     longitudinal: float
+
+    @property
+    def radius(self) -> float:
+        """The radius of the cylinder along it with the same radius of gyration, m."""
+        return math.sqrt(2.0) * self.longitudinal / 100.0 * self.length
 
     def inertia(self, total: float, downwards: bool) -> Inertia:
         """The inertia of the segment, which lies along z and begins at the origin.
@@ -119,7 +128,8 @@ MEAN = Proportions()
 def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
     """A human figure of 73 kg: sixteen segments, ball joints, elbows and knees that bend.
 
-    The root is the lower trunk, whose frame is at the middle of the hips.
+    The root is the lower trunk, whose frame is at the middle of the hips. Each foot touches with
+    two capsules from the heel to the toes; `on_ground` lets them touch the ground.
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
@@ -131,6 +141,7 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
     size = proportions
     trunk = size.lower_trunk.inertia(size.mass, downwards=False)
     figure = Assembly("human", "lower_trunk", trunk)
+    soles: list[Collider] = []
 
     def upwards(name: str, segment: Segment, parent: str, height: float) -> None:
         at = Vector3(0.0, 0.0, height)
@@ -162,16 +173,60 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
         knee = Limits(0.0, 2.5)  # the shank bends backward
         downwards(shank, size.shank, thigh, _below(size.thigh), Revolute(Y), knee)
         figure.add(foot, shank, Ball(), _below(size.shank), _foot(size))
-    return figure.robot(base)
+        soles += _soles(foot, size)
+    _draw(figure, size)
+    return figure.robot(base).collide(*soles)
+
+
+def _draw(figure: Assembly, size: Proportions) -> None:
+    """Capsules: along the limbs, and across the trunk."""
+    for name, segment in (
+        ("lower_trunk", size.lower_trunk),
+        ("middle_trunk", size.middle_trunk),
+        ("upper_trunk", size.upper_trunk),
+    ):
+        radius = 0.62 * segment.length if segment.length < 0.2 else 0.5 * segment.length
+        at = turned(X, math.pi / 2, Vector3(0.0, 0.0, segment.length / 2))
+        across = 2.0 * max(segment.radius - radius, 0.1 * radius)
+        figure.add_shape(name, "capsule", (radius, across), at, color=TRUNK)
+    head = size.head
+    length, middle = max(head.length - 2.0 * head.radius, 0.02), (0.0, 0.0, 0.5 * head.length)
+    figure.add_shape("head", "capsule", (head.radius, length), middle, color=TRUNK)
+    for side, color in (("left", LEFT), ("right", RIGHT)):
+        for part in ("upper_arm", "forearm", "hand", "thigh", "shank"):
+            segment = getattr(size, part)
+            radius = min(0.8 * segment.radius, 0.4 * segment.length)
+            along = segment.length - (0.0 if part == "hand" else radius)
+            at = place(0.0, z=-0.5 * segment.length)
+            figure.add_shape(f"{side}_{part}", "capsule", (radius, along), at, color=color)
+        foot, low = size.foot, 0.8 * size.foot.radius
+        at = turned(Y, math.pi / 2, Vector3(0.25 * foot.length, 0.0, -0.05))
+        capsule = (low, foot.length - 2.0 * low)
+        figure.add_shape(f"{side}_foot", "capsule", capsule, at, color=color)
 
 
 def _below(segment: Segment) -> Vector3:
     return Vector3(0.0, 0.0, -segment.length)
 
 
+def _soles(foot: str, size: Proportions) -> list[Collider]:
+    """Two capsules along a foot, one on each side."""
+    half = size.foot.length / 2
+    forward = Rotation.about(Y, math.pi / 2)
+    return [
+        Collider(
+            f"{foot}_{side}",
+            foot,
+            Capsule(SOLE, half - SOLE),
+            Transform(forward, Vector3(half / 2, y, HEEL)),
+        )
+        for side, y in (("left", SOLE), ("right", -SOLE))
+    ]
+
+
 def _foot(size: Proportions) -> Inertia:
     """The foot lies along x, its heel a quarter of its length behind the ankle."""
     along = size.foot.inertia(size.mass, downwards=True)  # from the heel down: now it is behind
     forward = Rotation.about(Y, -math.pi / 2)
-    heel = Vector3(-size.foot.length / 4, 0.0, -0.05)
+    heel = Vector3(-size.foot.length / 4, 0.0, HEEL)
     return Transform(forward, heel).to_parent(along)

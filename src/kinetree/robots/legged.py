@@ -6,23 +6,34 @@ import math
 import random
 
 from kinetree.errors import ModelError
+from kinetree.model.geometry import Collider, Sphere
 from kinetree.model.joints import Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
 from kinetree.robots.building import (
+    BLUE,
+    DARK,
+    LIGHT,
+    X,
     box,
     random_direction,
     random_inertia,
     random_place,
     rod,
+    turned,
 )
+from kinetree.spatial import Vector3
+
+FOOT = 0.02
+"""The radius of the quadruped's feet, m."""
 
 
 def quadruped(base: str = "floating") -> Robot:
     """A walking robot of twelve joints and 12 kg: on each leg abduction, hip and knee.
 
-    Of the order of today's small quadrupeds: a trunk of 0.4 m, legs of 0.2 m and 0.2 m.
+    Of the order of today's small quadrupeds: a trunk of 0.4 m, legs of 0.2 m and 0.2 m. Its feet
+    are balls; `on_ground` lets them touch the ground.
 
     Arguments:
         base: "fixed" puts the root link on the world, "floating" lets it move freely.
@@ -31,6 +42,9 @@ def quadruped(base: str = "floating") -> Robot:
         The robot.
     """
     assembly = Assembly("quadruped", "trunk", box(6.0, 0.4, 0.2, 0.12))
+    assembly.add_shape("trunk", "box", (0.4, 0.2, 0.12), color=LIGHT)
+    assembly.add_shape("trunk", "sphere", (0.055,), (0.2, 0.0, 0.03), color=BLUE)  # its head
+    feet = []
     for leg, along, side in (
         ("front_left", 1, 1),
         ("front_right", 1, -1),
@@ -64,7 +78,14 @@ def quadruped(base: str = "floating") -> Robot:
             limits=Limits(-2.7, -0.6, 20.0, 24.0),
         )
         assembly.add(f"{leg}_foot", shank, None, (0.0, 0.0, -0.2))
-    return assembly.robot(base)
+        across = turned(X, math.pi / 2, Vector3(0.0, 0.05 * side, 0.0))
+        half = Vector3(0.0, 0.0, -0.1)
+        assembly.add_shape(hip, "cylinder", (0.045, 0.1), across, color=DARK)
+        assembly.add_shape(thigh, "capsule", (0.025, 0.2), half, color=LIGHT)
+        assembly.add_shape(shank, "capsule", (0.012, 0.2), half, color=DARK)
+        assembly.add_shape(f"{leg}_foot", "sphere", (FOOT,), color=BLUE)
+        feet.append(Collider(f"{leg}_foot", f"{leg}_foot", Sphere(FOOT)))
+    return assembly.robot(base).collide(*feet)
 
 
 def legged(limbs: int, joints: int, seed: int = 0, base: str = "fixed") -> Robot:

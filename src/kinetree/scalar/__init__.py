@@ -6,68 +6,15 @@ functions below. That is floats, NumPy arrays (a batch of scalars), complex numb
 expressions (`kinetree.compiler.graph`) and dual numbers (`kinetree.scalar.dual`).
 """
 
-from kinetree.scalar.calls import call, register_calls
-from kinetree.scalar.functions import (
-    FUNCTIONS,
-    NUMBERS,
-    TRUTHS,
-    absolute,
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    exp,
-    known,
-    less,
-    less_equal,
-    log,
-    logical_and,
-    logical_not,
-    logical_or,
-    maximum,
-    minimum,
-    register,
-    select,
-    sin,
-    sqrt,
-    tanh,
-)
-from kinetree.scalar.operations import LEAVES, OPERATIONS, Operation, Scalar
+from kinetree.scalar.calls import call, call_if, register_calls, register_guards
+from kinetree.scalar.functions import *  # noqa: F403 - its __all__ is the one list of functions
+from kinetree.scalar.functions import __all__ as _functions
+from kinetree.scalar.operations import ALIASES, CALLS, LEAVES, OPERATIONS, Operation, Scalar
 
-__all__ = [
-    "FUNCTIONS",
-    "LEAVES",
-    "NUMBERS",
-    "OPERATIONS",
-    "TRUTHS",
-    "Operation",
-    "Scalar",
-    "absolute",
-    "acos",
-    "asin",
-    "atan",
-    "atan2",
-    "call",
-    "cos",
-    "exp",
-    "known",
-    "less",
-    "less_equal",
-    "log",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "maximum",
-    "minimum",
-    "register",
-    "register_calls",
-    "select",
-    "sin",
-    "sqrt",
-    "tanh",
-]
+__all__ = ["ALIASES", "CALLS", "LEAVES", "OPERATIONS", "Operation", "Scalar"]
+__all__ += ["call", "call_if", "register_calls", "register_guards"]
+__all__ += _functions
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)

@@ -73,7 +73,8 @@ def _apply(op: str, args: tuple[Any, ...]) -> Any:
     result = row.compute(*values)
     assert row.partials is not None
     terms = zip(row.partials(result, *values), duals, strict=True)
-    return Dual(result, sum((factor * x.rate for factor, x in terms), start=0))
+    moving = ((factor, x.rate) for factor, x in terms if factor is not None)
+    return Dual(result, sum((factor * rate for factor, rate in moving), start=0))
 
 
 def _known(x: Dual) -> float | None:

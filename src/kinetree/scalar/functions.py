@@ -20,6 +20,35 @@ import numpy as np
 from kinetree.errors import TraceError
 from kinetree.scalar.operations import OPERATIONS, Partials, Scalar, enter
 
+__all__ = [
+    "FUNCTIONS",
+    "NUMBERS",
+    "TRUTHS",
+    "absolute",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "cos",
+    "derivative_from",
+    "exp",
+    "known",
+    "less",
+    "less_equal",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "maximum",
+    "minimum",
+    "register",
+    "select",
+    "sin",
+    "sqrt",
+    "stop_gradient",
+    "tanh",
+]
+
 Handler = Callable[[str, tuple[Any, ...]], Any]
 _HANDLERS: dict[type, Handler] = {}
 
@@ -49,7 +78,10 @@ class _Definition:
     symbol: str | Callable[..., Any]
 
     def __call__(self, *args: Scalar) -> Any:
-        for kind in {type(x) for x in args} & _HANDLERS.keys():
+        kinds = {type(x) for x in args}
+        if np.ndarray in kinds and any(map(_of_objects, args)):
+            return np.frompyfunc(self, len(args), 1)(*args)  # element by element
+        for kind in kinds & _HANDLERS.keys():
             found = _HANDLERS[kind](self.name, args)
             if found is not NotImplemented:
                 return found
@@ -58,7 +90,7 @@ class _Definition:
         for x in args:
             if not isinstance(x, NUMBERS):
                 raise TraceError(
-                    f"{self.name} of a {type(x).__name__}: not a scalar type Kinetree knows"
+                    f"{self.name} of a {type(x).__name__}: this scalar type is not supported"
                 )
         if any(isinstance(x, (np.ndarray, np.generic)) for x in args):
             return self.array(*args)
@@ -75,6 +107,10 @@ class _Definition:
         import sympy
 
         return getattr(sympy, self.symbol)(*args)
+
+
+def _of_objects(x: object) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _is_sympy(x: object) -> bool:
@@ -359,6 +395,36 @@ maximum: Any = _function(
     "The larger of two scalars.",
     (_maximum, _maximum, _maximum, "Max"),
     lambda z, a, b: (select(less(a, b), 0.0, 1.0), select(less(a, b), 1.0, 0.0)),
+    arguments="rr",
+)
+
+
+def _same(a: Scalar) -> Scalar:
+    return a
+
+
+stop_gradient: Any = _function(
+    "stop_gradient",
+    "The scalar itself, taken as a constant by derivatives.\n\n"
+    "What an iteration has found can be differentiated without differentiating the iteration. A\n"
+    "complex number passes unchanged, so that complex-step differentiation sees no stop.",
+    (_same, _same, _same, _same),
+    lambda z, a: (None,),
+    parity="odd",
+)
+
+
+def _first(a: Scalar, b: Scalar) -> Scalar:
+    return a
+
+
+derivative_from: Any = _function(
+    "derivative_from",
+    "The first of two scalars, with the derivatives of the second.\n\n"
+    "So the solution of an equation has its implicit derivatives, whatever found it. A program\n"
+    "that is not differentiated does not compute the second.",
+    (_first, _first, _first, _first),
+    lambda z, a, b: (None, 1.0),
     arguments="rr",
 )
 

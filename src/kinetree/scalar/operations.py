@@ -55,6 +55,7 @@ def enter(name: str, *row: Any) -> None:
 enter("const", "", "r", "a number", lambda: None)
 enter("input", "", "r", "an element of an argument", lambda: None)
 enter("call", "", "c", "a function of the program, with any number of arguments", lambda: None)
+enter("call_if", "", "c", "a call where a condition holds, else as many given values", lambda: None)
 enter("item", "c", "r", "one result of a call", lambda: None)
 
 # Arithmetic, which scalars have as operators.
@@ -72,5 +73,10 @@ enter("fnma", "rrr", "r", "c - a b", lambda a, b, c: c - a * b)
 enter("fnms", "rrr", "r", "-(a b) - c", lambda a, b, c: -(a * b) - c)
 
 
-LEAVES = frozenset({"const", "input", "call", "item"})
-"""What is no arithmetic: numbers, arguments, calls and their results."""
+ALIASES = frozenset({"stop_gradient", "derivative_from"})
+"""Operations whose value is their first argument's: they matter to derivatives, which pass through
+the others, and targets never see them."""
+CALLS = frozenset({"call", "call_if"})
+"""Operations that run a function of the program."""
+LEAVES = frozenset({"const", "input", "item"}) | CALLS
+"""Leaves and calls: numbers, arguments, calls and their results."""

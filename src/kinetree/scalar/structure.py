@@ -43,6 +43,14 @@ def put_together(structure: Any, scalars: Iterator[Any]) -> Any:
     return kind(*values) if names is None else kind(**dict(zip(names, values, strict=True)))
 
 
+def flat(value: Any) -> list[Any]:
+    """The scalars of nested lists or arrays, in C order."""
+    nested = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(nested, (list, tuple)):
+        return [nested]
+    return [x for part in nested for x in flat(part)]
+
+
 @cache
 def scalar_count(structure: Any) -> int:
     """How many scalars a structure has."""

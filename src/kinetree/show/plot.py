@@ -15,19 +15,24 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import instance, texts
+from kinetree.model import Model
 from kinetree.model.model import WORLD
 from kinetree.robot import Robot, checks
 from kinetree.robot.checks import finite_state, real_array
 from kinetree.robot.core import check_robot
+from kinetree.show.constraint_ends import End, constrained_bodies, constraint_ends
+from kinetree.show.offscreen import picture, video
 from kinetree.simulate.figures import new_figure
 from kinetree.typing import Array, ArrayLike
 
-__all__ = ["energy", "sparsity", "torque_map", "trajectory", "tree"]
+__all__ = ["energy", "picture", "skeleton", "sparsity", "torque_map", "trajectory", "tree", "video"]
 
 PALETTE = ("#0b6e99", "#d9730d", "#448361", "#ad1a72", "#9065b0", "#cb912f", "#64473a", "#787774")
 LIMIT = {"linestyle": (0, (4, 3)), "linewidth": 0.9, "alpha": 0.55}
 COLUMNS = 20
-"""Up to so many curves have a legend."""
+"""The largest number of curves with a legend."""
+BONE, GROUND, CONSTRAINT = "#0b6e99", "#787774", "#d9730d"
+VIEWS = {"space": "xyz", "xy": "xy", "xz": "xz", "yz": "yz"}
 
 
 def trajectory(
@@ -164,8 +169,87 @@ def sparsity(robot: Robot) -> Any:
     return figure
 
 
+def skeleton(robot: Robot, q: ArrayLike | None = None, view: str = "space") -> Any:
+    """A robot as lines: from the frame of each body to its joints, and to its constraints.
+
+    A dot marks where a constraint acts on a frame; a line joins its two dots, and shows a rod or a
+    loop that is open. Bodies are blue, what is fixed in the world is grey, constraints are orange.
+
+    Arguments:
+        robot: what is drawn.
+        q: configuration, (nq,); neutral by default.
+        view: "space", or the plane that it is drawn in: "xy", "xz" or "yz".
+
+    Returns:
+        Matplotlib's figure.
+    """
+    check_robot(robot)
+    at = robot.neutral() if q is None else finite_state("q", q, robot.nq)
+    if not among(view, VIEWS):
+        raise unknown("view", view, VIEWS, "kinetree.plot.skeleton")
+    shown = ["xyz".index(axis) for axis in VIEWS[view]]
+    figure = new_figure(4.8, 4.2)
+    axes = figure.add_subplot(projection="3d" if view == "space" else None)
+    poses = robot.poses(at)
+    ends = constraint_ends(robot.model)
+    for body, points in _bones(robot.model, ends).items():
+        start = End(body, np.zeros(3)).at(poses)
+        color, width = (GROUND, 2.0) if body == WORLD else (BONE, 2.6)
+        for end in points:
+            line = np.array([start, end.at(poses)])[:, shown]
+            axes.plot(*line.T, color=color, linewidth=width, solid_capstyle="round")
+            axes.plot(*line[:1].T, "o", color=color, markersize=4.0)
+    for pair in ends:
+        line = np.array([end.at(poses) for end in pair])[:, shown]
+        axes.plot(*line.T, "o-", color=CONSTRAINT, linewidth=1.6, markersize=6.0, zorder=4)
+    for name, axis in zip(VIEWS[view], "xyz", strict=False):
+        getattr(axes, f"set_{axis}label")(f"{name}, m")
+    _equal_scales(figure, axes, len(shown))
+    return figure
+
+
+def _equal_scales(figure: Any, axes: Any, count: int) -> None:
+    """Draw metres equally long along all axes, and leave little of the figure empty."""
+    names = "xyz"[:count]
+    bounds = np.array([getattr(axes, f"get_{axis}lim")() for axis in names])
+    half = np.ptp(bounds, axis=1) / 2
+    share = 0.3 if count == 2 else 0.5  # room for the numbers along a short axis
+    half = np.maximum(half, share * half.max())
+    for axis, center, reach in zip(names, bounds.mean(axis=1), half, strict=True):
+        getattr(axes, f"set_{axis}lim")(center - reach, center + reach)
+    if count == 2:
+        axes.set_aspect("equal")
+        axes.locator_params(axis="x", nbins=6)
+        _tidy(axes)
+        figure.set_size_inches(4.8, min(0.7 + 4.1 * half[1] / half[0], 6.0))
+    else:
+        axes.set_box_aspect(half, zoom=0.85)
+        axes.locator_params(nbins=3)
+        axes.tick_params(labelsize=8)
+
+
+def _bones(model: Model, ends: list[tuple[End, ...]]) -> dict[int, list[End]]:
+    """What a line leads to from the frame of each body: joints, and the ends of constraints.
+
+    A body that has neither ends at its centre of mass.
+    """
+    bones: dict[int, list[End]] = {i: [] for i in (WORLD, *range(len(model.bodies)))}
+    for body in model.bodies:
+        if body.joint.nv < 6:
+            bones[body.parent].append(End.on(body.parent, body.placement))
+    for end in (end for pair in ends for end in pair):
+        bones[end.body].append(end)
+    for i, body in enumerate(model.bodies):
+        if not bones[i] and float(body.inertia.mass) > 0.0:
+            point, _ = body.inertia.center_and_rotational()
+            bones[i].append(End(i, np.array([float(x) for x in point])))
+    return bones
+
+
 def tree(robot: Robot) -> Any:
     """The bodies as a tree: the base on the left, the area of a circle proportional to its mass.
+
+    A dashed line joins the bodies that a constraint is between.
 
     Arguments:
         robot: whose tree it is.
@@ -194,6 +278,10 @@ def tree(robot: Robot) -> Any:
         below = -3.0 - 0.5 * np.sqrt(size)
         text = {"ha": "center", "va": "top", "fontsize": 7, "textcoords": "offset points"}
         axes.annotate(body.name, end, (0.0, below), **text)
+    for constraint in robot.model.constraints:
+        joined = [places[i] for i in constrained_bodies(robot.model, constraint)]
+        dashes = {"linestyle": (0, (4, 3)), "linewidth": 1.2, "zorder": 1}
+        axes.plot(*zip(*joined, strict=True), color=CONSTRAINT, label=constraint.name, **dashes)
     axes.scatter(*places[WORLD], marker="s", s=60, color="black", zorder=2)
     axes.margins(0.08, 0.12)
     axes.set_axis_off()

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.algorithms.constraints import NO_STABILIZATION, Baumgarte, Projection
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import instance, members
 from kinetree.robot.checks import finite_array, number
-from kinetree.robot.memo import Memo
-from kinetree.simulate.closed_loop import ClosedLoop, Controlled, LoopSettings, closed_loop
+from kinetree.simulate.closed_loop import (
+    ClosedLoop,
+    ClosedLoops,
+    ControlLaw,
+    LoopSettings,
+    closed_loop,
+)
+from kinetree.simulate.external import simulated_loads
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.start import InitialValues, Start
@@ -24,9 +33,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 LONGEST = 1e9
-"""Seconds, thirty years: beyond, steps of time are lost by rounding."""
+"""Seconds, thirty years: beyond this, rounding swallows the time steps."""
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
-"""Those of `solve_ivp`."""
+"""The methods of `solve_ivp`."""
 Event = Callable[[float, Array, Array], float]
 """A function of (t, q, v) whose zeros are found; its `terminal` and `direction` are SciPy's."""
 
@@ -36,7 +45,9 @@ class AdaptiveSteps:
     """How long steps may be, and what is kept of them; see `Robot.simulate_adaptive`."""
 
     times: ArrayLike | None = None
-    limits: Enforcement = FREE
+    enforcement: Enforcement = FREE
+    stabilization: Baumgarte = NO_STABILIZATION
+    contact: ContactSolver | bool | None = SOLVER
     record: Sequence[Any] = ()
     events: Sequence[Event] = ()
     method: str = "DOP853"
@@ -45,8 +56,8 @@ class AdaptiveSteps:
 
 def adaptive(
     robot: Robot,
-    memo: Memo,
-    controller: Controlled | None,
+    loops: ClosedLoops,
+    controller: ControlLaw | None,
     values: InitialValues,
     settings: AdaptiveSteps,
     *,
@@ -55,8 +66,9 @@ def adaptive(
     """A simulation; see `Robot.simulate_adaptive`.
 
     Arguments:
-        memo, values: as in `fixed.fixed`.
+        loops, values: as in `fixed.fixed`.
     """
+    loads = simulated_loads(robot.model, values.external)
     start = Start(robot, controller, values)
     if start.batch:
         raise ShapeError(
@@ -66,25 +78,35 @@ def adaptive(
     settings = _checked(settings, duration)
     loop = closed_loop(
         robot,
-        memo,
+        loops,
         LoopSettings(
             controller=controller,
-            inputs=start.count,
+            p_length=start.count,
             memory=len(start.memory),
-            limits=settings.limits,
+            enforcement=settings.enforcement,
+            stabilization=settings.stabilization,
+            contact=settings.contact,
             records=records(robot, settings.record, controller),
+            loads=loads,
         ),
     )
     return _Integration(loop, start).run(settings, duration)
 
 
 def _checked(settings: AdaptiveSteps, duration: float) -> AdaptiveSteps:
-    """The settings, if they have a meaning for a simulation that lasts so long, s."""
+    """The settings, checked for a simulation of this duration, s."""
     if not among(settings.method, METHODS):
         raise unknown("method", settings.method, METHODS, "simulate_adaptive")
-    stops = instance("limits", settings.limits, Enforcement, "a kinetree.Enforcement").stops
+    stops = instance(
+        "enforcement", settings.enforcement, Enforcement, "a kinetree.Enforcement"
+    ).stops
     if stops == "clamp":
-        raise KinetreeError("clamped stops are made for fixed steps: take stops='spring' here")
+        raise KinetreeError("stops='clamp' needs fixed steps: use stops='spring' here")
+    if isinstance(settings.stabilization, Projection):
+        raise KinetreeError(
+            f"stabilization={settings.stabilization!r} needs fixed steps: use "
+            "kinetree.Baumgarte(rate=...) here"
+        )
     return replace(
         settings,
         tolerance=number("tolerance", settings.tolerance, above=0.0),
@@ -123,7 +145,7 @@ class _Integration:
 
     def __init__(self, loop: ClosedLoop, start: Start) -> None:
         self.loop, self.start, self.robot = loop, start, loop.robot
-        self.inputs = [start.p[0]] if start.count else []
+        self._p = [start.p[0]] if start.count else []
 
     def split(self, y: Array) -> tuple[Array, Array, list[Array]]:
         """q, v and perhaps memory, from y (..., n)."""
@@ -134,7 +156,7 @@ class _Integration:
     def rates(self, t: float, y: Array) -> Array:
         """The rate of y."""
         q, v, memory = self.split(y)
-        return np.concatenate(self.loop.rates_kernel(t, q, v, *self.inputs, *memory))
+        return np.concatenate(self.loop.rates_kernel(t, q, v, *self._p, *memory))
 
     def event(self, event: Event) -> Callable[[float, Array], float]:
         """An event as a function of t and y, with the attributes that SciPy reads."""
@@ -177,10 +199,11 @@ class _Integration:
     def _observed(self, t: Array, q: Array, v: Array, memory: list[Array]) -> dict[str, Array]:
         """The joint forces and what else is recorded, by name."""
         kernel = self.loop.observe_kernel
-        seen = kernel(t, q, v, *self.inputs, *memory)
+        seen = kernel(t, q, v, *self._p, *memory)
         names = [name for name, _ in kernel.interface.outputs]
         return dict(zip(names, seen if isinstance(seen, tuple) else (seen,), strict=True))
 
+    @through_numpy
     def _state(self, solution: Callable[[ArrayLike], Array], t: ArrayLike) -> tuple[Array, Array]:
         """q and v at any times within the simulation, (..., nq) and (..., nv)."""
         q, v, _ = self.split(np.moveaxis(np.asarray(solution(t)), 0, -1))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.algorithms.constraints import PROJECTION, Stabilization
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
 from kinetree.kinds import flag, members
 from kinetree.model.parameters import Parameter
 from kinetree.robot.checks import count, number
-from kinetree.robot.memo import Memo
-from kinetree.simulate.closed_loop import Controlled, LoopSettings, closed_loop
+from kinetree.simulate.closed_loop import ClosedLoops, ControlLaw, LoopSettings, closed_loop
+from kinetree.simulate.external import given_numbers, simulated_loads
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.rollout import Progress, Rollout
@@ -22,7 +24,7 @@ from kinetree.simulate.start import InitialValues, Start
 from kinetree.typing import StepMethod
 
 LONGEST = 1e300
-"""Seconds: larger numbers are taken for infinite."""
+"""Seconds: larger numbers count as infinite."""
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -34,15 +36,17 @@ class FixedSteps:
 
     dt: float
     method: StepMethod = "auto"
-    limits: Enforcement = FREE
+    enforcement: Enforcement = FREE
+    stabilization: Stabilization = PROJECTION
+    contact: ContactSolver | bool | None = SOLVER
     record: Sequence[Any] = ()
     every: int = 1
 
 
 def fixed(
     robot: Robot,
-    memo: Memo,
-    controller: Controlled | None,
+    loops: ClosedLoops,
+    controller: ControlLaw | None,
     values: InitialValues,
     settings: FixedSteps,
     *,
@@ -52,22 +56,26 @@ def fixed(
     """A simulation; see `Robot.simulate`.
 
     Arguments:
-        memo: keeps the closed loop for further simulations.
+        loops: keeps the closed loop for further simulations.
         values: where it starts.
     """
     steps = steps_of(time, settings.dt)
     check_every(settings.every, steps)
+    loads = simulated_loads(robot.model, values.external)
     start = Start(robot, controller, values, steps)
     loop = closed_loop(
         robot,
-        memo,
+        loops,
         LoopSettings(
             controller=controller,
-            inputs=start.count,
+            p_length=start.count,
             memory=len(start.memory),
             method=settings.method,
-            limits=settings.limits,
+            enforcement=settings.enforcement,
+            stabilization=settings.stabilization,
+            contact=settings.contact,
             records=records(robot, settings.record, controller),
+            loads=loads,
             parameters=tuple(values.parameters),
         ),
     )
@@ -77,46 +85,53 @@ def fixed(
 
 def compiled(
     robot: Robot,
-    memo: Memo,
-    controller: Controlled | None,
+    loops: ClosedLoops,
+    controller: ControlLaw | None,
     settings: FixedSteps,
     *,
     steps: int,
-    inputs: int | None,
+    p_length: int | None,
     series: bool,
     parameters: Sequence[Parameter],
+    external: Mapping[Any, Any],
 ) -> Rollout:
     """A rollout; see `Robot.rollout`.
 
     Arguments:
-        memo: as in `fixed`.
+        loops: as in `fixed`.
     """
+    loads = simulated_loads(robot.model, external)
     steps, dt = count("steps", steps, 0), number("dt", settings.dt, above=0.0)
     if not steps * dt < LONGEST:
         raise KinetreeError(
             f"steps={steps} of dt={settings.dt!r}: a finite number of seconds is expected"
         )
     check_every(settings.every, steps)
-    own = len(getattr(controller, "p", ()))
+    default_length = len(getattr(controller, "p", ()))
+    inputs = default_length if p_length is None else count("p_length", p_length, 0)
     wanted = members("parameters", parameters, Parameter, "a list of a model's parameters")
     loop = closed_loop(
         robot,
-        memo,
+        loops,
         LoopSettings(
             controller=controller,
-            inputs=own if inputs is None else count("inputs", inputs, 0),
+            p_length=inputs + sum(one.count for one in loads),
             memory=len(getattr(controller, "memory", ())),
             method=settings.method,
-            limits=settings.limits,
+            enforcement=settings.enforcement,
+            stabilization=settings.stabilization,
+            contact=settings.contact,
             records=records(robot, settings.record, controller),
+            loads=loads,
             parameters=wanted,
         ),
     )
-    return Rollout(robot, loop, steps, dt, settings.every, flag("series", series))
+    given = given_numbers(external)
+    return Rollout(robot, loop, steps, dt, settings.every, flag("series", series), given)
 
 
 def check_every(every: Any, steps: int) -> None:
-    """Refuse what does not divide the steps."""
+    """Refuse a recording interval that does not divide the number of steps."""
     whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
     if not whole or every < 1 or steps % every:
         raise KinetreeError(
@@ -125,15 +140,15 @@ def check_every(every: Any, steps: int) -> None:
 
 
 def steps_of(time: Any, dt: Any) -> int:
-    """How many steps a time has."""
+    """The number of steps of a duration."""
     for name, x in (("time", time), ("dt", dt)):
         real = isinstance(x, (int, float, np.integer, np.floating)) and abs(x) < LONGEST
         if not real:
             raise KinetreeError(f"{name}={x!r}: a finite number of seconds is expected")
     if dt <= 0:
-        raise KinetreeError(f"dt={dt!r}: a step longer than zero is expected, s")
+        raise KinetreeError(f"dt must be positive, got {dt!r}")
     if time < 0:
-        raise KinetreeError(f"time={time!r}: zero or more seconds are expected")
+        raise KinetreeError(f"time must not be negative, got {time!r}")
     steps = round(time / dt)
     if abs(steps * dt - time) > 1e-9 * max(time, dt):
         raise KinetreeError(

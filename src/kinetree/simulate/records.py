@@ -8,6 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms import kinetic_energy, potential_energy
+from kinetree.algorithms.constraints import constrained_dynamics
+from kinetree.algorithms.sensing import readings
+from kinetree.algorithms.steps.acceleration import acceleration
+from kinetree.algorithms.steps.rules import DEFAULT_RULES
+from kinetree.compiler.runtime.inlining import objects
 from kinetree.errors import KinetreeError, unknown
 from kinetree.model import Model
 from kinetree.quantities import PUBLIC, QUANTITIES, Method, plain
@@ -35,10 +40,20 @@ class Record:
     arguments: tuple[str, ...] = STATE
 
 
+@dataclass(frozen=True)
+class _OnArrays:
+    """A function of the user, called with arrays of scalars."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, model: Model, *state: Any) -> Any:
+        return self.function(model, *objects(*state))
+
+
 def recordable() -> list[str]:
     """The names of what can be recorded."""
     fit = [name for name in PUBLIC if _fits(name)]
-    return ["energy", "memory", *fit]
+    return [*OTHERS, *fit]
 
 
 def records(robot: Robot, wanted: Sequence[Any], controller: Any) -> tuple[Record, ...]:
@@ -49,17 +64,21 @@ def records(robot: Robot, wanted: Sequence[Any], controller: Any) -> tuple[Recor
         )
     if "memory" in wanted and not len(getattr(controller, "memory", ())):
         raise KinetreeError(
-            f"record 'memory': the controller {controller!r} has no memory; those of "
-            "kinetree.control.adaptive and compensated have"
+            f"record 'memory': the controller {controller!r} has no memory; the controllers "
+            "kinetree.control.adaptive and compensated have one"
         )
     return tuple(_record(robot, item) for item in wanted if item not in ALWAYS)
 
 
 def _record(robot: Robot, item: Any) -> Record:
     if callable(item):
-        return Record(item.__name__, item)
+        return Record(item.__name__, _OnArrays(item))
     name, *settings = (item,) if isinstance(item, str) else tuple(item)
     if name in OTHERS and not settings:
+        if name == "constraint_forces":
+            robot.kernel("constrained_dynamics")  # refuses a robot without constraints
+        if name == "sensors":
+            robot.kernel("sensors")  # refuses a robot without any
         return OTHERS[name]
     if not isinstance(name, str) or name not in PUBLIC or not _fits(name):
         raise unknown("record", name, recordable(), "simulate")
@@ -74,14 +93,14 @@ def _record(robot: Robot, item: Any) -> Record:
 @cache  # so that the same record is the same function, which a simulation is known by
 def _of_quantity(label: str, name: str, method: Method, values: tuple[Any, ...]) -> Record:
     row = QUANTITIES[name]
-    loads = ((),) if row.loads else ()
 
-    def function(model: Model, q: Any, v: Any, tau: Any) -> Any:
+    def function(model: Model, q: Any, v: Any, tau: Any, loads: Any) -> Any:
         given = {"q": q, "v": v, "tau": tau}
-        found = method.algorithm(model, *(given[a.name] for a in row.arguments), *loads, *values)
+        more = (loads,) if row.loads else ()
+        found = method.algorithm(model, *(given[a.name] for a in row.arguments), *more, *values)
         return plain(found)
 
-    return Record(label, function)
+    return Record(label, function, (*STATE, "loads"))
 
 
 def _fits(name: str) -> bool:
@@ -99,12 +118,23 @@ def _energy(model: Model, q: Any, v: Any, tau: Any) -> Any:
     return kinetic_energy(model, q, v) + potential_energy(model, q)
 
 
+def _constraint_forces(model: Model, q: Any, v: Any, tau: Any, loads: Any) -> Any:
+    return constrained_dynamics(model, q, v, tau, loads)[1]
+
+
 def _memory(model: Model, memory: Any) -> Any:
     return list(memory)
 
 
+def _sensors(model: Model, q: Any, v: Any, tau: Any, act: Any, ctrl: Any) -> Any:
+    a = acceleration(model, q, v, tau, (), DEFAULT_RULES, 0.0)
+    return readings(model, q, v, a, act, ctrl)
+
+
 OTHERS = {
+    "constraint_forces": Record("constraint_forces", _constraint_forces, (*STATE, "loads")),
     "energy": Record("energy", _energy),
     "memory": Record("memory", _memory, ("memory",)),
+    "sensors": Record("sensors", _sensors, (*STATE, "act", "ctrl")),
 }
-"""What is no quantity of the robot's table."""
+"""Records that are not quantities of the robot's table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from kinetree import kinds
 from kinetree._optional import optional
+from kinetree.compiler.runtime.foreign import foreign_name, on_host
+from kinetree.compiler.runtime.foreign.through_numpy import converted
 from kinetree.errors import KinetreeError, TableError, among, unknown
 from kinetree.files.atomic import complete
 from kinetree.files.npz import read_npz
@@ -30,7 +32,7 @@ class Simulation(Mapping[str, Array]):
     """The motion of one robot or a batch of them.
 
     It maps names to arrays over time: "times", "q", "v", "tau" and whatever else was recorded, such
-    as `simulation["energy"]`, (..., T, ...).
+    as `simulation["energy"]`, (..., T, ...). Its arrays are of the package of the initial states.
 
     Arguments:
         times: as below.
@@ -53,11 +55,11 @@ class Simulation(Mapping[str, Array]):
         solution: Any = None,
         events: Sequence[Array] = (),
     ) -> None:
-        self._arrays = {"times": np.asarray(times), **arrays}
+        self._arrays = {"times": _array(times), **arrays}
         self.times = self._arrays["times"]
         self.q, self.v, self.tau = (self._arrays[name] for name in ("q", "v", "tau"))
         batch = self.q.shape[:-2]
-        self.diverged = np.full(batch, np.nan) if diverged is None else np.asarray(diverged)
+        self.diverged = np.full(batch, np.nan) if diverged is None else _array(diverged)
         self.solution, self.events = solution, tuple(events)
 
     def __getitem__(self, name: str) -> Array:
@@ -75,6 +77,25 @@ class Simulation(Mapping[str, Array]):
         batch = f"{self.q.shape[:-2]} environments, " if self.q.ndim > 2 else ""
         return f"<Simulation: {batch}{len(self.times)} times, {', '.join(self._arrays)}>"
 
+    def with_arrays(self, convert: Callable[[Array], Any]) -> Simulation:
+        """The same simulation with other arrays, such as another package's.
+
+        Arguments:
+            convert: makes them of this simulation's arrays.
+
+        Returns:
+            A new simulation, whose `solution` gives such arrays, too.
+        """
+        solution = self.solution
+        arrays = {name: convert(x) for name, x in self._arrays.items()}
+        return Simulation(
+            arrays.pop("times"),
+            arrays,
+            convert(self.diverged),
+            None if solution is None else lambda t: converted(solution(t), convert),
+            [convert(x) for x in self.events],
+        )
+
     # files
 
     def save(self, path: str | Path) -> None:
@@ -83,13 +104,13 @@ class Simulation(Mapping[str, Array]):
         Arguments:
             path: ends with .npz or .parquet; the latter needs the extra `files`.
         """
-        path = _checked(path)
+        path, numbers = _checked(path), self.with_arrays(on_host)
         if path.suffix == ".npz":
-            arrays: dict[str, Any] = {"diverged": self.diverged, **self._arrays}
+            arrays: dict[str, Any] = {"diverged": numbers.diverged, **numbers}
             with complete(path) as temporary:
                 np.savez_compressed(temporary, **arrays)
             return
-        table = self._table()
+        table = numbers._table()
         with complete(path) as temporary:
             parquet().write_table(table, temporary)
 
@@ -151,16 +172,22 @@ class Simulation(Mapping[str, Array]):
             raise KinetreeError("names is empty: the name of one array or more is expected")
         figure = new_figure(7.0, 1.0 + 2.0 * len(names))
         panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-        axes = self.q.ndim - 2
+        axes, times = self.q.ndim - 2, on_host(self.times)
         for panel, name in zip(panels, names, strict=True):
-            array = np.moveaxis(self[name], axes, 0)
-            panel.plot(self.times, array.reshape(len(self.times), -1), linewidth=1.0)
+            array = np.moveaxis(on_host(self[name]), axes, 0)
+            panel.plot(times, array.reshape(len(times), -1), linewidth=1.0)
             panel.set_ylabel(name)
             panel.grid(alpha=0.3)
         panels[-1].set_xlabel("time, s")
         if path is not None:
             save_figure(figure, path)
         return figure
+
+
+def _array(given: Any) -> Array:
+    """An array of any package as it is; anything else as one of NumPy."""
+    found: Array = given if foreign_name((given,)) else np.asarray(given)
+    return found
 
 
 def _checked(given: str | Path) -> Path:

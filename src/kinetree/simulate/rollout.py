@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.compiler.runtime.arrays import plain_array
-from kinetree.compiler.runtime.foreign import array_module, on_host
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy, through_numpy_or_cupy
 from kinetree.compiler.runtime.time_loop import TimeLoop
-from kinetree.errors import KinetreeError, ShapeError, SimulationWarning, among, unknown
+from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import mapping, optional_function
 from kinetree.simulate.closed_loop import ClosedLoop
+from kinetree.simulate.divergence import blank_diverged, warn_of_divergence
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.start import InitialValues, Start
 from kinetree.simulate.time_loop import NEVER, along_loop, forward_loop, reverse_loop
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float], None]
 SEGMENTS = 100
-"""How often progress is told."""
+"""The number of progress reports."""
 STORED = 2.5e8
-"""Numbers of states that are kept for a gradient; beyond, they are computed twice."""
+"""Most numbers of states stored for a gradient; beyond that, they are recomputed."""
 
 
 class Rollout:
@@ -38,12 +38,21 @@ class Rollout:
         steps, dt, every: the number of steps, their length in s, and the number of steps between
             records.
         series: whether the controller's inputs have a value for each step.
+        external: the external loads that are numbers, where a call gives none.
     """
 
     def __init__(
-        self, robot: Robot, loop: ClosedLoop, steps: int, dt: float, every: int, series: bool
+        self,
+        robot: Robot,
+        loop: ClosedLoop,
+        steps: int,
+        dt: float,
+        every: int,
+        series: bool,
+        external: Mapping[Any, ArrayLike] | None = None,
     ) -> None:
         self.robot, self.loop, self.series = robot, loop, series
+        self._external = dict(external or {})
         self.steps, self.dt, self.every = steps, dt, every
 
     def __repr__(self) -> str:
@@ -51,6 +60,7 @@ class Rollout:
         length = f"{self.steps} steps of {self.dt} s"
         return f"<Rollout of {self.robot.name!r} under {controller}: {length}>"
 
+    @through_numpy_or_cupy
     def __call__(
         self,
         q0: ArrayLike,
@@ -58,6 +68,7 @@ class Rollout:
         p: ArrayLike | None = None,
         parameters: Mapping[Any, ArrayLike] | None = None,
         progress: Progress | None = None,
+        external: Mapping[Any, ArrayLike] | None = None,
     ) -> Simulation:
         """The motion from a state, or from each of a batch.
 
@@ -66,25 +77,38 @@ class Rollout:
             p: the controller's inputs, (..., np); (..., steps, np) if they are a series.
             parameters: numbers of the model, as in `Robot.simulate`.
             progress: called now and then with the completed share, from 0 to 1.
+            external: other numbers for external loads that the rollout has, by key.
 
         Returns:
             The recorded arrays, (..., T, ...).
         """
-        return self.run(self._start(q0, v0, p, parameters), progress)
+        return self.run(self._start(q0, v0, p, parameters, external), progress)
 
-    def _start(self, q0: ArrayLike, v0: ArrayLike, p: ArrayLike | None, parameters: Any) -> Start:
-        one, many = (None, p) if self.series else (p, None)
+    def _start(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        p: ArrayLike | None,
+        parameters: Any,
+        external: Any = None,
+    ) -> Start:
         numbers = mapping("parameters", parameters, "arrays by parameters of the model")
-        values = InitialValues(q0=q0, v0=v0, p=one, inputs=many, parameters=numbers)
+        other = {} if external is None else external
+        _check_names("external", other, list(self._external))
+        loads = self._external | other
+        values = InitialValues(
+            q0=q0, v0=v0, p=p, series=self.series, parameters=numbers, external=loads
+        )
         start = Start(self.robot, self.loop.controller, values, self.steps)
         self._check_counts(start, tuple(numbers))
         return start
 
     def _check_counts(self, start: Start, parameters: tuple[Any, ...]) -> None:
         """Refuse inputs and parameters that the rollout was not compiled for."""
-        expected = self.loop.lengths.get("p", 0)
-        if start.count != expected:
-            raise ShapeError(f"p has {start.count} numbers; this rollout takes {expected}")
+        loads = self.loop.load_numbers
+        expected = (self.loop.lengths.get("p") or 0) - loads
+        if start.count - loads != expected:
+            raise ShapeError(f"p has {start.count - loads} numbers; this rollout takes {expected}")
         if parameters != self.loop.parameters:
             wanted = ", ".join(map(repr, self.loop.parameters)) or "none"
             raise KinetreeError(
@@ -101,8 +125,7 @@ class Rollout:
 
     def _time_loop(self, make: Callable[..., TimeLoop], *settings: bool) -> TimeLoop:
         """A loop over time, which other rollouts of the closed loop share."""
-        key = (make.__name__, *settings)
-        return self.loop.memo.recall(TimeLoop, key, lambda: make(self.loop, *settings))
+        return self.loop.time_loops.recall((make, settings), lambda: make(self.loop, *settings))
 
     def run(self, start: Start, progress: Progress | None = None) -> Simulation:
         """The motion from a start that is prepared already.
@@ -137,19 +160,19 @@ class Rollout:
                 progress((first + count) / self.steps)
         self._observe(start, states, self.steps, arrays)
         grid = np.arange(0, self.steps + 1, self.every) * self.dt
-        ended = _blank(arrays, states[-1], grid, self.dt)
+        ended = blank_diverged(arrays, states[-1], grid, self.dt, start.backend)
         batch = start.batch
         shaped = {name: array.reshape(*batch, *array.shape[1:]) for name, array in arrays.items()}
         ended = ended.reshape(batch)
-        _warn(ended)
-        return Simulation(grid, shaped, ended)
+        warn_of_divergence(ended)
+        return Simulation(start.xp.asarray(grid), shaped, start.xp.asarray(ended))
 
     def _recorded(self) -> dict[str, tuple[int, ...]]:
         seen = dict(self.loop.observe_kernel.interface.outputs)
         return {"q": (self.robot.nq,), "v": (self.robot.nv,), **seen}
 
     def _segments(self, many: bool) -> list[tuple[int, int]]:
-        """Stretches of time: first step and length; one if nobody must be told in between."""
+        """Segments (first step, length); one segment if there is no progress callback."""
         length = self.steps
         if not self._watched:
             length = self.every
@@ -171,6 +194,7 @@ class Rollout:
 
     # derivatives
 
+    @through_numpy
     def gradient(
         self,
         q0: ArrayLike,
@@ -178,19 +202,21 @@ class Rollout:
         weights: Mapping[str, ArrayLike],
         p: ArrayLike | None = None,
         parameters: Mapping[Any, ArrayLike] | None = None,
+        external: Mapping[Any, ArrayLike] | None = None,
     ) -> dict[str, Array]:
         """The gradient of a function of the states, by reverse accumulation through time.
 
         Arguments:
-            q0, v0, p, parameters: as in a call.
+            q0, v0, p, parameters, external: as in a call.
             weights: the function's derivatives with respect to "q", (..., steps + 1, nq), and "v",
                 (..., steps + 1, nv), at every step, or (..., nq) and (..., nv) at the end alone.
 
         Returns:
-            "q0" and "v0", (..., nv), "p" with p's shape if there is one, and "parameters", (...,
-            n), their numbers one after another. That with respect to q0 is along q0 (+) delta.
+            "q0" and "v0", (..., nv), "p" with p's shape if there is one, "external" with the
+            numbers of external loads one after another, and "parameters", (..., n), with theirs.
+            That with respect to q0 is along q0 (+) delta.
         """
-        start = self._start(q0, v0, p, parameters)
+        start = self._start(q0, v0, p, parameters, external)
         n = start.count_of_systems
         _check_names("weights", weights, ("q", "v"))
         at_steps = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
@@ -233,7 +259,7 @@ class Rollout:
         return whole.reshape(start.count_of_systems, self.steps + 1, n)
 
     def _stored(self, start: Start) -> list[tuple[int, list[Array]]]:
-        """Stretches of time, the last first: their first step, and the arguments of each step."""
+        """Segments, the last one first: their first step, and the arguments of each step."""
         n = start.count_of_systems
         size = n * self.steps * (self.robot.nq + self.robot.nv)
         length = self.steps if size <= STORED else int(np.ceil(np.sqrt(self.steps)))
@@ -265,7 +291,7 @@ class Rollout:
         t = np.arange(first, first + count) * self.dt
         arguments = {"t": t, **seen, "dt": np.full(count, self.dt)}
         if start.count:
-            arguments["p"] = start.inputs(first, count)
+            arguments["p"] = start.p_of_steps(first, count)
         if start.numbers is not None:
             n = start.numbers.shape
             arguments["numbers"] = np.broadcast_to(start.numbers[:, None], (n[0], count, n[1]))
@@ -278,16 +304,18 @@ class Rollout:
         by_q, by_v = next(rest), next(rest)
         if len(start.memory):
             next(rest)
-        directions = self.robot.coordinate_rates(start.q[:, None], np.eye(self.robot.nv))
+        directions = self.robot.charts.coordinate_rates(start.q[:, None], np.eye(self.robot.nv))
         gradients = {"q0": np.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
-        if by_p is not None:
-            gradients["p"] = by_p
-        elif start.count:
-            gradients["p"] = next(rest)
+        if start.count:
+            whole = next(rest) if by_p is None else by_p
+            inputs = start.count - self.loop.load_numbers
+            parts = {"p": whole[..., :inputs], "external": whole[..., inputs:]}
+            gradients |= {name: x for name, x in parts.items() if x.shape[-1]}
         if start.numbers is not None:
             gradients["parameters"] = next(rest)
         return {name: x.reshape(*batch, *x.shape[1:]) for name, x in gradients.items()}
 
+    @through_numpy
     def sensitivity(
         self,
         q0: ArrayLike,
@@ -295,27 +323,29 @@ class Rollout:
         along: Mapping[str, ArrayLike],
         p: ArrayLike | None = None,
         parameters: Mapping[Any, ArrayLike] | None = None,
+        external: Mapping[Any, ArrayLike] | None = None,
     ) -> tuple[Array, Array]:
         """The rates of all states along a direction, by forward accumulation.
 
         Arguments:
-            q0, v0, p, parameters: as in a call; p is constant.
+            q0, v0, p, parameters, external: as in a call; p and external are constant.
             along: the direction: rates of "q0" and "v0", (..., nv), of "p", (..., np), and of
-                "parameters", (..., n).
+                "external" and "parameters", (..., n), as `gradient` gives them.
 
         Returns:
             The rates of q, (..., steps + 1, nq), and of v, (..., steps + 1, nv).
         """
         if self.series:
             raise KinetreeError("sensitivity: the controller's inputs are a series; use gradient")
-        start = self._start(q0, v0, p, parameters)
+        start = self._start(q0, v0, p, parameters, external)
         n = start.count_of_systems
 
         numbers = 0 if start.numbers is None else start.numbers.shape[-1]
         lengths = {
             "q0": self.robot.nv,
             "v0": self.robot.nv,
-            "p": start.count,
+            "p": start.count - self.loop.load_numbers,
+            "external": self.loop.load_numbers,
             "parameters": numbers,
         }
         _check_names("along", along, [name for name, length in lengths.items() if length])
@@ -329,10 +359,11 @@ class Rollout:
             spread = np.broadcast_to(direction, whole).reshape(n, length)
             return np.ascontiguousarray(spread, dtype=float)
 
-        by_q = self.robot.coordinate_rates(start.q, rate("q0"))
+        by_q = self.robot.charts.coordinate_rates(start.q, rate("q0"))
         states = [by_q, rate("v0")]
         states += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
-        constants = [rate("p")] if start.count else []
+        inputs = np.concatenate([rate("p"), rate("external")], axis=-1)
+        constants = [inputs] if start.count else []
         if start.numbers is not None:
             constants.append(rate("parameters"))
         rates = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
@@ -350,8 +381,8 @@ def _check_names(what: str, given: Any, known: Sequence[str]) -> None:
     """Refuse what is no mapping from some of these names."""
     if not isinstance(given, Mapping):
         raise KinetreeError(
-            f"{what} is a {type(given).__name__}; arrays by name are expected, such as "
-            f"{{{known[0]!r}: ...}}"
+            f"{what} is a {type(given).__name__}; arrays by name are expected: "
+            f"{', '.join(map(repr, known)) or 'none'}"
         )
     for name in given:
         if not among(name, known):
@@ -364,43 +395,3 @@ def _spreads(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(padded) == len(whole) and all(
         a in (1, b) for a, b in zip(padded, whole, strict=True)
     )
-
-
-def _blank(arrays: Mapping[str, Array], last: Array, grid: Array, dt: float) -> Array:
-    """Overwrite what was recorded after a system diverged with NaN, where the arrays are.
-
-    Arguments:
-        arrays: the records, (systems, times, ...).
-        last: when each system diverged, negative if it did not, (systems,).
-        grid: the times of the records.
-
-    Returns:
-        When each system diverged, NaN if it did not, on the host.
-    """
-    ended = np.where(on_host(last) < 0.0, np.nan, on_host(last))
-    if not np.isnan(ended).all():
-        xp = array_module(last)
-        since = xp.where(last < 0.0, np.inf, last) - 0.5 * dt
-        late = xp.asarray(grid) > since[:, None]
-        for array in arrays.values():
-            array[late] = np.nan
-    return ended
-
-
-def _warn(ended: Array) -> None:
-    """Say which environments diverged, and when."""
-    which = np.argwhere(~np.isnan(ended))
-    if which.size or (ended.ndim == 0 and not np.isnan(ended)):
-        listed = [
-            f"environment {i[0] if len(i) == 1 else i} at t = {ended[i]:.6g} s"
-            if i
-            else f"at t = {float(ended):.6g} s"
-            for i in (tuple(int(x) for x in row) for row in which[:3])
-        ]
-        more = f" and {len(which) - 3} more" if len(which) > 3 else ""
-        warnings.warn(
-            f"the simulation diverged: {', '.join(listed)}{more}; its states are NaN from there. A "
-            "smaller dt or another method may help",
-            SimulationWarning,
-            stacklevel=5,
-        )

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.compiler.runtime.arrays import plain_array
-from kinetree.compiler.runtime.foreign import array_module
-from kinetree.compiler.runtime.memory import empty
+from kinetree.compiler.runtime.backend import Backend, backend, device_of
 from kinetree.errors import KinetreeError, ShapeError, StateError
+from kinetree.kinds import flag
+from kinetree.model.loads import load_name, size
 from kinetree.model.parameters import Parameter
+from kinetree.simulate.external import given_numbers
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ class InitialValues:
     q0: ArrayLike
     v0: ArrayLike
     p: ArrayLike | None = None
-    inputs: ArrayLike | None = None
+    series: bool = False
     parameters: Mapping[Parameter, ArrayLike] = field(default_factory=dict)
+    external: Mapping[Any, Any] = field(default_factory=dict)
 
 
 class Start:
@@ -43,7 +45,8 @@ class Start:
         batch: the shape of the batch.
         q, v: (systems, nq) and (systems, nv).
         count: the number of entries of p.
-        p: the controller's inputs, (systems, np), or (systems, steps, np) if they change.
+        p: the controller's inputs and the numbers of external loads, (systems, np), or (systems,
+            steps, np) if they change.
         memory: the controller's own state at the start, (m,).
         numbers: values of the model's parameters, (systems, n), or None.
         changes: whether p has a value for each step.
@@ -52,47 +55,57 @@ class Start:
     def __init__(
         self, robot: Robot, controller: Any, values: InitialValues, steps: int = 0
     ) -> None:
-        if values.p is not None and values.inputs is not None:
-            raise KinetreeError("p and inputs are both given: inputs are p of every step")
-        self.xp = array_module(values.q0)
-        q = _array("q0", values.q0, robot.nq, self.xp)
-        v = _array("v0", values.v0, robot.nv, self.xp)
+        self.backend = backend(device_of(values.q0))
+        self.xp = self.backend.xp
+        q = _array("q0", values.q0, robot.nq, self.backend)
+        v = _array("v0", values.v0, robot.nv, self.backend)
         self.dtype = q.dtype
-        numbers = [_numbers(robot, part, x, self.xp) for part, x in values.parameters.items()]
-        self.changes = values.inputs is not None
-        p = self._controller_inputs(controller, values, steps)
-        self.count = p.shape[-1]
+        numbers = [_numbers(robot, part, x, self.backend) for part, x in values.parameters.items()]
+        self.changes = flag("series", values.series)
+        inputs = self._inputs(controller, values, steps)
+        self.count = sum(x.shape[-1] for x in inputs.values())
         p_axes = 2 if self.changes else 1
-        name = "inputs" if self.changes else "p"
-        shapes = {"q0": q.shape[:-1], "v0": v.shape[:-1], name: p.shape[:-p_axes]}
+        shapes = {"q0": q.shape[:-1], "v0": v.shape[:-1]}
+        shapes |= {name: x.shape[:-p_axes] for name, x in inputs.items()}
         self.batch = _common_batch(shapes, [x.shape[:-1] for x in numbers])
         self.count_of_systems = int(np.prod(self.batch, dtype=int))
         self.q, self.v = (self._spread(x, 1) for x in (q, v))
-        self.p = self._spread(p, p_axes)
+        self.p = self.xp.concatenate([self._spread(x, p_axes) for x in inputs.values()], axis=-1)
         self.memory = self.xp.asarray(getattr(controller, "memory", np.zeros(0)), self.dtype)
         spread = [self._spread(x, 1) for x in numbers]
         self.numbers = self.xp.concatenate(spread, axis=-1) if spread else None
+
+    def _inputs(self, controller: Any, values: InitialValues, steps: int) -> dict[str, Array]:
+        """What p consists of: the controller's inputs, and the external loads that are numbers."""
+        inputs = {"p": self._controller_inputs(controller, values, steps)}
+        for key, given in given_numbers(values.external).items():
+            name = load_name(key)
+            array = _array(name, given, size(key), self.backend).astype(self.dtype, copy=False)
+            if self.changes and (array.ndim < 2 or array.shape[-2] != steps):
+                raise ShapeError(
+                    f"{name} has shape {array.shape}; with series=True, (..., {steps}, "
+                    f"{size(key)}) is expected"
+                )
+            inputs[name] = array
+        return inputs
 
     def _controller_inputs(self, controller: Any, values: InitialValues, steps: int) -> Array:
         """p as given, or the controller's own: (..., np), or (..., steps, np) if it changes."""
         default = getattr(controller, "p", np.zeros(0))
         chosen = default if values.p is None else values.p
-        if self.changes:
-            chosen = values.inputs
-        name = "inputs" if self.changes else "p"
-        p: Array = self.xp.asarray(
-            plain_array(name, chosen) if self.xp is np else chosen, self.dtype
-        )
+        p: Array = self.xp.asarray(self.backend.array("p", chosen), self.dtype)
         if not p.ndim:
-            raise ShapeError(f"{name} is one number, {chosen!r}; an array (..., np) is expected")
+            raise ShapeError(f"p is one number, {chosen!r}; an array (..., np) is expected")
+        if self.changes and values.p is None and values.external:
+            p = self.xp.broadcast_to(p, (steps, len(p)))  # the series is that of the loads
         if self.changes and (p.ndim < 2 or p.shape[-2] != steps):
             raise ShapeError(
-                f"inputs has shape {p.shape}; (..., {steps}, np) is expected, p of each step"
+                f"p has shape {p.shape}; with series=True, (..., {steps}, np) is expected"
             )
         if hasattr(controller, "p") and p.shape[-1] != len(default):
             raise ShapeError(
-                f"p has {p.shape[-1]} numbers; {controller!r} takes {len(default)}: its "
-                "pack(...) makes them from names"
+                f"p has {p.shape[-1]} numbers; {controller!r} takes {len(default)}: use its "
+                "pack(...) to build p from named inputs"
             )
         return p
 
@@ -111,9 +124,7 @@ class Start:
         Returns:
             The array, not initialised.
         """
-        if self.xp is np:
-            return empty(shape, self.dtype)
-        found: Array = self.xp.empty(shape, self.dtype)
+        found: Array = self.backend.empty(shape, self.dtype)
         return found
 
     def states(self, count: float, ended: float) -> list[Array]:
@@ -156,7 +167,7 @@ class Start:
         """
         return [self.p[:, first : first + count]] if self.count and self.changes else []
 
-    def inputs(self, first: int, count: int) -> Array:
+    def p_of_steps(self, first: int, count: int) -> Array:
         """The controller's inputs at some steps.
 
         Arguments:
@@ -189,7 +200,7 @@ class Start:
 def _common_batch(
     shapes: Mapping[str, tuple[int, ...]], of_parameters: Sequence[tuple[int, ...]]
 ) -> tuple[int, ...]:
-    """The batch that all that is given has together.
+    """The common batch shape of all arguments.
 
     Arguments:
         shapes: the batch of each argument, by its name.
@@ -205,22 +216,21 @@ def _common_batch(
         ) from None
 
 
-def _numbers(robot: Robot, parameter: Any, given: ArrayLike, xp: Any) -> Array:
+def _numbers(robot: Robot, parameter: Any, given: ArrayLike, on: Backend) -> Array:
     """The numbers of a parameter, if it is one of this robot."""
     if not isinstance(parameter, Parameter):
         raise KinetreeError(
-            f"parameters: {parameter!r} is no parameter; Inertial(body), Payload(frame) and "
-            "Placement(joint) are"
+            f"parameters: {parameter!r} is not a parameter; expected Inertial(body), "
+            "Payload(frame), Placement(joint) or Friction(collider)"
         )
-    return _array(repr(parameter), given, len(parameter.nominal(robot.model)), xp)
+    return _array(repr(parameter), given, len(parameter.nominal(robot.model)), on)
 
 
-def _array(name: str, given: Any, length: int, xp: Any) -> Array:
-    """An argument, checked; single precision stays what it is on a GPU."""
-    single = xp is not np and getattr(given, "dtype", None) == np.float32
-    array: Array = xp.asarray(
-        plain_array(name, given) if xp is np else given, np.float32 if single else float
-    )
+def _array(name: str, given: Any, length: int, on: Backend) -> Array:
+    """An argument, checked; single precision stays what it is where simulations run in it."""
+    single = on.simulates_in_single and getattr(given, "dtype", None) == np.float32
+    xp = on.xp
+    array: Array = xp.asarray(on.array(name, given), np.float32 if single else float)
     if array.shape[-1:] != (length,):
         raise ShapeError(f"{name} has shape {array.shape}; the last axis must be {length}")
     wrong = ~xp.isfinite(array).all(axis=-1)

@@ -12,7 +12,7 @@ from typing import Any
 
 from kinetree.compiler.graph import Program, trace
 from kinetree.compiler.graph.differentiate import jvp, vjp
-from kinetree.compiler.graph.program import values
+from kinetree.compiler.graph.evaluate import values
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
@@ -20,9 +20,9 @@ from kinetree.scalar import Scalar, absolute, less, less_equal, logical_and, log
 from kinetree.simulate.closed_loop import ClosedLoop
 
 HUGE = 1e30
-"""No number of a motion is larger; single precision holds it."""
+"""States beyond this count as diverged; it fits single precision."""
 NEVER = -1.0
-"""When a motion ceased to be finite that did not."""
+"""Marks a system that has not diverged."""
 
 
 def forward_loop(loop: ClosedLoop, series: bool, watched: bool) -> TimeLoop:
@@ -71,7 +71,7 @@ def _states(loop: ClosedLoop) -> int:
 
 
 def _when_ended(numbers: Sequence[Scalar], ended: Scalar, t: Scalar) -> Scalar:
-    """The time at which a number ceased to be finite, if one did."""
+    """The time at which the motion diverged, if it did."""
     fine = less_equal(absolute(numbers[0]), HUGE)
     for x in numbers[1:]:
         fine = logical_and(fine, less_equal(absolute(x), HUGE))

@@ -13,10 +13,12 @@ from kinetree.compiler.emit.llvm import Target, emit_body
 from kinetree.compiler.graph import interpret, trace, verify
 from kinetree.compiler.graph.fuse import fuse
 from kinetree.compiler.graph.lower import lower
+from kinetree.compiler.runtime.cpu.bodies import style
 from kinetree.compiler.runtime.cpu.host import ATTRIBUTES, Host, host
-from kinetree.compiler.runtime.cpu.machine_code import style
 from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.program_key import ProgramKey
 from kinetree.scalar import (
+    ALIASES,
     LEAVES,
     OPERATIONS,
     atan2,
@@ -54,9 +56,7 @@ def no_cache(monkeypatch):
 
 @pytest.fixture
 def chunks_of(monkeypatch):
-    return lambda size: monkeypatch.setattr(
-        "kinetree.compiler.runtime.cpu.machine_code.CHUNK", size
-    )
+    return lambda size: monkeypatch.setattr("kinetree.compiler.runtime.cpu.bodies.CHUNK", size)
 
 
 def everything(x, y):
@@ -120,7 +120,7 @@ def random_program(seed, length=150):
 
 def compiled(program, label):
     """A kernel of a program, known under a name of its own."""
-    return Kernel(f"test_llvm: {label}", lambda: program)
+    return Kernel(ProgramKey(label, ("test_llvm", label)), lambda: program)
 
 
 def random_states(program, kind, seed=0):
@@ -161,7 +161,7 @@ def assert_equals_interpreter(program, kernel, kind, tolerance=None, counts=rang
 
 def test_the_program_of_everything_has_every_operation():
     program = everything_program()
-    assert set(program.operations) == set(OPERATIONS) - LEAVES - FUSED
+    assert set(program.operations) == set(OPERATIONS) - LEAVES - ALIASES - FUSED
     assert set(fuse(program).operations) >= FUSED
 
 

@@ -176,7 +176,26 @@ def test_a_fraction_becomes_the_nearest_double(x):
 # what is refused
 
 
-@pytest.mark.parametrize("value", ["abc", "1.5", b"1.5", None, 1j, [1.0], np.array([1.0, 2.0])])
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_arithmetic_with_an_array_takes_its_elements(op, x):
+    numbers = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for found, expected in (
+        (op(x, numbers), [[op(x, n) for n in row] for row in numbers.tolist()]),
+        (op(numbers, x), [[op(n, x) for n in row] for row in numbers.tolist()]),
+        (op(np.array([x, 2.0], object), x), [op(x, x), op(2.0, x)]),
+        (op(np.float64(3.0), x), op(3.0, x)),
+    ):
+        assert np.array_equal(
+            np.ravel(np.array(found, object)), np.ravel(np.array(expected, object))
+        )
+
+
+def test_comparisons_with_numbers_of_numpy_are_traced(x):
+    assert (np.float64(2.0) < x) is (x > 2.0)
+    assert (np.float64(2.0) >= x) is (x <= 2.0)
+
+
+@pytest.mark.parametrize("value", ["abc", "1.5", b"1.5", None, 1j, [1.0]])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
 def test_what_is_no_real_number_is_refused_by_its_type(op, value, x):
     for a, b in ((x, value), (value, x)):
@@ -193,9 +212,9 @@ def test_the_truth_of_a_traced_scalar_is_refused_and_select_is_offered(x, y):
 
 
 def test_the_float_of_a_traced_scalar_is_refused(x):
-    with pytest.raises(TraceError, match=r"no number yet.*float\(\) and math"):
+    with pytest.raises(TraceError, match=r"no value yet.*float\(\) or math"):
         float(x)
-    with pytest.raises(TraceError, match=r"no number yet.*float\(\) and math"):
+    with pytest.raises(TraceError, match=r"no value yet.*float\(\) or math"):
         math.sin(x)
 
 

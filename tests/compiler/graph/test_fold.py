@@ -22,6 +22,7 @@ from kinetree.scalar import (
     select,
     sin,
     sqrt,
+    stop_gradient,
     tanh,
 )
 from tests.tolerances import EPS
@@ -214,6 +215,11 @@ RULES = {
     "select: c ? x : x = x": [
         (lambda k, a, b, c: select(a < b, c, c), "c"),
         (lambda k, a, b, c: select(a < b, 0.0, c - c), "0.0"),
+    ],
+    "stop_gradient: numbers": [(lambda k, a, b, c: stop_gradient(a - a), "0.0")],
+    "stop_gradient: stopped twice is stopped": [
+        (lambda k, a, b, c: stop_gradient(stop_gradient(a)), "stop_gradient(a)"),
+        (lambda k, a, b, c: stop_gradient(-stop_gradient(a)), "neg(stop_gradient(a))"),
     ],
 }
 ROWS = [

@@ -19,7 +19,7 @@ from tests.tolerances import EXACT, relative_error
 @pytest.fixture(autouse=True)
 def programs_are_long(monkeypatch):
     """Every program is long enough for functions."""
-    monkeypatch.setattr(program, "LONG", 0)
+    monkeypatch.setattr(program, "LONGEST_WITHOUT_CALLS", 0)
 
 
 def whirl(x, w):
@@ -51,7 +51,7 @@ def states(count=37):
 
 
 def straight(monkeypatch):
-    monkeypatch.setattr(program, "LONG", 10**9)
+    monkeypatch.setattr(program, "LONGEST_WITHOUT_CALLS", 10**9)
     return trace("many", many, SHAPES)
 
 

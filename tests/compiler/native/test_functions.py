@@ -21,6 +21,7 @@ from kinetree.compiler.native.functions import LIMIT, define_routines
 from kinetree.compiler.runtime.cpu.host import host
 from kinetree.compiler.runtime.cpu.support import support
 from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.program_key import ProgramKey
 from kinetree.scalar import atan2, cos, sin
 
 ULP = 2.0  # what the routines promise
@@ -36,7 +37,7 @@ both_types = pytest.mark.parametrize("kind", TYPES)
 @cache
 def sincos():
     return Kernel(
-        "test_routines: sincos",
+        ProgramKey("sincos", ("test_routines", "sincos")),
         lambda: trace("sincos", lambda x: {"s": sin(x[0]), "c": cos(x[0])}, {"x": ()}),
     )
 
@@ -44,7 +45,7 @@ def sincos():
 @cache
 def arctangent():
     return Kernel(
-        "test_routines: atan2",
+        ProgramKey("atan2", ("test_routines", "atan2")),
         lambda: trace("atan2", lambda y, x: {"a": atan2(y[0], x[0])}, {"y": (), "x": ()}),
     )
 

@@ -172,9 +172,9 @@ print(kernel(np.ones((20, 7))).sum())
 
 def test_the_machine_code_of_a_function_of_ones_own_is_kept(folder):
     refuse = """
-import kinetree.compiler.runtime.cpu.machine_code
+import kinetree.compiler.runtime.cpu.bodies
 def refuse(*a): raise SystemExit("compiled")
-kinetree.compiler.runtime.cpu.machine_code._generate = refuse
+kinetree.compiler.runtime.cpu.bodies._generate = refuse
 """
     assert run(CUSTOM, folder) == run(refuse + CUSTOM, folder)
 

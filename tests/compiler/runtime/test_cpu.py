@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.runtime.cpu import machine_code as cpu
+from kinetree.compiler.runtime.cpu import bodies as cpu
 
 
 @pytest.fixture

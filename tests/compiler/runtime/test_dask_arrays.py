@@ -26,9 +26,10 @@ def state():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ROBOTS)
-def test_every_kernel_takes_dask_arrays(name):
-    robot = ROBOTS[name]()
+def test_every_kernel_takes_dask_arrays():
+    robot = ROBOTS[
+        "rider"
+    ]()  # as many velocities as coordinates would hide one taken for the other
     for quantity, method, kernel in every_kernel(robot):
         arrays = random_state(robot, kernel, (5,))
         lazy = kernel(*(da.from_array(x, chunks=(2, *x.shape[1:])) for x in arrays))

@@ -66,7 +66,7 @@ def test_a_program_in_several_parts_equals_the_interpreter(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_rollout_equals_that_of_the_cpu(dtype):
     robot = kt.robots.arm()
-    servo = kt.control.pd(robot, 20.0, 0.5)
+    servo = kt.control.pd(robot, kp=20.0, kd=0.5)
     q, v = robot.random(0, 70), np.random.default_rng(1).normal(size=(70, robot.nv))
     p = servo.pack(target=robot.random(2, 70))
     rollout = robot.rollout(servo, 12, 1e-3, record=["energy"], every=4)
@@ -85,6 +85,16 @@ def test_columns_are_read_and_written_where_they_are():
     out = cp.full((robot.nv, 1000), cp.nan)
     robot.inverse_dynamics(*(cp.asarray(x).T for x in (q, v, a)), out=out.T)
     assert relative_error(out.get().T, robot.inverse_dynamics(q.T, v.T, a.T)) < 1e-12
+
+
+def test_a_bound_call_launches_on_what_is_in_the_arrays():
+    robot = kt.robots.arm()
+    kernel = robot.kernel("inverse_dynamics")
+    q, v, a = (cp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, 1000, robot.nv)))
+    call = kernel.bind(q, v, a)
+    q += 0.5
+    assert call() is call()
+    assert (call() == kernel(q, v, a)).all()
 
 
 def test_more_results_than_32_bits_count():

@@ -7,8 +7,8 @@ import numpy as np
 import kinetree as kt
 from kinetree.compiler.emit.llvm import emit_body
 from kinetree.compiler.graph.lower import lower
+from kinetree.compiler.runtime.cpu.bodies import style
 from kinetree.compiler.runtime.cpu.host import host
-from kinetree.compiler.runtime.cpu.machine_code import style
 
 
 def texts(robot, length=250):
@@ -43,7 +43,7 @@ def test_many_threads_compile_at_once():
 
 def test_a_program_in_many_modules_is_linked(monkeypatch, tmp_path):
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path))
-    monkeypatch.setattr("kinetree.compiler.runtime.cpu.machine_code.MODULE", 50)
+    monkeypatch.setattr("kinetree.compiler.runtime.cpu.bodies.MODULE", 50)
     robot = kt.robots.arm()
     q, v, tau = np.random.default_rng(0).normal(size=(3, 20, 7))
     small = kt.Robot(robot.model).forward_dynamics(q, v, tau)
@@ -55,13 +55,13 @@ def test_a_program_in_many_modules_is_linked(monkeypatch, tmp_path):
 def test_one_state_does_not_wait_for_the_code_of_batches(monkeypatch, tmp_path):
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path))
     made = []
-    generate = kt.compiler.runtime.cpu.machine_code._generate
+    generate = kt.compiler.runtime.cpu.bodies._generate
 
     def noted(program, kind, names):
         made.append(tuple(names))
         return generate(program, kind, names)
 
-    monkeypatch.setattr("kinetree.compiler.runtime.cpu.machine_code._generate", noted)
+    monkeypatch.setattr("kinetree.compiler.runtime.cpu.bodies._generate", noted)
     robot = kt.robots.double_pendulum()
     robot.mass_matrix(np.zeros(2))
     assert made == [("one",)]

@@ -49,7 +49,7 @@ def test_single_precision_alone_does_not_compile_double_precision():
     kernel = kt.robots.chain(2, seed=5).kernel("mass_matrix")
     for batch in ((), (3,)):
         assert kernel(np.zeros((*batch, 2), np.float32)).dtype == np.float32
-    assert set(kernel._compiled) == {"float"}
+    assert set(kernel._compiled) == {("cpu", "float")}
 
 
 def test_lists_integers_and_scalars_of_a_batch_broadcast(arm):
@@ -241,7 +241,7 @@ for k, found in enumerate(robot.forward_dynamics_derivatives(*states)):  # sever
 
 from kinetree.compiler.graph import trace
 from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.runtime.cpu.machine_code import style
+from kinetree.compiler.runtime.cpu.bodies import style
 from kinetree.compiler.runtime.cpu.host import host
 from kinetree.compiler.runtime.kernel import Kernel
 
@@ -418,6 +418,36 @@ def test_a_missing_argument_is_an_error_of_ours(arm):
         arm.kernel("inverse_dynamics")(np.zeros(7))
 
 
+def test_an_argument_too_many_is_refused_and_not_written_to(arm):
+    kernel = arm.kernel("mass_matrix")
+    for batch in ((), (3,)):
+        extra = np.full((*batch, 7, 7), 2.0)
+        with pytest.raises(ShapeError, match="takes q: 2 arrays were given"):
+            kernel(np.zeros((*batch, 7)), extra)
+        assert (extra == 2.0).all()
+
+
+def test_the_function_for_one_state_is_compiled_when_one_state_comes():
+    kernel = kt.robots.chain(2, seed=6).kernel("mass_matrix")
+    q = np.random.default_rng(0).normal(size=(5, 2))
+    many = kernel(q)
+    assert not kernel._ones
+    for one in (q[0], q[0].tolist(), q[:1]):
+        assert (kernel(one) == many[0]).all()
+        assert len(kernel._ones) == 1
+    kernel(q[0].astype(np.float32))
+    assert len(kernel._ones) == 2
+
+
+def test_calls_without_the_guard_never_ask_it():
+    robot = kt.robots.chain(2, base="floating").edit.rechart("zyx")
+    q, v = np.zeros(8), np.zeros(8)
+    q[4] = np.pi / 2
+    kernel = robot.kernel("forward_dynamics")
+    assert kernel.unguarded((q, v, v)).shape == (8,)
+    assert kernel.unguarded((q, v, v)).shape == (8,)
+
+
 def of_forward_dynamics():
     return kt.robots.chain(2, base="floating").kernel("forward_dynamics")
 
@@ -456,7 +486,7 @@ def test_a_kernel_says_what_it_is(arm):
 
 
 def test_a_kernel_refuses_singular_states_as_its_method_does():
-    robot = kt.robots.chain(2, base="floating").rechart("zyx")
+    robot = kt.robots.chain(2, base="floating").edit.rechart("zyx")
     q, v = np.zeros((5, 8)), np.zeros(8)
     q[3, 4] = np.pi / 2
     kernel = robot.kernel("forward_dynamics")

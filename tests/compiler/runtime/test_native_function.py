@@ -73,6 +73,18 @@ def test_what_cannot_be_bound_is_said(kernel):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
+def test_every_kernel_has_the_interpreters_values_in_batches(name):
+    robot = ROBOTS[name]()
+    for quantity, method, kernel in every_kernel(robot):
+        given = random_state(robot, kernel, (9,))
+        found = kernel(*given)
+        results = found if isinstance(found, tuple) else (found,)
+        for got, wanted in zip(results, interpreted(kernel, given), strict=True):
+            assert relative_error(got, wanted) < 1e-12, (quantity, method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
 def test_every_kernel_bound_or_as_a_c_function_has_the_interpreters_values(name):
     robot = ROBOTS[name]()
     for quantity, method, kernel in every_kernel(robot):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.mixed_robots import ROBOTS, every_kernel, gripper, interpreted, random_state
+from tests.mixed_robots import ROBOTS, gripper, interpreted, random_state, share_of_kernels
 from tests.tolerances import relative_error
 
 sympy = pytest.importorskip("sympy")
@@ -21,7 +21,7 @@ def numbers(result, shape):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_kernel_takes_sympys_numbers(name):
     robot = ROBOTS[name]()
-    for quantity, method, kernel in every_kernel(robot):
+    for quantity, method, kernel in share_of_kernels(name):
         arrays = random_state(robot, kernel)
         found = kernel(*(sympy.Array(x.tolist()) if x.ndim else sympy.Float(x) for x in arrays))
         found = found if isinstance(found, tuple) else (found,)

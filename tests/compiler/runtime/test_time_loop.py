@@ -5,7 +5,7 @@ import pytest
 
 from kinetree import scalar
 from kinetree.compiler.graph import trace
-from kinetree.compiler.runtime import time_loop
+from kinetree.compiler.runtime import host_loop
 from kinetree.compiler.runtime.interpreter import Interpreter
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.compiler.runtime.time_loop import TimeLoop
@@ -94,7 +94,7 @@ def test_the_interpreter_has_the_same_loop():
 def test_pieces_of_time_and_of_systems_change_nothing(monkeypatch):
     given = arguments(700, 10)
     whole = LOOP(given, 700, 10, 2, RECORD)
-    monkeypatch.setattr(time_loop, "_pieces", lambda *_: (256, 4))
+    monkeypatch.setattr(host_loop, "_pieces", lambda *_: (256, 4))
     parts = LOOP(given, 700, 10, 2, RECORD)
     for a, b in zip(whole, parts, strict=True):
         assert all((a[name] == b[name]).all() for name in a)

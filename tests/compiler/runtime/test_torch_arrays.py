@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
-from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
+from tests.mixed_robots import ROBOTS, interpreted, random_state, share_of_kernels
 from tests.tolerances import relative_error
 
 torch = pytest.importorskip("torch")
@@ -38,7 +38,7 @@ def state():
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_kernel_takes_tensors(name):
     robot = ROBOTS[name]()
-    for quantity, method, kernel in every_kernel(robot):
+    for quantity, method, kernel in share_of_kernels(name):
         given = tensors(robot, kernel)
         found = kernel(*given)
         expected = interpreted(kernel, [x.numpy() for x in given])
@@ -163,25 +163,20 @@ def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
 
     streams = []
 
-    class Gpu:
-        class cupy:
-            class cuda:
-                class Device(contextlib.nullcontext):
-                    pass
+    class cupy:
+        class cuda:
+            class Device(contextlib.nullcontext):
+                pass
 
-                class Stream(contextlib.nullcontext):
-                    @classmethod
-                    def from_external(cls, stream):
-                        streams.append(stream.__cuda_stream__())
-                        return cls()
+            class Stream(contextlib.nullcontext):
+                @classmethod
+                def from_external(cls, stream):
+                    streams.append(stream.__cuda_stream__())
+                    return cls()
 
-            from_dlpack = staticmethod(lambda tensor: tensor.numpy())
+        from_dlpack = staticmethod(lambda tensor: tensor.numpy())
 
-        @staticmethod
-        def call(kernel, arrays, out):
-            kernel.call(tuple(arrays), out)
-
-    monkeypatch.setattr(torch_arrays, "foreign_module", lambda name: Gpu)
+    monkeypatch.setattr(torch_arrays, "optional", lambda module, purpose: cupy)
     current = types.SimpleNamespace(cuda_stream=123)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda index: current)
     kernel = pendulum.kernel("mass_and_coriolis")

@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import ModelWarning
+from kinetree.model.formats.meshes import STL, find_mesh
 from kinetree.model.model import WORLD
 from kinetree.show.view.geometry import (
-    STL,
     box,
     capsule,
     cylinder,
     ellipsoid,
-    find_mesh,
     inertia_box,
-    load_mesh,
     primitive,
 )
+from kinetree.show.view.painted import painted_mesh
 from kinetree.show.view.parts import along, center, parts
 from kinetree.show.view.pictures import bars, heat_map
+from tests.capture.skeletons import walker
 
 URDF = """<robot name="r"><link name="base"/><joint name="j" type="continuous"><parent link="base"/>
 <child link="l"/><axis xyz="0 0 1"/></joint><link name="l"><inertial><mass value="2"/>
@@ -58,9 +59,9 @@ def test_the_box_of_a_body_has_its_inertia():
 
 
 def test_a_body_without_shapes_is_a_box_and_one_with_shapes_is_not():
-    arm = kt.robots.arm()
-    assert {p.body for p in parts(arm.model) if p.source == "inertia"} == set(range(7))
-    (part,) = parts(kt.load(URDF.format('<sphere radius="0.1"/>')).model)
+    chain = kt.robots.chain(7)
+    assert {p.body for p in parts(chain.model).surfaces if p.source == "inertia"} == set(range(7))
+    (part,) = parts(kt.load(URDF.format('<sphere radius="0.1"/>')).model).surfaces
     assert part.source == "primitive"
     assert part.pose[2, 3] == 0.5
 
@@ -77,12 +78,13 @@ def test_meshes_are_found_beside_the_robot_file(tmp_path):
         assert find_mesh(name, folder).resolve() == mesh
     assert find_mesh("package://pkg/meshes/b.obj", folder) is None
     robot = kt.load(URDF.format('<mesh filename="../meshes/a.obj" scale="2 2 2"/>'))
-    (part,) = parts(robot.model, folder)
+    (part,) = parts(robot.model, folder).surfaces
     assert part.source == "mesh"
     assert volume(part.triangles) == pytest.approx(8 / 6)
-    assert [p.source for p in parts(robot.model)] == ["inertia"]
+    with pytest.warns(ModelWarning, match=r"mesh '../meshes/a.obj' is not drawn: it is in none"):
+        assert [p.source for p in parts(robot.model).surfaces] == ["inertia"]
     mesh.write_text("nothing")
-    assert load_mesh(mesh, ()) is None
+    assert painted_mesh(mesh, ()) == []
 
 
 SOLID = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -110,18 +112,130 @@ def test_meshes_outside_the_robots_folders_and_packages_are_not_opened(tmp_path,
     assert find_mesh("package://secret/s.obj", folder) == secret
 
 
-def test_a_mesh_opens_no_other_file_and_is_of_a_known_format(tmp_path):
+def test_a_mesh_opens_only_materials_beside_it_and_is_of_a_known_format(tmp_path):
     pytest.importorskip("trimesh")
-    (tmp_path / "a.obj").write_text("mtllib b.mtl\nusemtl m\n" + SOLID)
-    (tmp_path / "b.mtl").write_text("newmtl m\nmap_Kd c.png\n")
-    (tmp_path / "c.png").write_bytes(b"no picture")
+    folder = tmp_path / "meshes"
+    folder.mkdir()
+    (folder / "a.obj").write_text("mtllib b.mtl\nusemtl m\n" + SOLID)
+    (folder / "b.mtl").write_text("newmtl m\nmap_Kd ../c.png\nmap_Ks d.txt\n")
+    (folder / "link.mtl").symlink_to(tmp_path / "secret.mtl")
+    (folder / "e.obj").write_text("mtllib link.mtl\nusemtl m\n" + SOLID)
+    for name in ("c.png", "meshes/d.txt", "secret.mtl"):
+        (tmp_path / name).write_text("newmtl m\nKd 1 0 0\n")
     opened = []
     sys.addaudithook(lambda event, given: opened.append(given) if event == "open" else None)
-    assert load_mesh(tmp_path / "a.obj", ()) is not None
+    assert painted_mesh(folder / "a.obj", ())
+    assert [part.color for part in painted_mesh(folder / "e.obj", ())] == [()]
     names = {str(given[0]) for given in opened if str(given[0]).startswith(str(tmp_path))}
-    assert names == {str(tmp_path / "a.obj")}
+    assert names == {str(folder / name) for name in ("a.obj", "b.mtl", "e.obj")}
     (tmp_path / "a.xyz").write_text("0 0 0\n")
-    assert load_mesh(tmp_path / "a.xyz", ()) is None
+    assert painted_mesh(tmp_path / "a.xyz", ()) == []
+
+
+def test_the_materials_of_a_mesh_are_parts_of_their_colours(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "m.mtl").write_text("newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n")
+    corners, *faces = SOLID.partition("f 1 3 2\n")
+    (tmp_path / "a.obj").write_text(
+        f"mtllib m.mtl\n{corners}usemtl red\n{faces[0]}usemtl blue\n{faces[1]}"
+    )
+    found = {
+        part.color: part.triangles for part in painted_mesh(tmp_path / "a.obj", (2.0, 2.0, 2.0))
+    }
+    assert {color: len(x.faces) for color, x in found.items()} == {
+        (1.0, 0.0, 0.0, 1.0): 1,
+        (0.0, 0.0, 1.0, 1.0): 3,
+    }
+    assert sum(volume(x) for x in found.values()) == pytest.approx(8 / 6)
+
+
+COLLADA = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"
+version="1.4.1"><asset><unit meter="1"/><up_axis>Z_UP</up_axis></asset><library_effects>
+<effect id="e"><profile_COMMON><technique sid="t"><lambert><diffuse><color>0 1 0 1</color></diffuse>
+</lambert></technique></profile_COMMON></effect></library_effects><library_materials>
+<material id="m"><instance_effect url="#e"/></material></library_materials><library_geometries>
+<geometry id="g"><mesh><source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 0 1 0 0 0 1
+</float_array><technique_common><accessor source="#pa" count="4" stride="3"><param name="X"
+type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor>
+</technique_common></source><vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4" material="m"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"><bind_material>
+<technique_common><instance_material symbol="m" target="#m"/></technique_common></bind_material>
+</instance_geometry></node></visual_scene></library_visual_scenes><scene>
+<instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+def test_a_collada_file_has_its_volume_and_colour(tmp_path):
+    pytest.importorskip("collada")
+    (tmp_path / "a.dae").write_text(COLLADA)
+    (part,) = painted_mesh(tmp_path / "a.dae", (1.0, 1.0, 3.0))
+    assert volume(part.triangles) == pytest.approx(3 / 6)
+    assert part.color == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_collision_shapes_are_drawn_where_no_visual_can_be_read(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.dae").write_text("nothing")
+    mesh = '<mesh filename="a.dae"/></geometry></visual><visual><geometry><mesh filename="a.dae"/>'
+    text = URDF.format(mesh).replace(
+        "</link></robot>",
+        '<collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>',
+    )
+    (tmp_path / "r.urdf").write_text(text)
+    with pytest.warns(ModelWarning, match=r"'a.dae' is not drawn: a.dae cannot be read") as said:
+        found = parts(kt.load(tmp_path / "r.urdf").model)
+    assert len(said) == 1
+    assert [p.source for p in found.surfaces] == ["primitive"]
+    assert list(found.failed) == ["a.dae"]
+
+
+@pytest.mark.parametrize(
+    ("material", "expected"),
+    [
+        ('<material name="x"><color rgba="0.1 0.2 0.3 0.4"/></material>', (0.1, 0.2, 0.3, 0.4)),
+        ('<material name="paint"/>', (1.0, 0.5, 0.0, 1.0)),
+        ('<material name="unknown"/>', ()),
+        ('<material name="x"><color rgba="1 2"/></material>', ()),
+        ("", ()),
+    ],
+)
+def test_a_urdf_files_materials_are_colours(material, expected):
+    text = URDF.format('<box size="1 1 1"/>').replace("</geometry>", "</geometry>" + material)
+    paint = '<material name="paint"><color rgba="1 0.5 0 7"/></material></robot>'
+    robot = kt.load(text.replace("</robot>", paint))
+    (part,) = parts(robot.model).surfaces
+    assert part.color == expected
+
+
+def test_colours_are_kept_in_both_formats(tmp_path):
+    pytest.importorskip("mujoco")
+    a = kt.Assembly("r")
+    a.add("l", "base", kt.joints.Revolute("z"), mass=1.0, inertia=[1.0, 1.0, 1.0])
+    a.add_shape("l", "capsule", (0.1, 0.4), (0.0, 0.0, 0.2), color=(1.0, 0.5, 0.25))
+    a.add_shape("l", "sphere", (0.1,))
+    robot = a.robot()
+    for file in ("r.urdf", "r.xml"):
+        robot.save(tmp_path / file)
+        again = kt.load(tmp_path / file).model.shapes
+        assert [s.color for s in again] == [(1.0, 0.5, 0.25, 1.0), ()]
+        assert [s.kind for s in again] == ["capsule", "sphere"]
+
+
+def test_the_human_has_two_sides():
+    found = parts(kt.robots.human().model).surfaces
+    assert {p.source for p in found} == {"primitive"}
+    robot = kt.robots.human()
+    colors = {robot.bodies[p.body]: p.color for p in found}
+    assert len(colors) == 16
+    assert colors["left_shank"] == colors["left_hand"] != colors["right_shank"]
+
+
+def test_bones_reach_to_the_ends_of_a_skeleton(tmp_path):
+    (tmp_path / "w.bvh").write_text(walker())
+    robot = kt.read_bvh(tmp_path / "w.bvh", units="cm", up="y").robot
+    drawn = {robot.bodies[p.body] for p in parts(robot.model).surfaces}
+    assert {"Head", "LeftHand", "LeftForeArm"} <= drawn
 
 
 def test_a_robot_from_a_file_finds_its_meshes_by_itself(tmp_path):
@@ -131,9 +245,9 @@ def test_a_robot_from_a_file_finds_its_meshes_by_itself(tmp_path):
     (tmp_path / "meshes" / "a.obj").write_text(mesh)
     (tmp_path / "r.urdf").write_text(URDF.format('<mesh filename="meshes/a.obj"/>'))
     robot = kt.load(tmp_path / "r.urdf")
-    assert [p.source for p in parts(robot.model)] == ["mesh"]
+    assert [p.source for p in parts(robot.model).surfaces] == ["mesh"]
     attached = kt.robots.arm().edit.attach(robot, "tool", prefix="hand_")
-    assert "mesh" in [p.source for p in parts(attached.model)]
+    assert "mesh" in [p.source for p in parts(attached.model).surfaces]
 
 
 def test_a_binary_stl_file_has_its_volume_and_each_corner_once(tmp_path):
@@ -142,17 +256,18 @@ def test_a_binary_stl_file_has_its_volume_and_each_corner_once(tmp_path):
     records["corners"] = solid.vertices[solid.faces]
     count = len(records).to_bytes(4, "little")
     (tmp_path / "a.stl").write_bytes(bytes(80) + count + records.tobytes())
-    found = load_mesh(tmp_path / "a.stl", (2.0, 1.0, 1.0))
+    ((found, _),) = painted_mesh(tmp_path / "a.stl", (2.0, 1.0, 1.0))
     assert volume(found) == pytest.approx(12.0)
     assert len(found.vertices) == 8
 
 
 def test_bones_end_at_the_joints_of_children():
-    model = kt.robots.human().model
-    for part in parts(model):
+    model = kt.robots.tree(9).model
+    for part in parts(model).surfaces:
         if part.source == "bone" and part.body != WORLD:
             ends = part.pose[:3, 3] * 2
             places = [b.placement.matrix() for b in model.bodies if b.parent == part.body]
+            places = places or [f.placement.matrix() for f in model.frames if f.body == part.body]
             assert any(np.allclose(ends, np.array(p, float)[:3, 3]) for p in places)
 
 

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.constraints import HeldFrame, KnifeEdge
 from kinetree.errors import KinetreeError, SimulationWarning, StateError
 from kinetree.show.view.pull import Pull
+from kinetree.show.view.recording import on_white
 from kinetree.show.view.scene import LAYERS, Scene, quat_wxyz
+from kinetree.show.view.sliders import slider_limits
+from kinetree.show.view.surroundings import round_length
 from kinetree.show.view.trajectory import Trajectory, load_trajectory
-from kinetree.show.view.viewer import Viewer, _round_length, _slider_limits
+from kinetree.show.view.viewer import Viewer
+from tests.capture.skeletons import walker
 from tests.cli.test_app import invoke
 
 ARM = kt.robots.arm()
@@ -36,7 +41,10 @@ class Recorder:
         self.nodes[name] = SimpleNamespace(arrays=arrays, **options)
         return self.nodes[name]
 
-    add_frame = add_mesh_simple = add
+    def add_line_segments(self, name, points, color, **options):
+        return self.add(name, points=points, color=color, **options)
+
+    add_frame = add_mesh_simple = add_arrows = add_point_cloud = add
 
 
 def test_a_scene_puts_each_body_where_the_robot_has_it():
@@ -48,7 +56,46 @@ def test_a_scene_puts_each_body_where_the_robot_has_it():
         node = recorder.nodes[f"/robot/{k} {name}"]
         assert np.allclose(node.position, pose[:3, 3])
         assert np.allclose(node.wxyz, quat_wxyz(pose[:3, :3]))
-    assert scene.surfaces["inertia"] == 7
+    assert scene.surfaces == {"primitive": 8}
+
+
+@pytest.mark.parametrize("kind", ["simulation", "motion", "npz", "arrays"])
+def test_a_trajectory_is_whatever_has_a_motion(kind, tmp_path):
+    run = ARM.simulate(ARM.random(0), np.zeros(7), time=0.1, dt=0.01)
+    run.save(tmp_path / "run.npz")
+    given = {
+        "simulation": run,
+        "motion": kt.Motion.from_simulation(ARM, run),
+        "npz": str(tmp_path / "run.npz"),
+        "arrays": {"q": run.q, "times": run.times},
+    }[kind]
+    found = Trajectory(ARM, given)
+    assert found.end == pytest.approx(0.1)
+    for k in (0, 4, 10):
+        np.testing.assert_allclose(found.at(run.times[k])[0], run.q[k], atol=1e-12)
+
+
+@pytest.mark.parametrize(("given", "words"), [(3, "is a int"), ({"v": [[0.0]]}, "no 'q'")])
+def test_what_is_no_trajectory_is_refused(given, words):
+    with pytest.raises(KinetreeError, match=words):
+        Trajectory(ARM, given)
+
+
+def test_a_recorded_skeleton_plays_and_says_that_it_has_no_mass(tmp_path):
+    pytest.importorskip("viser")
+    (tmp_path / "w.bvh").write_text(walker())
+    recorded = kt.read_bvh(tmp_path / "w.bvh", units="cm", up="y")
+    viewer = Viewer(recorded.robot, recorded, port=8370, run=False)
+    viewer.tick(0.5)
+    assert "no mass" in viewer._text.content
+    np.testing.assert_allclose(viewer.q, Trajectory(recorded.robot, recorded).at(0.5)[0])
+    viewer.close()
+
+
+def test_pictures_have_a_white_background():
+    seen = np.array([[[10, 20, 30, 255], [0, 0, 0, 0], [255, 0, 0, 128]]], np.uint8)
+    assert on_white(seen).tolist() == [[[10, 20, 30], [255, 255, 255], [255, 127, 127]]]
+    assert on_white(seen[..., :3]) is not None
 
 
 def test_layers_are_shown_and_hidden_and_bars_follow_the_gravity_torques():
@@ -80,6 +127,38 @@ def test_a_joint_has_a_rod_along_its_axis():
         assert np.allclose(along_z, [float(c) for c in motion.angular])
 
 
+def test_constraints_are_balls_on_both_frames_and_a_line_between_them():
+    recorder = Recorder()
+    robot = kt.robots.four_bar().constrain(
+        HeldFrame("foot", "crank", at_frame=(0.1, 0, 0), at_base=(0, 0, 0.2)),
+        KnifeEdge("skate", "rocker"),
+    )
+    scene = Scene(recorder, robot)
+    balls = {name: node for name, node in recorder.nodes.items() if "/constraint" in name[1:]}
+    lines = balls.pop("/robot/constraints")
+    assert all(node.visible for node in (lines, *balls.values()))
+    at = {name.rsplit("/", 1)[1]: node.position.tolist() for name, node in balls.items()}
+    assert at == {
+        "constraint0 frame": [0.35, 0, 0],
+        "constraint0 base": [0.3, 0, 0],
+        "constraint1 frame": [0.1, 0, 0],
+        "constraint1 base": [0, 0, 0.2],
+        "constraint2 frame": [0, 0, 0],  # what is forbidden is a velocity: there is no other end
+    }
+    q = np.array([0.3, -0.2, 0.5])
+    scene.update(q)
+    ends = [
+        [("coupler", 0.35), ("rocker", 0.3)],
+        [("crank", 0.1), (None, [0, 0, 0.2])],
+    ]
+    for line, pair in zip(lines.points, ends, strict=True):
+        for point, (frame, reach) in zip(line, pair, strict=True):
+            expected = reach if frame is None else (robot.pose(q, frame) @ [reach, 0, 0, 1])[:3]
+            assert np.allclose(point, expected, atol=1e-6)
+    scene.show("constraints", False)
+    assert not any(node.visible for node in (lines, *balls.values()))
+
+
 def test_the_bounds_hold_every_surface():
     recorder = Recorder()
     low, high = Scene(recorder, ARM).bounds(ARM.neutral())
@@ -89,7 +168,7 @@ def test_the_bounds_hold_every_surface():
 
 
 def test_the_ground_has_cells_of_round_lengths():
-    assert [_round_length(x) for x in (0.3, 0.99, 1.0, 7.0)] == [0.2, 0.5, 1.0, 5.0]
+    assert [round_length(x) for x in (0.3, 0.99, 1.0, 7.0)] == [0.2, 0.5, 1.0, 5.0]
 
 
 def test_quaternions_turn_as_their_matrices_do():
@@ -103,10 +182,10 @@ def test_quaternions_turn_as_their_matrices_do():
 
 
 def test_sliders_have_the_limits_of_joints():
-    lower, upper = _slider_limits(ARM)
+    lower, upper = slider_limits(ARM)
     assert (lower == ARM.limits.lower).all()
     assert (upper == ARM.limits.upper).all()
-    lower, upper = _slider_limits(kt.robots.quadruped())
+    lower, upper = slider_limits(kt.robots.quadruped())
     assert (upper > lower).all()
     assert np.isfinite([lower, upper]).all()
 
@@ -169,7 +248,7 @@ def test_a_trajectory_plays_and_a_simulation_falls(viewer):
     viewer.tick(0.25)
     assert np.allclose(viewer.q, ARM.random(0) * 0.25)
     assert np.allclose(viewer.v, ARM.random(0))
-    assert viewer._sliders[2].value == pytest.approx(viewer.q[2])
+    assert viewer._sliders.handles[2].value == pytest.approx(viewer.q[2])
     times, kinetic, potential, total = viewer._energy.plot.data
     assert times[-1] == pytest.approx(0.25, abs=2e-3)
     assert kinetic[-1] == pytest.approx(ARM.kinetic_energy(viewer.q, viewer.v))
@@ -209,7 +288,7 @@ def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     assert "torques" not in viewer.scene._hidden
     with pytest.raises(KinetreeError, match="valid are 'surfaces'"):
         viewer.layer("shadows")
-    viewer._sliders[1].value = 0.7
+    viewer._sliders.handles[1].value = 0.7
     viewer._from_sliders(SimpleNamespace(client=object()))
     viewer.tick(0.0)
     assert viewer.q[1] == pytest.approx(0.7)
@@ -244,7 +323,9 @@ def test_a_state_that_is_not_finite_is_refused_and_the_viewer_goes_on():
         shown._changed = True
         eventually(lambda: not shown._changed)
         shown.set(ARM.random(0))
-        eventually(lambda: shown._sliders[0].value == pytest.approx(ARM.random(0)[0], abs=1e-2))
+        eventually(
+            lambda: shown._sliders.handles[0].value == pytest.approx(ARM.random(0)[0], abs=1e-2)
+        )
     finally:
         shown.close()
 
@@ -266,7 +347,7 @@ def test_whatever_is_raised_while_it_moves_is_said_on_the_page(viewer, monkeypat
 def test_a_trajectory_that_diverges_is_shown_until_then():
     q = np.tile(ARM.random(0), (11, 1))
     q[6:] = np.nan
-    with pytest.warns(SimulationWarning, match=r"not finite from 0\.06 s on"):
+    with pytest.warns(SimulationWarning, match=r"not finite after 0\.06 s"):
         path = Trajectory(ARM, {"q": q, "v": np.zeros((11, 7))})
     assert path.end == pytest.approx(0.05)
     assert np.isfinite(path.at(1.0)[0]).all()

@@ -102,7 +102,7 @@ def test_servers_of_others_are_left_alone(shown):
 def test_a_release_of_viser_that_cannot_be_checked_is_refused(monkeypatch):
     pytest.importorskip("viser")
     monkeypatch.setattr(visitors, "SERVER_MODULE", "elsewhere")
-    with pytest.raises(kt.errors.KinetreeError, match="starts its server in a way"):
+    with pytest.raises(kt.errors.KinetreeError, match="starts its server in an unknown way"):
         Viewer(named("a"), port=8325, run=False)
 
 

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.steps.acceleration import acceleration, plus, times
-from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
+from kinetree.algorithms.steps.limits import saturated
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.steps.settle import settled
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -30,9 +32,9 @@ def euler(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt."""
-    a = acceleration(model, q, v, saturated(model, tau, limits), external, limits)
+    a = acceleration(model, q, v, saturated(model, tau, rules.enforcement), external, rules, dt)
     v1 = plus(v, a, dt)
-    return clamped(model, integrate(model, q, times(v1, dt)), v1, limits)
+    return settled(model, integrate(model, q, times(v1, dt)), v1, rules)

@@ -20,6 +20,9 @@ Smoothed dry friction and spring stops are part of D and K: friction with the da
 through rest, so that it slows a joint and never reverses it, and stands still without chatter.
 In the step that leaves a stop, the linear law may pull.
 
+Constraints add J^T forces on the right, with M + h D + h^2 K in the place of M everywhere. Contacts
+are solved for with M alone, as in MuJoCo: their accelerations u take the place of f, as M u.
+
 Order 1; stable for any damping (and any stiffness). Cost: O(N d^2), as `forward_crba`.
 """
 
@@ -28,12 +31,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.constraints import (
+    Stabilization,
+    acceleration_terms,
+    constraint_rows,
+)
+from kinetree.algorithms.constraints.forward import wanted_accelerations
+from kinetree.algorithms.constraints.proximal import factored
+from kinetree.algorithms.contact import contact_accelerations
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.ltl import elimination_order, factor
-from kinetree.algorithms.manifold import advance
+from kinetree.algorithms.dense import dot
+from kinetree.algorithms.ltl import Factor, elimination_order, factor
+from kinetree.algorithms.manifold import advance, resting_rates
 from kinetree.algorithms.steps.acceleration import plus
-from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
+from kinetree.algorithms.steps.limits import Enforcement, saturated
 from kinetree.algorithms.steps.passive import limited, passive_forces, passive_slopes
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.steps.settle import settled
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -46,11 +60,11 @@ def implicit_damping(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, implicit in the damping."""
-    D, _ = _slopes(model, q, v, limits)
-    return _step(model, q, v, tau, dt, external, limits, D, [0] * model.nv)
+    D, _ = _slopes(model, q, v, rules.enforcement)
+    return _step(model, q, v, tau, dt, external, rules, D, [0] * model.nv)
 
 
 def implicit_springs(
@@ -60,11 +74,11 @@ def implicit_springs(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, implicit in the damping and the springs."""
-    D, K = _slopes(model, q, v, limits)
-    return _step(model, q, v, tau, dt, external, limits, D, K)
+    D, K = _slopes(model, q, v, rules.enforcement)
+    return _step(model, q, v, tau, dt, external, rules, D, K)
 
 
 def _step(
@@ -74,30 +88,58 @@ def _step(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads,
-    limits: Enforcement,
+    rules: Rules,
     D: Sequence[Scalar],
     K: Sequence[Scalar],
 ) -> tuple[list[Scalar], list[Scalar]]:
     """(M + h D + h^2 K) (v' - v) = h (f - h K v)."""
+    limits = rules.enforcement
     given = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
-    still: list[Scalar] = [0] * model.nv  # the rates of velocities that are constant there
-    for body, at in zip(model.bodies, model.v_slices, strict=True):
-        for k, x in enumerate(body.joint.turning(v[at], v[at]), at.start):
-            still[k] = -x
-    bias = balafoutis_patel(limited(model, limits), q, v, still, external)
-    H = [list(row) for row in crba(model, q)]
+    moved, still = limited(model, limits), resting_rates(model, v)
+    M = crba(model, q)
+    H = [list(row) for row in M]
     for k in range(model.nv):
         H[k][k] = H[k][k] + (D[k] + K[k] * dt) * dt
-    f = [t - b - s * w * dt for t, b, s, w in zip(given, bias, K, v, strict=True)]
-    a = factor(H, elimination_order(model)).solve(f)
-    return clamped(model, *advance(model, q, plus(v, a, dt), dt), limits)
+    H_factor = factor(H, elimination_order(model))
+    pulled = [s * w * dt for s, w in zip(K, v, strict=True)]
+    solver = rules.solver(model)
+    if solver is not None:
+        u = contact_accelerations(moved, q, v, given, external, solver, dt).u
+        a = H_factor.solve([dot(row, u) - s for row, s in zip(M, pulled, strict=True)])
+        return settled(model, *advance(model, q, plus(v, a, dt), dt), rules)
+    bias = balafoutis_patel(moved, q, v, still, external)
+    f = [t - b - s for t, b, s in zip(given, bias, pulled, strict=True)]
+    if model.constraints:
+        a = _constrained(model, q, v, H_factor, f, still, rules.stabilization)
+    else:
+        a = H_factor.solve(f)
+    return settled(model, *advance(model, q, plus(v, a, dt), dt), rules)
+
+
+def _constrained(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    H: Factor,
+    f: Sequence[Scalar],
+    still: Sequence[Scalar],
+    stabilization: Stabilization,
+) -> list[Scalar]:
+    """a with H a = f + J^T forces and J (a + still) + J' v as the constraints want it."""
+    rows = constraint_rows(model, q, v)
+    wanted = wanted_accelerations(rows, v, acceleration_terms(stabilization))
+    factors = factored(H, rows.J)
+    y = H.half(dict(enumerate(f)))
+    have = plus(factors.accelerations_along(y), rows.velocity(still))
+    forces, _ = factors.forces(plus(wanted, have, -1))
+    return factors.solve(y, forces)
 
 
 def _slopes(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], limits: Enforcement
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """D and K: of the drives, of friction and of stops."""
-    D, K = passive_slopes(model, q, v, limits)
+    D, K = passive_slopes(model, q, v, enforcement)
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
             D[k], K[k] = D[k] + drive.damping, K[k] + drive.stiffness

@@ -14,9 +14,10 @@ Cost: O(N), and nothing for joints without limits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, maximum, minimum, select
 
@@ -45,10 +46,10 @@ class Enforcement(NamedTuple):
 FREE = Enforcement()
 
 
-def saturated(model: Model, tau: Sequence[Scalar], limits: Enforcement) -> list[Scalar]:
+def saturated(model: Model, tau: Sequence[Scalar], enforcement: Enforcement) -> list[Scalar]:
     """The joint forces that the drives can give."""
     given = list(tau)
-    if limits.saturate:
+    if enforcement.saturate:
         for i in model.coordinate_order:
             most, at = model.bodies[i].limits.effort, model.v_slices[i]
             if math.isfinite(most):
@@ -57,11 +58,11 @@ def saturated(model: Model, tau: Sequence[Scalar], limits: Enforcement) -> list[
 
 
 def clamped(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], limits: Enforcement
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state at the end of a step, set back onto the limits if those are clamped."""
     q, v = list(q), list(v)
-    for at, k, lower, upper in limited_coordinates(model) if limits.stops == "clamp" else ():
+    for at, k, lower, upper in limited_coordinates(model) if enforcement.stops == "clamp" else ():
         if math.isfinite(upper):
             v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
             q[at] = minimum(q[at], upper)
@@ -69,16 +70,3 @@ def clamped(
             v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
             q[at] = maximum(q[at], lower)
     return q, v
-
-
-def limited_coordinates(model: Model) -> Iterator[tuple[int, int, float, float]]:
-    """Coordinates with a limit: their place in q and in v, the lower limit and the upper one.
-
-    Only those whose velocities are their rates; an infinite limit is none.
-    """
-    for i in model.coordinate_order:
-        body, at, along = model.bodies[i], model.q_slices[i], model.v_slices[i]
-        lower, upper = body.limits.lower, body.limits.upper
-        if body.joint.nq == body.joint.nv and (math.isfinite(lower) or math.isfinite(upper)):
-            for k in range(body.joint.nv):
-                yield at.start + k, along.start + k, lower, upper

@@ -19,7 +19,9 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.steps.acceleration import acceleration, plus, times
-from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
+from kinetree.algorithms.steps.limits import saturated
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.steps.settle import settled
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -34,14 +36,14 @@ def midpoint(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, by the explicit rule."""
-    given, half = saturated(model, tau, limits), dt * 0.5
-    v_m = plus(v, acceleration(model, q, v, given, external, limits), half)
+    given, half = saturated(model, tau, rules.enforcement), dt * 0.5
+    v_m = plus(v, acceleration(model, q, v, given, external, rules, dt), half)
     q_m = integrate(model, q, times(v, half))
-    a_m = acceleration(model, q_m, v_m, given, external, limits)
-    return clamped(model, integrate(model, q, times(v_m, dt)), plus(v, a_m, dt), limits)
+    a_m = acceleration(model, q_m, v_m, given, external, rules, dt)
+    return settled(model, integrate(model, q, times(v_m, dt)), plus(v, a_m, dt), rules)
 
 
 def implicit_midpoint(
@@ -51,14 +53,14 @@ def implicit_midpoint(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, by the implicit rule."""
-    given, half = saturated(model, tau, limits), dt * 0.5
-    a_m = acceleration(model, q, v, given, external, limits)
+    given, half = saturated(model, tau, rules.enforcement), dt * 0.5
+    a_m = acceleration(model, q, v, given, external, rules, dt)
     for _ in range(SWEEPS):
         v_m = plus(v, a_m, half)
         q_m = integrate(model, q, times(v_m, half))
-        a_m = acceleration(model, q_m, v_m, given, external, limits)
+        a_m = acceleration(model, q_m, v_m, given, external, rules, dt)
     v_m = plus(v, a_m, half)
-    return clamped(model, integrate(model, q, times(v_m, dt)), plus(v, a_m, dt), limits)
+    return settled(model, integrate(model, q, times(v_m, dt)), plus(v, a_m, dt), rules)

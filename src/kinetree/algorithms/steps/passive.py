@@ -21,31 +21,48 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from kinetree.algorithms.steps.limits import Enforcement, limited_coordinates
-from kinetree.model import Model
+from kinetree.algorithms.actuation.passive import smooth_friction
+from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.steps.limits import Enforcement
+from kinetree.algorithms.transmissions import Law, transmitted_forces
+from kinetree.model import Drive, Model
 from kinetree.model.edit import without
+from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar, less, maximum, select, sqrt
 
 
-def limited(model: Model, limits: Enforcement) -> Model:
+def limited(model: Model, enforcement: Enforcement) -> Model:
     """The model whose own dry friction is left out where `passive_forces` has it smoothed."""
-    return without(model, "friction") if limits.friction_speed else model
+    return without(model, "friction") if enforcement.friction_speed else model
 
 
 def passive_forces(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], limits: Enforcement
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> list[Scalar]:
     """What stops and smoothed friction add to the joint forces."""
     forces: list[Scalar] = [0] * model.nv
-    for k, slope in _friction(model, v, limits):
+    for k, slope in _friction(model, v, enforcement):
         forces[k] = forces[k] - slope * v[k]
-    for k, normal, depth in _stops(model, q, limits):
-        forces[k] = forces[k] - normal * _pushed(depth, v[k] * normal, limits)
+    for k, normal, depth in _stops(model, q, enforcement):
+        forces[k] = forces[k] - normal * _pushed(depth, v[k] * normal, enforcement)
+    if s := enforcement.friction_speed:
+        smoothed = transmitted_forces(model, q, v, _smooth_friction(s))
+        rubbing = smooth_friction(model, q, v, s)
+        forces = [f - a - b for f, a, b in zip(forces, smoothed, rubbing, strict=True)]
     return forces
 
 
+def _smooth_friction(s: float) -> Law:
+    """F u / sqrt(u^2 + s^2), for joints that follow others by a varying ratio."""
+
+    def law(joint: Joint, drive: Drive, _: list[Scalar], u: list[Scalar]) -> list[Scalar]:
+        return [x * drive.friction / sqrt(x * x + s * s) if drive.friction else 0 for x in u]
+
+    return law
+
+
 def passive_slopes(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], limits: Enforcement
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The damping and the stiffness that `passive_forces` has at a state, one entry a velocity.
 
@@ -54,36 +71,36 @@ def passive_slopes(
     """
     damping: list[Scalar] = [0] * model.nv
     stiffness: list[Scalar] = [0] * model.nv
-    for k, slope in _friction(model, v, limits):
+    for k, slope in _friction(model, v, enforcement):
         damping[k] = damping[k] + slope
-    for k, normal, depth in _stops(model, q, limits):
-        pushes = less(0.0, _pushed(depth, v[k] * normal, limits))
-        damping[k] = damping[k] + select(pushes, limits.damping, 0.0)
-        stiffness[k] = stiffness[k] + select(pushes, limits.stiffness, 0.0)
+    for k, normal, depth in _stops(model, q, enforcement):
+        pushes = less(0.0, _pushed(depth, v[k] * normal, enforcement))
+        damping[k] = damping[k] + select(pushes, enforcement.damping, 0.0)
+        stiffness[k] = stiffness[k] + select(pushes, enforcement.stiffness, 0.0)
     return damping, stiffness
 
 
-def _pushed(depth: Scalar, speed: Scalar, limits: Enforcement) -> Scalar:
+def _pushed(depth: Scalar, speed: Scalar, enforcement: Enforcement) -> Scalar:
     """How hard a stop pushes; speed is that along the outward normal."""
-    push = maximum(0.0, depth * limits.stiffness + speed * limits.damping)
+    push = maximum(0.0, depth * enforcement.stiffness + speed * enforcement.damping)
     return select(less(0.0, depth), push, 0.0)
 
 
 def _friction(
-    model: Model, v: Sequence[Scalar], limits: Enforcement
+    model: Model, v: Sequence[Scalar], enforcement: Enforcement
 ) -> Iterator[tuple[int, Scalar]]:
     """Velocities with dry friction: their number, and F / sqrt(v^2 + s^2)."""
-    s = limits.friction_speed
+    s = enforcement.friction_speed
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop) if s and drive.friction else ():
             yield k, drive.friction / sqrt(v[k] * v[k] + s * s)
 
 
 def _stops(
-    model: Model, q: Sequence[Scalar], limits: Enforcement
+    model: Model, q: Sequence[Scalar], enforcement: Enforcement
 ) -> Iterator[tuple[int, float, Scalar]]:
     """Spring stops: the number of a velocity, the outward normal, and the depth."""
-    for at, k, lower, upper in limited_coordinates(model) if limits.stops == "spring" else ():
+    for at, k, lower, upper in limited_coordinates(model) if enforcement.stops == "spring" else ():
         if math.isfinite(upper):
             yield k, 1.0, q[at] - upper
         if math.isfinite(lower):

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.manifold import coordinate_rates, normalize
 from kinetree.algorithms.steps.acceleration import acceleration, plus
-from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
+from kinetree.algorithms.steps.limits import saturated
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.steps.settle import settled
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
@@ -30,13 +32,13 @@ def rk4(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt."""
-    given = saturated(model, tau, limits)
+    given = saturated(model, tau, rules.enforcement)
 
     def f(q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        a = acceleration(model, q, v, given, external, limits)
+        a = acceleration(model, q, v, given, external, rules, dt)
         return coordinate_rates(model, q, v), a
 
     k1 = f(q, v)
@@ -47,4 +49,4 @@ def rk4(
         plus(x, [a + 2 * (b + c) + d for a, b, c, d in zip(*slopes, strict=True)], dt / 6)
         for x, slopes in zip((q, v), zip(k1, k2, k3, k4, strict=True), strict=True)
     )
-    return clamped(model, normalize(model, q1), v1, limits)
+    return settled(model, normalize(model, q1), v1, rules)

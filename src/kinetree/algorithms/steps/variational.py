@@ -23,8 +23,8 @@ forces and dampers give at either end.
 
 The equation for u is solved by `SWEEPS` quasi-Newton steps with the mass matrix at q; each
 multiplies the error by about h |w| / 2, w the fastest angular velocity. Displacements are built
-from u and not as differences of poses, so that no digits cancel. Dry friction and stops act as at
-the start.
+from u and not as differences of poses, so that no digits cancel. Dry friction, stops and
+dampers of tendons and of joints that follow others by a varying ratio act as at the start.
 
 Order 2; symplectic without friction. Cost: O(N d^2) for two factors, O(N) a sweep.
 """
@@ -33,16 +33,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.algorithms.actuation.passive import tendon_drag
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.blocks import rotor_inertias
+from kinetree.algorithms.blocks import rotor_momenta
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.drives import drive_forces, rotor_products
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.steps.acceleration import plus, times
-from kinetree.algorithms.steps.limits import FREE, Enforcement, clamped, saturated
+from kinetree.algorithms.steps.limits import clamped, saturated
 from kinetree.algorithms.steps.passive import limited, passive_forces
+from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
+from kinetree.algorithms.transmissions import damping_law, transmitted_forces
 from kinetree.algorithms.tree import Loads, along, carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.model.edit import without
@@ -62,15 +65,18 @@ def variational(
     tau: Sequence[Scalar],
     dt: Scalar,
     external: Loads = (),
-    limits: Enforcement = FREE,
+    rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """q' and v' after the time dt."""
+    """q' and v' after the time dt, of a robot without constraints."""
     still, order, half = [0] * model.nv, elimination_order(model), dt * 0.5
-    smooth = limited(model, limits)
+    smooth = limited(model, rules.enforcement)
     dry = drive_forces(without(smooth, "armature", "damping", "springs"), q, v, still)
-    given = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
-    given = plus(given, dry, -1)
-    rotors, dampings = rotor_inertias(model), _dampings(model)
+    given = plus(
+        saturated(model, tau, rules.enforcement), passive_forces(model, q, v, rules.enforcement)
+    )
+    given = plus(given, plus(dry, transmitted_forces(model, q, v, damping_law)), -1)
+    given = plus(given, tendon_drag(without(model, "armature", "friction"), q, v, still), -1)
+    dampings = _dampings(model)
     X, Phi, H = parent_transforms(model, q), subspaces(model, q), crba(model, q)
 
     # p + h/2 f: what the particles' momentum must be
@@ -82,7 +88,9 @@ def variational(
     u = H_factor.solve(p)
     for _ in range(SWEEPS):
         F = [step[0] for step in _momenta(model, X, Phi, q, times(u, dt), dt)]
-        found = [(a + d * half) * w for a, d, w in zip(rotors, dampings, u, strict=True)]
+        found = [
+            p + d * half * w for p, d, w in zip(rotor_momenta(model, u), dampings, u, strict=True)
+        ]
         found = plus(found, rotor_products(model, u, u), half)
         carry_to_base(model, X, Phi, F, found)
         u = plus(u, H_factor.solve(plus(found, p, -1)), -1)
@@ -90,12 +98,12 @@ def variational(
     # the same momenta at q'
     q1 = integrate(model, q, times(u, dt))
     moved = [E.to_child(F) for F, E in _momenta(model, X, Phi, q, times(u, dt), dt)]
-    p1 = [(a - d * half) * w for a, d, w in zip(rotors, dampings, u, strict=True)]
+    p1 = [p - d * half * w for p, d, w in zip(rotor_momenta(model, u), dampings, u, strict=True)]
     p1 = plus(p1, rotor_products(model, u, u), -half)
     carry_to_base(model, parent_transforms(model, q1), subspaces(model, q1), moved, p1)
     held = balafoutis_patel(model, q1, still, still, external)
     v1 = factor(crba(model, q1), order).solve(plus(p1, plus(given, held, -1), half))
-    return clamped(model, q1, v1, limits)
+    return clamped(model, q1, v1, rules.enforcement)
 
 
 def _momenta(

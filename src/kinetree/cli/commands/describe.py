@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 @command()
-def info(robot: RobotArgument, floating: Floating = False, json: JsonOption = False) -> None:
-    """Show what a robot consists of: tree, degrees of freedom, masses, limits, frames.
+def info(robot: RobotArgument, floating: Floating = None, json: JsonOption = False) -> None:
+    """Show the contents of a robot: tree, degrees of freedom, masses, limits, frames.
 
-    Example: kinetree info panda.urdf --json
+    Example: kinetree info arm --json
     """
     from kinetree.cli import info as contents
 
@@ -46,7 +46,7 @@ def check(
     robot: RobotArgument,
     base: Annotated[
         Optional[str],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="Judge the robot on a base that is 'fixed' or 'floating'."),
+        typer.Option(help="Check the robot on a 'fixed' or a 'floating' base."),
     ] = None,
     floating: Annotated[
         bool, typer.Option("--floating", help="Short for --base floating.")
@@ -54,9 +54,9 @@ def check(
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List everything wrong or doubtful in a robot file.
+    """List errors and doubtful values in a robot file.
 
-    Example: kinetree check panda.urdf --strict
+    Example: kinetree check arm --strict
     """
     from kinetree.model.problem import SEVERITIES
 
@@ -68,7 +68,7 @@ def check(
         for problem in problems:
             typer.echo(str(problem))
         summary = ", ".join(f"{n} {s}{'s' * (n != 1)}" for s, n in counts.items())
-        typer.echo(f"{robot}: {summary}" if problems else f"{robot}: nothing to say")
+        typer.echo(f"{robot}: {summary}" if problems else f"{robot}: no problems found")
     if counts["error"] or (strict and counts["warning"]):
         raise typer.Exit(1)
 
@@ -77,7 +77,7 @@ def _problems(name: str, base: str | None) -> list[Problem]:
     from kinetree.robot.load import check_file
 
     if name in BUILT_IN:
-        return getattr(kinetree.robots, name)(base or "fixed").problems()
+        return getattr(kinetree.robots, name)(*([base] if base else [])).problems()
     try:
         return check_file(name, base)
     except MissingFileError as e:
@@ -90,14 +90,14 @@ def convert(
     output: Annotated[
         Path, typer.Argument(help="The new file: .urdf, or .xml for MJCF.", show_default=False)
     ],
-    floating: Floating = False,
+    floating: Floating = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Convert a robot file: URDF to MJCF, or MJCF to URDF.
 
-    What the other format cannot express is a warning. Paths of meshes are kept as they are written.
+    A warning names everything that the other format cannot express. Mesh paths are not changed.
 
-    Example: kinetree convert panda.urdf panda.xml
+    Example: kinetree convert arm arm.urdf
     """
     from kinetree.cli.convert import convert_to
 

@@ -1,4 +1,4 @@
-"""`kinetree export`, `compile` and `cache`: code of a robot, as text and as machine code."""
+"""`kinetree export`, `compile` and `cache`: source code and machine code of a robot."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kinetree.cli.choices import ACTIONS, TARGETS
 from kinetree.cli.command import (
     Floating,
     JsonOption,
+    Overwrite,
     RobotArgument,
     command,
     complete_quantity,
@@ -36,16 +37,17 @@ def export(
     target: Annotated[str, typer.Option(help=f"The language: {', '.join(TARGETS)}.")] = "c",
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option("--output", "-o", help="Folder of the files; by default the quantity's name."),
+        typer.Option("--output", "-o", help="Output folder; the quantity's name by default."),
     ] = None,
     dtype: Annotated[str, typer.Option(help="float64 (double) or float32 (float).")] = "float64",
     name: Annotated[
-        str, typer.Option(help="Of the function and its files; by default the quantity's.")
+        str, typer.Option(help="Name of the function and its files; the quantity's by default.")
     ] = "",
-    floating: Floating = False,
+    floating: Floating = None,
     method: MethodOption = "auto",
     settings: Settings = NONE,
     lib: Annotated[bool, typer.Option("--lib", help="Build a shared library, too.")] = False,
+    overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
     """Write a quantity as source code: C99 with a header, a self-test and a CMake file.
@@ -54,7 +56,8 @@ def export(
     """
     from kinetree.cli.export import Export, write_export
 
-    request = Export(quantity, target, output or Path(quantity), dtype, name, lib, method, settings)
+    folder = output or Path(quantity)
+    request = Export(quantity, target, folder, dtype, name, lib, method, settings, overwrite)
     files = [str(path) for path in write_export(load_robot(robot, floating), request)]
     if json:
         echo_json({"files": files})
@@ -74,13 +77,13 @@ def compile(
         ),
     ],
     dtype: Annotated[
-        str, typer.Option(help="float64, float32, or both with a comma between them.")
+        str, typer.Option(help="float64, float32, or both, separated by a comma.")
     ] = "float64",
     method: MethodOption = "auto",
     settings: Settings = NONE,
-    floating: Floating = False,
+    floating: Floating = None,
 ) -> None:
-    """Compile quantities of a robot into the cache, for start-up or for a container.
+    """Compile quantities of a robot into the cache, ahead of time or for a container image.
 
     Example: kinetree compile arm inverse_dynamics forward_dynamics_derivatives
     """
@@ -101,10 +104,11 @@ def cache(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the cache of machine code, or ship it: export it to a file, import it elsewhere.
+    """Show the machine code cache, export it to a file, or import such a file.
 
-    What is imported is machine code: import only files of people you trust. KINETREE_CACHE_SIZE,
-    such as "500 MB", is how large the cache may become; entries used longest ago are deleted.
+    An imported file contains machine code: import only files from people you trust.
+    KINETREE_CACHE_SIZE, such as "500 MB", limits the size of the cache; the least recently used
+    entries are deleted.
 
     Example: kinetree cache export kernels.zip
     """

@@ -7,7 +7,16 @@ from typing import Annotated, Optional
 
 import typer
 
-from kinetree.cli.command import Floating, JsonOption, RobotArgument, command, echo_json, load_robot
+from kinetree.cli.command import (
+    Floating,
+    JsonOption,
+    Overwrite,
+    RobotArgument,
+    command,
+    echo_json,
+    load_robot,
+)
+from kinetree.cli.outputs import check_outputs
 
 
 @command()
@@ -33,35 +42,49 @@ def identify(
         typer.Option(help="Draw measured and predicted forces into this file."),
     ] = None,
     cutoff: Annotated[
-        float, typer.Option(help="Remove frequencies above, Hz; 0 takes the log as it is.")
+        float, typer.Option(help="Low-pass cutoff frequency, Hz; 0 for no filter.")
     ] = 0.0,
     drives: Annotated[
-        str, typer.Option(help="Numbers of drives to find: armature, damping, friction, ...")
+        str, typer.Option(help="Drive parameters to identify: armature, damping, friction, ...")
     ] = "damping,friction",
     method: Annotated[str, typer.Option(help="log-cholesky, lmi or base.")] = "log-cholesky",
     weights: Annotated[str, typer.Option(help="joints, equal or robust.")] = "joints",
-    trust: Annotated[float, typer.Option(help="How far inertias may be from the file's.")] = 1.0,
+    trust: Annotated[
+        float, typer.Option(help="How far inertias may deviate from the robot file.")
+    ] = 1.0,
     share: Annotated[
-        float, typer.Option(help="Of the last log that is fitted; the rest of it validates.")
+        float, typer.Option(help="Fraction of the last log to fit; the rest is for validation.")
     ] = 0.75,
     topic: Annotated[
-        str, typer.Option(help="Of ROS bags with several topics of joint states.")
+        str, typer.Option(help="Topic to read, for ROS bags with several joint state topics.")
     ] = "",
-    floating: Floating = False,
+    column: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="A column by another name: q.elbow=pos_3. May be repeated."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write files even if the result is doubtful.")
+    ] = False,
+    floating: Floating = None,
+    overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Find a robot's parameters from logs of its motion.
+    """Identify a robot's parameters from logs of its motion.
 
-    Several logs are read one after the other: memory is needed for one of them.
+    Several logs are read one after the other; only one at a time is in memory. If the result is
+    of no use, because nothing is excited, a sign is flipped or the fit explains nothing, no file is
+    written and the exit code is 1.
 
-    Example: kinetree identify panda.urdf log.csv -o better.urdf --report report.md
+    Example: kinetree identify arm log.csv -o better.urdf --report report.md
     """
-    from kinetree.cli.identify import lines, run, summary, write
+    from kinetree.cli.identify import lines, run, summary, tell_doubts, write
 
+    check_outputs([output, report, plot], overwrite)
     figure = load_robot(robot, floating)
-    found = run(figure, logs, topic, cutoff, drives, method, weights, trust, share)
-    files = write(found, output, report, plot)
+    found = run(figure, logs, topic, column or (), cutoff, drives, method, weights, trust, share)
+    files = write(found, output, report, plot, force)
     if json:
         echo_json(summary(found, files))
     else:
         typer.echo("\n".join(lines(found, files)))
+    raise typer.Exit(tell_doubts(found, force))

@@ -28,11 +28,11 @@ def demo(
             autocompletion=complete_robot,
         ),
     ] = None,
-    floating: Floating = False,
+    floating: Floating = None,
 ) -> None:
     """Load a robot, compile its dynamics, and show the results.
 
-    Example: kinetree demo quadruped --floating
+    Example: kinetree demo quadruped
     """
     from kinetree.cli.demo import report
 
@@ -42,17 +42,17 @@ def demo(
 @command()
 def bench(
     robot: RobotArgument,
-    floating: Floating = False,
-    batch: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 10_000,
-    seconds: Annotated[float, typer.Option(help="How long to measure each time.", min=0.0)] = 0.2,
+    floating: Floating = None,
+    batch: Annotated[int, typer.Option(help="Number of states in a batch.", min=1)] = 10_000,
+    seconds: Annotated[float, typer.Option(help="Duration of each measurement, s.", min=0.0)] = 0.2,
     json: JsonOption = False,
 ) -> None:
-    """Measure the speed on this computer, beside the peers that are installed.
+    """Measure the speed on this computer, and compare it with other installed libraries.
 
-    Rotors, friction and springs are left out, because not every peer has them. Results are
-    compared before anything is timed.
+    Rotor inertia, friction and springs are ignored, because not every library has them. Results
+    are compared before anything is timed.
 
-    Example: kinetree bench panda.urdf
+    Example: kinetree bench arm
     """
     from kinetree.cli import bench as benchmark
 
@@ -68,7 +68,7 @@ def bench(
 def doctor(json: JsonOption = False) -> None:
     """Show versions, the processor, the cache, optional packages and GPUs, and run a self-test.
 
-    The exit code is 1 if kernels are not compiled, not kept, or wrong.
+    The exit code is 1 if kernels cannot be compiled, cannot be cached, or give wrong results.
 
     Example: kinetree doctor --json
     """

@@ -11,6 +11,7 @@ from kinetree.cli.choices import CONTROLLERS
 from kinetree.cli.command import (
     Floating,
     JsonOption,
+    Overwrite,
     RobotArgument,
     command,
     complete_robot,
@@ -18,6 +19,7 @@ from kinetree.cli.command import (
     load_robot,
     one_of,
 )
+from kinetree.cli.outputs import check_outputs
 
 
 @command()
@@ -26,24 +28,26 @@ def simulate(
     controller: Annotated[
         str,
         typer.Option(
-            help=f"What gives the joint forces: {', '.join(CONTROLLERS)}.",
+            help=f"The controller: {', '.join(CONTROLLERS)}.",
             autocompletion=one_of(CONTROLLERS),
         ),
     ] = "none",
     target: Annotated[
-        str, typer.Option(help="The controller's target: nq numbers with commas between them.")
+        str, typer.Option(help="The controller's target: nq numbers, separated by commas.")
     ] = "",
-    start: Annotated[str, typer.Option(help="Where it starts; neutral by default.")] = "",
-    time: Annotated[float, typer.Option(help="For how long, s.")] = 5.0,
-    dt: Annotated[float, typer.Option(help="The step, s.")] = 1e-3,
+    start: Annotated[
+        str, typer.Option(help="Initial configuration: nq numbers; neutral by default.")
+    ] = "",
+    time: Annotated[float, typer.Option(help="Simulated time, s.")] = 5.0,
+    dt: Annotated[float, typer.Option(help="Time step, s.")] = 1e-3,
     method: Annotated[
         str, typer.Option(help="The integrator: euler, midpoint, rk4, variational, ...")
     ] = "auto",
     record: Annotated[
-        str, typer.Option(help="What else to keep, with commas between: energy, momentum, ...")
+        str, typer.Option(help="More quantities to record, separated by commas: energy, ...")
     ] = "",
     stops: Annotated[
-        str, typer.Option(help="What happens at joint limits: nothing, 'spring' or 'clamp'.")
+        str, typer.Option(help="Joint limits: 'spring' or 'clamp'; ignored by default.")
     ] = "",
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
@@ -53,15 +57,17 @@ def simulate(
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option(help="Draw the motion into this file."),
     ] = None,
-    floating: Floating = False,
+    floating: Floating = None,
+    overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a robot under a controller.
+    """Simulate a robot with a controller.
 
-    Example: kinetree simulate arm --controller pd --time 2 -o motion.npz --plot motion.png
+    Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 -o fall.npz --plot fall.png
     """
     from kinetree.cli.simulate import report, run, summary, write
 
+    check_outputs([output, plot], overwrite)
     found = run(
         load_robot(robot, floating), controller, target, start, time, dt, method, record, stops
     )
@@ -76,38 +82,47 @@ def simulate(
 def transition(
     first: Annotated[Path, typer.Argument(help="The motion to leave: .bvh or .npz.")],
     second: Annotated[Path, typer.Argument(help="The motion to enter.")],
-    leave: Annotated[float, typer.Option("--from", help="When the first is left, s.")],
-    enter: Annotated[float, typer.Option("--to", help="When the second is entered, s.")],
-    duration: Annotated[float, typer.Option(help="Of the transition, s.")] = 0.5,
+    leave: Annotated[
+        float, typer.Option("--from", help="Time at which to leave the first motion, s.")
+    ],
+    enter: Annotated[
+        float, typer.Option("--to", help="Time at which to enter the second motion, s.")
+    ],
+    duration: Annotated[float, typer.Option(help="Duration of the transition, s.")] = 0.5,
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option("--output", "-o", help="Write the whole motion to this .bvh or .npz file."),
     ] = None,
     plot: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="Draw forces and costs into this file."),
+        typer.Option(help="Plot forces and costs into this file."),
     ] = None,
-    mass: Annotated[float, typer.Option(help="Of a BVH file's figure, kg.")] = 70.0,
+    mass: Annotated[float, typer.Option(help="Mass of the figure in a BVH file, kg.")] = 70.0,
     root: Annotated[
-        str, typer.Option(help="The weight of a free root's force, or 'passive' for no force.")
+        str, typer.Option(help="Weight of the force on a floating base, or 'passive' for none.")
     ] = "0",
-    hold: Annotated[str, typer.Option(help="Frames that stay, with commas between.")] = "",
+    hold: Annotated[str, typer.Option(help="Frames held in place, separated by commas.")] = "",
     robot: Annotated[
         str,
         typer.Option(
-            help="Of NPZ files: a robot file or a built-in one.", autocompletion=complete_robot
+            help="Robot of NPZ files: a robot file or a built-in robot.",
+            autocompletion=complete_robot,
         ),
     ] = "",
-    floating: Floating = False,
-    coefficients: Annotated[int, typer.Option(help="Of each coordinate's spline.")] = 12,
+    floating: Floating = None,
+    coefficients: Annotated[
+        int, typer.Option(help="Number of spline coefficients per coordinate.")
+    ] = 12,
+    overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Make a transition of least effort between two recorded motions.
+    """Compute a minimum-effort transition between two recorded motions.
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """
     from kinetree.cli.transition import report, run, summary, write
 
+    check_outputs([output, plot], overwrite)
     figure = load_robot(robot, floating) if robot else None
     whole, found, capture = run(
         first,

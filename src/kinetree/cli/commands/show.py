@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
+import kinetree
 from kinetree.cli.command import Floating, RobotArgument, command, load_robot
 
 
@@ -17,35 +18,42 @@ def show(
     robot: RobotArgument,
     trajectory: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="Play the motion of this .npz or .parquet file."),
+        typer.Option(help="Play the motion of this .npz, .parquet or .bvh file."),
     ] = None,
     folder: Annotated[
         Optional[Path],  # noqa: UP045 - as above
-        typer.Option(help="Where meshes are looked for, instead of the robot file's folder."),
+        typer.Option(help="Folder to search for meshes, instead of the robot file's."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in.")
+        str, typer.Option(help="The address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="The first free port from here on.", min=1, max=65535)
+        int,
+        typer.Option(help="The port; if it is taken, the next free one is used.", min=1, max=65535),
     ] = 8080,
     allow: Annotated[
         Optional[list[str]],  # noqa: UP045 - as above
-        typer.Option(help="A host's name, besides this computer's, at which the page is opened."),
+        typer.Option(help="Another host name under which the page may be opened."),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
-    floating: Floating = False,
+    floating: Floating = None,
 ) -> None:
     """Show a robot in the browser: move its joints, play a motion, simulate.
 
-    Example: kinetree show panda.urdf --trajectory motion.npz
-    """
-    from kinetree.show.view.viewer import Viewer, load_trajectory
+    A BVH file plays by itself, on its own skeleton.
 
-    loaded = load_robot(robot, floating)
-    motion = None if trajectory is None else load_trajectory(trajectory)
+    Example: kinetree show arm --trajectory motion.npz
+    """
+    from kinetree.show.view.viewer import Viewer
+
+    motion: Any = trajectory
+    if robot.lower().endswith(".bvh"):
+        recorded = kinetree.read_bvh(robot)
+        loaded, motion = recorded.robot, trajectory or recorded
+    else:
+        loaded = load_robot(robot, floating)
     viewer = Viewer(loaded, motion, folder, host=host, port=port, allow=allow or ())
-    typer.echo(f"{viewer.url} (Ctrl-C ends it)")
+    typer.echo(f"{viewer.url} (press Ctrl-C to stop)")
     if browser:
         webbrowser.open(viewer.url)
     with contextlib.suppress(KeyboardInterrupt):

@@ -40,39 +40,48 @@ def run(
         Path, typer.Option("--output", "-o", help="The results: .csv, .npz or .parquet.")
     ],
     zero: Annotated[
-        str, typer.Option(help="Arguments that are zero and not in the file, such as v,a.")
+        str, typer.Option(help="Arguments to set to zero instead of reading them, such as v,a.")
     ] = "",
     keep: Annotated[
-        str, typer.Option(help="Columns to copy to the output, with commas between them.")
+        str, typer.Option(help="Columns to copy to the output, separated by commas.")
     ] = "",
-    threads: Annotated[int, typer.Option(help="How many; 0 for one a core.", min=0)] = 0,
+    bad_rows: Annotated[
+        str,
+        typer.Option(help="CSV lines that are not numbers: stop, skip them, or keep them as nan."),
+    ] = "stop",
+    threads: Annotated[int, typer.Option(help="Number of threads; 0 for one per core.", min=0)] = 0,
     method: MethodOption = "auto",
     settings: Settings = NONE,
-    floating: Floating = False,
+    floating: Floating = None,
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute a quantity at every state of a file, larger than memory if need be.
+    """Compute a quantity at every state of a file, which may be larger than memory.
 
-    Columns are named as in q.elbow, v.elbow, tau.elbow (kinetree info lists the names), or numbered
-    as in q_0. An NPZ file has arrays q, v, ... with one row a state. If the job is stopped, the
-    same command goes on where it was.
+    Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), or numbered
+    like q_0. An NPZ file has arrays q, v, ... with one row per state. If the job is stopped, the
+    same command resumes it.
 
-    Example: kinetree run inverse_dynamics panda.urdf states.parquet -o torques.parquet --zero a
+    Example: kinetree run inverse_dynamics arm states.csv -o torques.csv --zero a
     """
     from kinetree.cli.batch import Job, run_job
 
     zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
-    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite)
+    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite, bad_rows)
     loaded = load_robot(robot, floating)
     kinetree.set_threads(threads or None)
     try:
         done = run_job(loaded, job, None if json else Console(stderr=True))
     except KeyboardInterrupt:
-        typer.echo("kinetree: stopped; the same command goes on from here", err=True)
+        typer.echo("kinetree: stopped; run the same command again to resume", err=True)
         raise typer.Exit(130) from None
     if json:
         echo_json(done._asdict())
     else:
-        resumed = f", {done.resumed:,} of them from before" if done.resumed else ""
+        resumed = f", {done.resumed:,} of them computed earlier" if done.resumed else ""
         typer.echo(f"{done.output}: {done.rows:,} states{resumed}, {done.seconds:.2f} s")
+    if done.bad_count:
+        what = {"skip": "left out", "nan": "NaN"}[bad_rows]
+        typer.echo(f"kinetree: warning: {done.bad_count} bad lines are {what}:", err=True)
+        for line in done.bad_rows:
+            typer.echo(f"  {line}", err=True)

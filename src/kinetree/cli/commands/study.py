@@ -1,4 +1,4 @@
-"""`kinetree symbolic`, `ops` and `paper`: algorithms on paper."""
+"""`kinetree symbolic`, `ops` and `paper`: closed forms, operation counts, a paper's results."""
 
 from __future__ import annotations
 
@@ -48,14 +48,16 @@ def symbolic(
 @command()
 def ops(
     robot: RobotArgument,
-    floating: Floating = False,
-    everything: Annotated[bool, typer.Option("--all", help="Count slow methods, too.")] = False,
-    markdown: Annotated[bool, typer.Option(help="Print a table in Markdown.")] = False,
+    floating: Floating = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Include methods that are slow to count.")
+    ] = False,
+    markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Count the multiplications and additions of every algorithm for a robot.
 
-    Example: kinetree ops panda.urdf --markdown
+    Example: kinetree ops arm --markdown
     """
     from kinetree.cli import operations
 
@@ -72,7 +74,7 @@ def paper(
         Path, typer.Argument(help="Where to write README.md and the figures.", show_default=False)
     ],
 ) -> None:
-    """Compute the tables and figures of Echeandia & Wensing again.
+    """Reproduce the tables and figures of Echeandia & Wensing.
 
     Example: kinetree paper docs/paper
     """

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.compiler.graph.lowered import (
+    RECORD,
     RESULT,
     SCRATCH,
     Compute,
+    Guard,
     Instruction,
     Load,
     Lowered,
@@ -24,6 +26,7 @@ from kinetree.compiler.graph.lowered import (
     Style,
 )
 from kinetree.compiler.graph.program import Input, Output
+from kinetree.scalar import FUNCTIONS, OPERATIONS
 
 TEMPLATES = {
     "neg": "-{0}",
@@ -45,16 +48,17 @@ TEMPLATES = {
     "logical_or": "{0} || {1}",
     "logical_not": "!{0}",
     "select": "{0} ? {1} : {2}",
-    "sin": "sin{f}({0})",
-    "cos": "cos{f}({0})",
-    "exp": "exp{f}({0})",
-    "log": "log{f}({0})",
-    "tanh": "tanh{f}({0})",
-    "atan2": "atan2{f}({0}, {1})",
 }
-"""Operation -> its expression; {f} is f in the names of functions for floats."""
+TEMPLATES |= {
+    name: f"{name}{{f}}({', '.join(f'{{{i}}}' for i in range(len(OPERATIONS[name].arguments)))})"
+    for name in FUNCTIONS
+}
+"""Operation -> its expression; {f} is f in the names of functions for floats. A function has the
+name that the C library gives it."""
 TRUTHS = frozenset({"less", "less_equal", "logical_and", "logical_or", "logical_not"})
 """Operations that give an int."""
+ROW = ("const int *restrict row",)
+"""The last parameter of a function that guarded calls run: where values are that they pass."""
 LINE = 100
 """Characters of a line of the prototype."""
 CHUNK = 400
@@ -128,19 +132,21 @@ def source(lowered: Lowered, name: str) -> str:
     """The source of the function; every name in it begins with the function's."""
     printer = _Printer(lowered, name)
     operands = range(len(printer.names))
-    routines = {step.call.routine for step in lowered.steps if step.call}
+    every = [*lowered.steps, *(step for f in lowered.functions for step in f.steps)]
+    routines = {step.call.routine for step in every if step.call}
     scratch = [f"    {printer.type} s[{lowered.scratch}];"] if lowered.scratch else []
     return "\n".join(
         [
             f'#include <math.h>\n\n#include "{name}.h"\n',
             APART,
             *(routine_text(routine, lowered.kind, name) for routine in sorted(routines)),
-            *(printer.step(k, step) for k, step in enumerate(lowered.steps)),
+            *printer.functions(),
+            *(printer.step(f"step_{k}", step) for k, step in enumerate(lowered.steps)),
             f"void {name}({printer.parameters(operands, 'restrict ')})\n{{",
             *scratch,
             *(f"    (void){printer.names[k]};" for k in operands),  # some may go unused
             *printer.constants(),
-            *(f"    {printer.call(k, step)};" for k, step in enumerate(lowered.steps)),
+            *(f"    {printer.call(f'step_{k}', step)};" for k, step in enumerate(lowered.steps)),
             "}\n",
         ]
     )
@@ -159,6 +165,7 @@ class _Printer:
     def __init__(self, lowered: Lowered, function: str) -> None:
         self.lowered, self.type, self.function = lowered, lowered.kind, function
         self.f = "f" if lowered.kind == "float" else ""
+        self.areas: dict[int, frozenset[int]] = {}
         self.names: list[str] = []
         for operand in _operands(lowered):
             name = identifier(operand.name)
@@ -174,20 +181,52 @@ class _Printer:
             for k in areas
         )
 
-    def step(self, k: int, step: Step) -> str:
-        """The function of a step."""
-        parameters = self.parameters(self._areas(step), "restrict ")
-        head = f"APART static void {self.function}_step_{k}({parameters})"
-        lines = [f"    {self._statement(x)};" for x in step.code]
+    def functions(self) -> list[str]:
+        """The functions that guarded calls run, those first that others call."""
+        return [
+            self.step(f"function_{i}_{k}", step, ROW)
+            for i, function in reversed([*enumerate(self.lowered.functions)])
+            for k, step in enumerate(function.steps)
+        ]
+
+    def step(self, name: str, step: Step, more: Sequence[str] = ()) -> str:
+        """The function of a step.
+
+        Arguments:
+            more: its last parameters.
+        """
+        parameters = ", ".join(
+            [*filter(None, [self.parameters(self._areas(step), "restrict ")]), *more]
+        )
+        head = f"APART static void {self.function}_{name}({parameters})"
+        lines = ["    (void)row;"] * bool(more)
+        lines += [f"    {self._statement(x)};" for x in step.code]
         if step.call is not None:
             c = step.call
             operands = f"&s[{c.arguments}], &s[{c.results}], {c.length}"
             lines.append(f"    {self.function}_{c.routine}({operands});")
+        if step.guard is not None:
+            lines += self._guarded(step.guard)
         return "\n".join([head, "{", *lines, "}\n"])
 
-    def call(self, k: int, step: Step) -> str:
+    def call(self, name: str, step: Step, *more: str) -> str:
         """The call of a step's function."""
-        return f"{self.function}_step_{k}({', '.join(map(self._name, self._areas(step)))})"
+        operands = [*map(self._name, self._areas(step)), *more]
+        return f"{self.function}_{name}({', '.join(operands)})"
+
+    def _guarded(self, guard: Guard) -> list[str]:
+        """A call that is made if the condition holds."""
+        places = ", ".join(map(str, guard.row)) or "0"
+        steps = self.lowered.functions[guard.function].steps
+        return [
+            f"    if (r{guard.condition}) {{",
+            f"        static const int passed[] = {{{places}}};",
+            *(
+                f"        {self.call(f'function_{guard.function}_{k}', step, 'passed')};"
+                for k, step in enumerate(steps)
+            ),
+            "    }",
+        ]
 
     def constants(self) -> list[str]:
         """The statements that store results that are the same for every state."""
@@ -217,7 +256,17 @@ class _Printer:
             if not isinstance(x, Compute)
             for area, _ in self._places(x.place)[: 1 if isinstance(x, Load) else None]
         }
+        used = {SCRATCH if area <= RECORD else area for area in used}
+        if step.guard is not None:
+            used |= self._areas_of(step.guard.function)
         return sorted(used | ({SCRATCH} if step.call else set()))
+
+    def _areas_of(self, function: int) -> frozenset[int]:
+        """The areas that a function uses."""
+        if function not in self.areas:
+            steps = self.lowered.functions[function].steps
+            self.areas[function] = frozenset(area for step in steps for area in self._areas(step))
+        return self.areas[function]
 
     def _places(self, place: Place) -> list[tuple[int, int]]:
         """The areas and elements that a place stands for: a result may stand in several."""
@@ -230,6 +279,8 @@ class _Printer:
         return "s" if area == SCRATCH else self.names[area]
 
     def _at(self, area: int, element: int) -> str:
+        if area <= RECORD:
+            return f"s[row[{RECORD - area}]]"
         return f"{self._name(area)}[{element}]"
 
     def _operand(self, operand: Operand) -> str:

@@ -121,4 +121,5 @@ def is_identifier(name: str) -> bool:
 
 def is_function_name(name: str) -> bool:
     """Whether a function and its files may have a name."""
-    return is_identifier(name) and name.lower() not in HEADERS | TARGETS
+    reserved = name.endswith("_t")  # names of types, which POSIX reserves and C libraries add
+    return is_identifier(name) and not reserved and name.lower() not in HEADERS | TARGETS

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda_body import body_lines, head
+from kinetree.compiler.emit.cuda_body import Body, head
 from kinetree.compiler.emit.cuda_functions import (
     ALIVE,
     FIRST,
@@ -89,6 +89,7 @@ class _Printer:
 
     def text(self) -> str:
         parts = [head(self.lowered.kind), self._index(), self.load.text(self._load_lines())]
+        parts += filter(None, [self._printed().routines()])
         parts += [self.compute.text(self._compute_lines()), self.store.text(self._store_lines())]
         return "\n".join([*parts, self._kernel(), self._host()])
 
@@ -157,34 +158,37 @@ class _Printer:
     # the second phase
 
     def _compute_lines(self) -> list[str]:
-        body = body_lines(self.lowered, self._argument, self._places)
-        return [*self._argument_pointers(), *self._result_pointers(), *body]
+        pointers = [f"    {x.declaration} = {at};" for x, at in self._pointers().items()]
+        return [*pointers, *self._printed().lines()]
 
-    def _argument_pointers(self) -> list[str]:
-        """Where the arguments of a thread's state start."""
-        return [
-            f"    const T *a{k} = in{k} + {self._tile(count)};"
+    def _printed(self) -> Body:
+        return Body(self.lowered, self.name, self._argument, self._places, [*self._pointers()])
+
+    def _pointers(self) -> dict[Parameter, str]:
+        """Where the arguments and the results of a thread's state start."""
+        arguments = {
+            Parameter("const T *", f"a{k}"): f"in{k} + {self._tile(count)}"
             if self.layout.inputs[k].tiled
-            else f"    const T *a{k} = {self.staging.inputs[k].own_row};"
+            else self.staging.inputs[k].own_row
             for k, count in enumerate(self.inputs)
             if count
-        ]
+        }
+        return arguments | self._result_pointers()
 
-    def _result_pointers(self) -> list[str]:
-        """Where the results of a thread's state start."""
+    def _result_pointers(self) -> dict[Parameter, str]:
         if self.shape.scratch:
-            return ["    T *o0 = scratch + tid;"]
-        staged = [
-            f"    T *o{k} = {rows.own_row};"
+            return {Parameter("T *", "o0"): "scratch + tid"}
+        staged = {
+            Parameter("T *", f"o{k}"): rows.own_row
             for k, rows in enumerate(self.staging.results)
             if rows.pitch
-        ]
-        tiled = [
-            f"    T *o{k} = out{k} + {self._tile(count)};"
+        }
+        tiled = {
+            Parameter("T *", f"o{k}"): f"out{k} + {self._tile(count)}"
             for k, count in enumerate(self.outputs)
             if self.layout.outputs[k].tiled
-        ]
-        return staged + tiled
+        }
+        return staged | tiled
 
     def _tile(self, count: int) -> str:
         """Where a state's first element is in an array of tiles."""

@@ -6,8 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 
 from kinetree.compiler.emit.c import TEMPLATES, TRUTHS
+from kinetree.compiler.emit.cuda_functions import Parameter, declared
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
-from kinetree.compiler.graph.lowered import RESULT, Compute, Instruction, Load, Lowered, Operand
+from kinetree.compiler.graph.lowered import (
+    RECORD,
+    RESULT,
+    SCRATCH,
+    Compute,
+    Guard,
+    Instruction,
+    Load,
+    Lowered,
+    Operand,
+    Place,
+    Step,
+)
 
 HEAD = """typedef {kind} T;
 #ifdef KINETREE_HOST
@@ -164,54 +177,100 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 """A function for both at once: most angles need both."""
 
 
+ROUTINE = """#ifdef KINETREE_HOST
+#define ROUTINE static
+#else
+#define ROUTINE static __device__ __noinline__
+#endif"""
+MEMORY = Parameter("T *", "s"), Parameter("const int *", "row")
+"""A thread's own memory, and where a routine finds in it what its calls pass."""
+
+
 def head(kind: str) -> str:
     """The definitions that every kernel begins with."""
     return HEAD.format(kind=kind) + SINCOS[kind]
 
 
-def body_lines(
-    lowered: Lowered,
-    argument: Callable[[int, int], str],
-    places: Callable[[int], Sequence[str]],
-) -> list[str]:
-    """The statements of all steps.
+class Body:
+    """Prints the body of a program.
 
     Arguments:
+        name: with which the names of its routines begin.
         argument: where an element of an argument is, by the argument's position.
         places: where a result is to be stored.
+        pointers: those that `argument` and `places` name.
     """
-    return _Body(lowered, argument, places).lines()
 
-
-class _Body:
     def __init__(
         self,
         lowered: Lowered,
+        name: str,
         argument: Callable[[int, int], str],
         places: Callable[[int], Sequence[str]],
+        pointers: Sequence[Parameter],
     ) -> None:
-        self.lowered, self.argument, self.places = lowered, argument, places
+        self.lowered, self.name, self.argument, self.places = lowered, name, argument, places
+        self.pointers = pointers
         self.f = "f" if lowered.kind == "float" else ""
         self.angles: dict[str, str] = {}
 
     def lines(self) -> list[str]:
-        body: list[str] = []
-        for step in self.lowered.steps:
-            self.angles = {}
-            code = [f"    {line};" for x in step.code for line in self._lines(x)]
-            body += ["    {", *code, "    }"]
+        """The statements of all steps."""
+        scratch = [f"    T s[{self.lowered.scratch}];"] if self.lowered.scratch else []
         numbers = [
             f"    {place} = {self._number(value)};"
             for result, value in self.lowered.constants
             for place in self.places(result)
         ]
-        return body + numbers
+        return [*scratch, *self._steps(self.lowered.steps, "step"), *numbers]
+
+    def routines(self) -> str:
+        """The functions that guarded calls run, and what calls pass to them."""
+        if not self.lowered.functions:
+            return ""
+        functions = [*enumerate(self.lowered.functions)]
+        owners = [("step", self.lowered.steps)]
+        owners += [(f"f{i}", function.steps) for i, function in functions]
+        tables = [
+            f"CONSTANT int {self.name}_{owner}_{k}[] = {{{', '.join(map(str, step.guard.row))}}};"
+            for owner, steps in owners
+            for k, step in enumerate(steps)
+            if step.guard is not None and step.guard.row
+        ]
+        texts = []
+        for i, (steps, _) in reversed(functions):  # those first that others call
+            head = f"ROUTINE void {self.name}_f{i}({declared([*self.pointers, *MEMORY])})"
+            texts.append("\n".join([head, "{", *self._steps(steps, f"f{i}"), "}"]))
+        return "\n".join([ROUTINE, *tables, *texts, ""])
+
+    def _steps(self, steps: Sequence[Step], owner: str) -> list[str]:
+        body: list[str] = []
+        for k, step in enumerate(steps):
+            self.angles = {}
+            code = [f"    {line};" for x in step.code for line in self._lines(x)]
+            call = [] if step.guard is None else [self._guarded(step.guard, f"{owner}_{k}")]
+            body += ["    {", *code, *call, "    }"]
+        return body
+
+    def _guarded(self, guard: Guard, table: str) -> str:
+        """A call that is made if the condition holds."""
+        row = f"{self.name}_{table}" if guard.row else "(const int *)0"
+        operands = ", ".join([*(x.name for x in self.pointers), "s", row])
+        return f"    if (r{guard.condition}) {self.name}_f{guard.function}({operands});"
+
+    def _at(self, place: Place) -> list[str]:
+        """The memory that a place stands for."""
+        if place.area == SCRATCH:
+            return [f"s[{place.element}]"]
+        if place.area <= RECORD:
+            return [f"s[row[{RECORD - place.area}]]"]
+        if place.area == RESULT:
+            return list(self.places(place.element))
+        return [self.argument(place.area, place.element)]
 
     def _lines(self, instruction: Instruction) -> list[str]:
         if isinstance(instruction, Load):
-            area, element = instruction.place
-            value = self.places(element)[0] if area == RESULT else self.argument(area, element)
-            return [f"const T r{instruction.register} = {value}"]
+            return [f"const T r{instruction.register} = {self._at(instruction.place)[0]}"]
         if isinstance(instruction, Compute):
             args = [self._operand(x) for x in instruction.args]
             if instruction.op in ("sin", "cos"):
@@ -220,7 +279,7 @@ class _Body:
             value = TEMPLATES[instruction.op].format(*args, f=self.f)
             return [f"const {kind} r{instruction.register} = {value}"]
         value = self._operand(instruction.value)
-        return [f"{place} = {value}" for place in self.places(instruction.place.element)]
+        return [f"{place} = {value}" for place in self._at(instruction.place)]
 
     def _sine(self, instruction: Compute, x: str) -> list[str]:
         """The sine or the cosine of an angle; the other is computed with the first one."""

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda_body import body_lines, head
+from kinetree.compiler.emit.cuda_body import Body, head
 from kinetree.compiler.emit.cuda_functions import (
     ALIVE,
     FIRST,
@@ -73,8 +73,8 @@ def loop_shape(lowered: Lowered, series: int) -> Shape:
     threads = threads_of_block(row * item)
     if not threads:
         raise KinetreeError(
-            f"{lowered.name}: the state of a system and what is recorded, {row} numbers, are "
-            "too many for a GPU's shared memory"
+            f"{lowered.name}: the state of a system and its recorded values, {row} numbers, exceed "
+            "the GPU's shared memory"
         )
     return Shape(threads, threads * row * item, 0)
 
@@ -86,7 +86,7 @@ def _pitches(lowered: Lowered, series: int) -> list[int]:
     return [row_pitch(size(shape)) for shape in shapes]
 
 
-class Record(NamedTuple):
+class Recorded(NamedTuple):
     """What is recorded: a state, before a step, or a result, after it; and its position."""
 
     state: bool
@@ -113,7 +113,7 @@ class _Loop:
         names = [x.name for x in lowered.inputs[:states]]
         results = [x.name for x in lowered.outputs]
         self.records = [
-            Record(True, names.index(x)) if x in names else Record(False, results.index(x))
+            Recorded(True, names.index(x)) if x in names else Recorded(False, results.index(x))
             for x in record
         ]
         self.arrays = [
@@ -133,8 +133,10 @@ class _Loop:
         """A function from one row of states to another."""
         arguments = pointers("const T *", "a", len(self.inputs))
         results = pointers("T *", "o", len(self.outputs))
-        body = body_lines(self.lowered, lambda k, e: f"a{k}[{e}]", self._places)
-        return DeviceFunction(f"{self.name}_step", [*arguments, *results]).text(body)
+        pointed = [*arguments, *results]
+        body = Body(self.lowered, self.name, lambda k, e: f"a{k}[{e}]", self._places, pointed)
+        step = DeviceFunction(f"{self.name}_step", pointed).text(body.lines())
+        return body.routines() + step
 
     def _places(self, result: int) -> list[str]:
         return [f"o{k}[{element}]" for k, element in self.lowered.places[result]]

@@ -17,6 +17,7 @@ import math
 import re
 import struct
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.compiler.graph.lowered import (
@@ -26,6 +27,7 @@ from kinetree.compiler.graph.lowered import (
     Call,
     Compute,
     Function,
+    Guard,
     Load,
     Lowered,
     Operand,
@@ -142,24 +144,29 @@ class _Printer:
             self._constants(),
             self._index(),
         ]
-        parts = [self._functions()] if self.lowered.functions else []
-        texts: list[str] = []
-        done = 0
-        for k, step in enumerate(self.lowered.steps):
-            texts.append(self._step(f"{self.name}.{k}", step))
-            done += len(step.code)
-            if done >= length:
-                parts.append(texts)
-                texts, done = [], 0
-        parts.append([*texts, *tables])
-        return [self._module(texts) for texts in parts]
-
-    def _functions(self) -> list[str]:
-        return [
-            self._step(f"{self.name}.f{i}.{k}", step, function)
+        called = [
+            (f"{self.name}.f{i}.{k}", step, function)
             for i, function in enumerate(self.lowered.functions)
             for k, step in enumerate(function.steps)
         ]
+        steps = [(f"{self.name}.{k}", step, None) for k, step in enumerate(self.lowered.steps)]
+        functions = [texts for texts in self._cut(called, length) if texts]
+        *parts, last = self._cut(steps, length)
+        return [self._module(texts) for texts in (*functions, *parts, [*last, *tables])]
+
+    def _cut(
+        self, steps: Sequence[tuple[str, Step, Function | None]], length: float
+    ) -> list[list[str]]:
+        """The texts of steps, in parts of about so many instructions; the last may be empty."""
+        parts: list[list[str]] = [[]]
+        done = 0
+        for name, step, function in steps:
+            parts[-1].append(self._step(name, step, function))
+            done += len(step.code)
+            if done >= length:
+                parts.append([])
+                done = 0
+        return parts
 
     def _module(self, texts: list[str]) -> str:
         """A module, with declarations of what it uses of others."""
@@ -192,8 +199,11 @@ class _Printer:
             lines += self._call(step.call)
         table = ""
         if step.repeat is not None:
-            table = self._table(name, step.repeat)
+            table = self._table(name, step.repeat.rows)
             lines += self._repeat(name, step.repeat)
+        if step.guard is not None:
+            table = self._table(name, [step.guard.row])
+            lines += self._guarded(name, step.guard)
         return self._function(name, lines, function) + table
 
     def _function(self, name: str, lines: list[str], function: Function | None = None) -> str:
@@ -226,29 +236,49 @@ class _Printer:
             f"  {g} = getelementptr i8, ptr {base}, i64 {g}.bytes"
         )
 
-    def _table(self, name: str, repeat: Repeat) -> str:
+    def _table(self, name: str, rows: Sequence[Sequence[int]]) -> str:
         """Where the records of each call start, in bytes."""
-        starts = [start * self.align for row in repeat.rows for start in row]
+        starts = [start * self.align for row in rows for start in row]
         values = ", ".join(f"i32 {start}" for start in starts)
         return f"@{name}.rows = internal constant [{len(starts)} x i32] [{values}]\n"
 
     def _repeat(self, name: str, repeat: Repeat) -> list[str]:
         """A loop over the rows of a table."""
         columns, count = len(repeat.rows[0]), len(repeat.rows)
-        steps = len(self.lowered.functions[repeat.function].steps)
         return [
             "  br label %again",
             "again:",
             "  %i = phi i64 [ 0, %entry ], [ %next, %again ]",
             f"  %row = getelementptr i32, ptr @{name}.rows, i64 %i",
-            *(
-                f"  call void @{self.name}.f{repeat.function}.{k}"
-                "(ptr %operands, ptr %scratch, ptr %row)"
-                for k in range(steps)
-            ),
+            *self._steps_of(repeat.function, "%row"),
             f"  %next = add i64 %i, {columns}",
             f"  %more = icmp ult i64 %next, {columns * count}",
             "  br i1 %more, label %again, label %done",
+            "done:",
+        ]
+
+    def _steps_of(self, function: int, row: str) -> list[str]:
+        """The calls of a function's steps."""
+        return [
+            f"  call void @{self.name}.f{function}.{k}(ptr %operands, ptr %scratch, ptr {row})"
+            for k in range(len(self.lowered.functions[function].steps))
+        ]
+
+    def _guarded(self, name: str, guard: Guard) -> list[str]:
+        """A call that is made if the condition holds in some lane."""
+        condition, lines = f"%r{guard.condition}", []
+        if self.lanes > 1:
+            lines = [
+                f"  %lanes = bitcast {self.b} {condition} to i{self.lanes}",
+                f"  %some = icmp ne i{self.lanes} %lanes, 0",
+            ]
+            condition = "%some"
+        return [
+            *lines,
+            f"  br i1 {condition}, label %taken, label %done",
+            "taken:",
+            *self._steps_of(guard.function, f"@{name}.rows"),
+            "  br label %done",
             "done:",
         ]
 

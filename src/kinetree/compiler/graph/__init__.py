@@ -8,6 +8,7 @@ once dead nodes are gone.
 """
 
 from kinetree.compiler.graph.expression import Expression, TooLongError, Trace
+from kinetree.compiler.graph.guarded import guarded_call
 from kinetree.compiler.graph.interpret import interpret
 from kinetree.compiler.graph.program import Input, Node, Output, Program, trace
 from kinetree.compiler.graph.verify import verify
@@ -20,6 +21,7 @@ __all__ = [
     "Program",
     "TooLongError",
     "Trace",
+    "guarded_call",
     "interpret",
     "trace",
     "verify",

@@ -1,18 +1,19 @@
 """Where the values of a program lie in memory: in its arguments, in scratch, among its results.
 
-`Areas` answers every question about places that writing code has. Those of a program and those of a
-function that it calls are found differently: a function's arguments and results are records, whose
-start offsets each call passes, unless all calls share them.
+`Areas` tells code generation where each value lies. A function that a program calls differs from
+the program itself: its arguments and results are records. Each call passes the start offsets of its
+records, except for those that all calls share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 
+from kinetree.compiler.graph.guard_slots import arguments
 from kinetree.compiler.graph.lowered import RECORD, RESULT, SCRATCH, Place, Style
-from kinetree.compiler.graph.program import Program
-from kinetree.compiler.graph.records import Records
-from kinetree.compiler.graph.schedule import Part, schedule
+from kinetree.compiler.graph.program import Node, Program
+from kinetree.compiler.graph.records import Records, Slot
+from kinetree.compiler.graph.schedule import Guarded, Scheduled, schedule
 from kinetree.compiler.graph.scratch import BatchRows, Slots, waiting
 
 
@@ -27,12 +28,13 @@ class Areas:
     places: where values that cross steps lie once they are computed.
     stores: where chunks store what they compute: among the results, in scratch, or both.
     numbers: arguments that are numbers, the same in all calls of a function.
+    callees: for each function that is called, its position among all, and its places.
     """
 
     def __init__(
         self,
         program: Program,
-        steps: Sequence[Part],
+        steps: Sequence[Scheduled],
         records: Records,
         slots: Slots,
         results: Mapping[int, Place],
@@ -47,6 +49,7 @@ class Areas:
         for n, place in in_scratch.items():
             self.stores.setdefault(n, []).append(place)
         self.numbers: dict[int, float] = {}
+        self.callees: list[tuple[int, Areas]] = []
 
     @property
     def scratch(self) -> int:
@@ -61,6 +64,37 @@ class Areas:
         """Whether a value is a result that is stored as soon as it is computed."""
         return n in self.results and n not in self.held
 
+    def guard_arguments(self, call: int) -> list[Place | float]:
+        """Where the function of a guarded call finds its arguments; numbers are known."""
+        copied = self.slots.guards.arguments[call]
+        return [
+            self._found(n, copied.get(position))
+            for position, n in enumerate(arguments(self.program, call))
+        ]
+
+    def _found(self, n: int, slot: Slot | None) -> Place | float:
+        if slot is not None:
+            return slot_place(slot)
+        node = self.program.nodes[n]
+        if node.op == "const":
+            return float(node.value)
+        return self.numbers[n] if n in self.numbers else self.places[n]
+
+    def guard_results(self, call: int) -> list[Place]:
+        """Where the results of a guarded call lie."""
+        return [slot_place(slot) for slot in self.slots.guards.results[call]]
+
+
+def slot_place(slot: Slot) -> Place:
+    """The place of a slot."""
+    return Place(SCRATCH, slot.record.start + slot.offset)
+
+
+def of_guards(steps: Sequence[Scheduled], records: Records) -> set[int]:
+    """The results of guarded calls: in scratch, which they may leave as it is."""
+    calls = (step.node for step in steps if isinstance(step, Guarded))
+    return {n for call in calls for n in records.items[call].values()}
+
 
 class ProgramAreas(Areas):
     """The places of a program.
@@ -74,6 +108,7 @@ class ProgramAreas(Areas):
         distinct = dict.fromkeys(n for output in program.outputs for n in output.nodes)
         records = Records(program, steps, distinct if style.gathered else {})
         self.late, held = _held(steps, distinct, records) if style.defer else (None, set[int]())
+        held |= of_guards(steps, records) & distinct.keys()
         numbers, self._starts, self.count = _number(distinct, records.gathered)
         slots = Slots(program, steps, style.whole, numbers.keys() - held, held, records=records)
         self._starts |= {call: record.start for call, record in records.results.items()}
@@ -100,7 +135,7 @@ class FunctionAreas(Areas):
     record_areas: in which area each of its records lies, SCRATCH or RESULT.
     """
 
-    def __init__(self, position: int, caller: ProgramAreas, style: Style) -> None:
+    def __init__(self, position: int, caller: Areas, style: Style) -> None:
         program = caller.program.functions[position]
         shared = caller.records.shared[position]
         groups = [g for g in range(len(program.inputs)) if g not in shared]  # those in records
@@ -110,8 +145,19 @@ class FunctionAreas(Areas):
         results = {n: Place(RECORD - len(groups), k) for k, n in enumerate(nodes)}
         steps = schedule(program, style.chunk, style.routines)
         records = Records(program, steps, {})
-        slots = Slots(program, steps, style.whole, results, start=caller.scratch, records=records)
-        super().__init__(program, steps, records, slots, results)
+        held = of_guards(steps, records) & results.keys()
+        elsewhere = results.keys() - held
+        slots = Slots(
+            program,
+            steps,
+            style.whole,
+            elsewhere,
+            held,
+            start=caller.scratch,
+            records=records,
+            outside=lambda n: None if n in elsewhere else _shared_area(program.nodes[n], shared),
+        )
+        super().__init__(program, steps, records, slots, results, held)
         for n, node in enumerate(program.nodes):
             if node.op == "input":
                 group, element = node.value
@@ -129,8 +175,14 @@ class FunctionAreas(Areas):
             self.places[n] = caller.places[source]
 
 
+def _shared_area(node: Node, groups: Container[int]) -> int | None:
+    """Where an argument or a number is that is the same in all calls: not in scratch, for all we
+    know; None if it is not."""
+    return RESULT if node.op == "const" or node.value[0] in groups else None
+
+
 def _held(
-    steps: Sequence[Part], distinct: Mapping[int, None], records: Records
+    steps: Sequence[Scheduled], distinct: Mapping[int, None], records: Records
 ) -> tuple[int | None, set[int]]:
     """The first step that stores results, and the results that are held back until the end.
 

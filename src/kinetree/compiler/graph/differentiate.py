@@ -16,9 +16,11 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from kinetree.compiler.graph import fold
+from kinetree.compiler.graph.evaluate import values
 from kinetree.compiler.graph.expression import Expression, Trace, Traced
-from kinetree.compiler.graph.program import Program, live, shaped, size, trace, values
-from kinetree.scalar import OPERATIONS
+from kinetree.compiler.graph.program import Program, live, shaped, size, trace
+from kinetree.compiler.graph.through_calls import ThroughCalls
+from kinetree.scalar import ALIASES, LEAVES, OPERATIONS
 
 Chart = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
 """From an argument's numbers to their rates along each direction: rows are directions."""
@@ -28,7 +30,7 @@ Sparse = dict[int, Traced]
 
 def partials(node: Expression) -> Iterable[tuple[Expression, Traced]]:
     """The arguments a node changes with, each with how much."""
-    if node.args:
+    if node.args and node.op not in LEAVES:  # changes do not pass the calls that are left
         rule = OPERATIONS[node.op].partials
         assert rule is not None
         # numbers stay floats, so that products with them fold
@@ -55,8 +57,17 @@ def push(nodes: Iterable[Expression], rates: Sparse) -> Sparse:
     return found
 
 
-def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Sparse:
-    """A reverse sweep: what each moving node weighs, from the weights of what is made of it."""
+def pull(
+    nodes: Sequence[Expression],
+    weights: Sparse,
+    moving: set[int],
+    gates: Mapping[int, Expression],
+) -> Sparse:
+    """A reverse sweep: what each moving node weighs, from the weights of what is made of it.
+
+    Arguments:
+        gates: of some nodes the conditions without which they weigh nothing.
+    """
     found = dict(weights)
     for node in reversed(nodes):
         weight = found.get(node.number)
@@ -64,12 +75,22 @@ def pull(nodes: Sequence[Expression], weights: Sparse, moving: set[int]) -> Spar
             continue
         if not _uses(node, moving):
             continue
+        gate = gates.get(node.number)
         for argument, factor in partials(node):
             if argument.number in moving:
+                if gate is not None and type(factor) is Expression:
+                    weight = _chosen(gate, weight)
                 term = _gated(factor, weight)
                 known = found.get(argument.number)
                 found[argument.number] = term if known is None else known + term
     return found
+
+
+def _chosen(condition: Expression, weight: Traced) -> Traced:
+    """The weight where a condition holds, else zero."""
+    if type(weight) is Expression and weight.op == "select" and weight.args[0] is condition:
+        return weight
+    return fold.function(condition.trace, "select", condition, weight, 0.0)
 
 
 def _gated(factor: Traced, weight: Traced) -> Traced:
@@ -81,6 +102,13 @@ def _gated(factor: Traced, weight: Traced) -> Traced:
             products = (x if _is_zero(x) else _gated(factor, x) for x in (a, b))
             return fold.function(weight.trace, "select", condition, *products)
     return factor * weight
+
+
+def _followed(node: Expression) -> tuple[Expression, ...]:
+    """The arguments that changes pass through a node from."""
+    if node.op in LEAVES:
+        return ()
+    return node.args[1:] if node.op in ALIASES else node.args
 
 
 def _is_zero(x: Traced) -> bool:
@@ -104,13 +132,16 @@ class _Replay:
             declared.name: _directions(self.t, numbers, charts.get(declared.name))
             for declared, numbers in zip(program.inputs, arguments, strict=True)
         }
-        made = values(program, arguments)
+        through = ThroughCalls(self.t)
+        made = values(program, arguments, opened=through)
         self.outputs = [[self.t.lift(made[n]) for n in o.nodes] for o in program.outputs]
         self.nodes = live(self.t.nodes, (e for elements in self.outputs for e in elements))
         self.users: dict[int, list[int]] = {}
         for node in self.nodes:
-            for a in node.args:
+            for a in _followed(node):
                 self.users.setdefault(a.number, []).append(node.number)
+        results = {e.number for elements in self.outputs for e in elements}
+        self.gates = through.gates(self.nodes, results, self.users)
 
     def moving(self, sources: Iterable[int]) -> set[int]:
         """The nodes that change with some of them."""
@@ -205,7 +236,8 @@ def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Pr
         for elements, amounts in zip(replay.outputs, weighing, strict=True):
             for e, amount in zip(elements, amounts, strict=True):
                 start[e.number] = start[e.number] + amount if e.number in start else amount
-        found = pull(replay.nodes, start, replay.moving(_sources(replay, wrt)))
+        moving = replay.moving(_sources(replay, wrt))
+        found = pull(replay.nodes, start, moving, replay.gates)
         return {f"d{name}": [_weight(d, found) for d in replay.directions[name]] for name in wrt}
 
     return trace(f"{program.name}.vjp", function, points | weights)
@@ -286,7 +318,7 @@ def _matrix(
     lines = {
         e.number: [
             _weight(d, weights)
-            for weights in [pull(replay.nodes, {e.number: 1.0}, moving)]
+            for weights in [pull(replay.nodes, {e.number: 1.0}, moving, replay.gates)]
             for d in columns
         ]
         for e in distinct
@@ -302,5 +334,5 @@ def _below(e: Expression) -> set[int]:
         node = pending.pop()
         if node.number not in found:
             found.add(node.number)
-            pending.extend(node.args)
+            pending.extend(_followed(node))
     return found

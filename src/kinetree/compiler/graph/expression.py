@@ -17,11 +17,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kinetree import scalar
 from kinetree.compiler.graph import fold
 from kinetree.errors import TraceError
 from kinetree.scalar.structure import parts, put_together, scalar_count, take_apart
 
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal")
+"""NumPy's names of what compares two scalars."""
 Traced = Any
 """An Expression, or a float where the result is known."""
 
@@ -37,7 +41,12 @@ class Expression:
     args: tuple[Expression, ...]
     value: Any
 
-    __array_ufunc__ = None  # NumPy numbers leave arithmetic with expressions to us
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """Arithmetic with NumPy's numbers and arrays, element by element."""
+        if ufunc.__name__ in COMPARISONS:
+            settings["dtype"] = object  # the result is traced, too
+        boxed = [np.array(x, dtype=object) if type(x) is Expression else x for x in inputs]
+        return getattr(ufunc, method)(*boxed, **settings)
 
     # Sums and products are nearly all that is traced, so what they mostly meet, an expression of
     # the same trace or a float, does not pass through `operand`.
@@ -46,6 +55,8 @@ class Expression:
         t = self.trace
         if type(other) is Expression and other.trace is t:
             return fold.add(t, self, other)
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy takes its elements
         return fold.add(t, self, t.operand(other))
 
     __radd__ = __add__
@@ -54,6 +65,8 @@ class Expression:
         t = self.trace
         if type(other) is Expression and other.trace is t:
             return fold.sub(t, self, other)
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy takes its elements
         return fold.sub(t, self, t.operand(other))
 
     def __rsub__(self, other: Any) -> Traced:
@@ -65,11 +78,15 @@ class Expression:
             return fold.scale(t, other, self)
         if type(other) is Expression and other.trace is t:
             return fold.mul(t, self, other)
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # NumPy takes its elements
         return fold.mul(t, self, t.operand(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Traced:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return fold.div(self.trace, self, self.trace.operand(other))
 
     def __rtruediv__(self, other: Any) -> Traced:
@@ -84,7 +101,9 @@ class Expression:
     def __pow__(self, exponent: Any) -> Traced:
         if exponent == 2:
             return self * self
-        raise TraceError(f"a traced scalar to the power {exponent!r}: write it as products")
+        raise TraceError(
+            f"a traced scalar cannot be raised to the power {exponent!r}: write it as products"
+        )
 
     def __abs__(self) -> Traced:
         return scalar.absolute(self)
@@ -118,7 +137,7 @@ class Expression:
         )
 
     def __float__(self) -> float:
-        raise TraceError("a traced scalar has no number yet: keep it out of float() and math.*")
+        raise TraceError("a traced scalar has no value yet: do not use it in float() or math.*")
 
     def __repr__(self) -> str:
         if self.op == "const":
@@ -142,7 +161,7 @@ GROUP = 12
 
 
 def _lengths(structures: Sequence[Any], pattern: Sequence[float | None]) -> tuple[int, ...]:
-    """How many scalars each group of a call's arguments has, those left out that are known."""
+    """The number of scalars in each group of a call's arguments, without known numbers."""
     rest = iter(pattern)
     counts = [
         sum(next(rest) is None for _ in range(scalar_count(part)))
@@ -198,8 +217,8 @@ class Function:
 class Trace:
     """The table of the nodes of one program, or of a function of it.
 
-    As a context it is emptied in the end: nodes and their trace refer to each other, and would wait
-    for a search for garbage.
+    As a context manager it is emptied at the end. Nodes and their trace refer to each other and
+    would otherwise stay in memory until the next garbage collection.
 
     limit: how many nodes there may be before TooLongError stops the tracing.
     inner: whether what is called is traced into it, as in a function.
@@ -211,7 +230,7 @@ class Trace:
         self._constants: dict[float, Expression] = {}
         self._inputs: dict[tuple[str, int], Expression] = {}
         self._table: dict[tuple[Any, ...], Expression] = {}
-        self._functions: dict[tuple[Any, ...], Function] = {}
+        self._functions: dict[tuple[Any, ...], Any] = {}
 
     def __enter__(self) -> Trace:
         return self
@@ -254,8 +273,8 @@ class Trace:
             return float(value)
         except (TypeError, ValueError, OverflowError):
             raise TraceError(
-                f"a {type(value).__name__} in arithmetic with a traced scalar: "
-                "only real numbers and scalars of the same trace fit"
+                f"a {type(value).__name__} in arithmetic with a traced scalar: expected a real "
+                "number or a scalar of the same trace"
             ) from None
 
     def lift(self, value: Any) -> Expression:
@@ -297,17 +316,28 @@ class Trace:
         arguments = [
             self.lift(x) for x, number in zip(operands, pattern, strict=True) if number is None
         ]
-        key = (function, structures, pattern)
-        called = self._functions.get(key)
-        if called is None:
-            called = self._functions[key] = Function(function, structures, pattern, self.limit)
+        called = self.function(
+            (function, structures, pattern),
+            lambda: Function(function, structures, pattern, self.limit),
+        )
         if not called.items:
             return function(*values)
-        number = ("call", id(called), *[x.number for x in arguments])
-        found = self._table.get(number)
+        return called.results(self, self.calling("call", called, arguments))
+
+    def function(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """A function that the trace calls: the one of a key, or a new one."""
+        found = self._functions.get(key)
         if found is None:
-            found = self._table[number] = self._new("call", tuple(arguments), called)
-        return called.results(self, found)
+            found = self._functions[key] = make()
+        return found
+
+    def calling(self, op: str, called: Any, arguments: Sequence[Expression]) -> Expression:
+        """The node of a call: the one there is, or a new one."""
+        key = (op, id(called), *[x.number for x in arguments])
+        found = self._table.get(key)
+        if found is None:
+            found = self._table[key] = self._new(op, tuple(arguments), called)
+        return found
 
     def item(self, call: Expression, k: int) -> Expression:
         """Result k of a call."""
@@ -330,6 +360,8 @@ class Trace:
 
 def _apply(op: str, args: tuple[Any, ...]) -> Any:
     """A function of scalars of which some are expressions: a node of their trace."""
+    if any(isinstance(x, np.ndarray) for x in args):  # beside numbers, element by element
+        return scalar.OPERATIONS[op].compute(*(np.asarray(x, dtype=object) for x in args))
     if any(type(x) is not Expression and not isinstance(x, scalar.NUMBERS) for x in args):
         return NotImplemented
     trace = next(x.trace for x in args if type(x) is Expression)

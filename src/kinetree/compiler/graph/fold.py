@@ -4,8 +4,8 @@ Each function gives what an operation comes to: an expression that exists, a flo
 Arguments are expressions or floats; at least one is an expression. Rules hold for finite numbers:
 0 x = 0 and x / x = 1 are taken as true, as the structural zeros and ones of a mechanism need.
 
-Of a commutative operation the older argument comes first. Signs move outwards, out of products
-and their numbers, into the sum or difference that uses them, so that c x and -c x are one node.
+In a commutative operation the older argument comes first. Signs move outwards: from a product and
+its constant factor into the sum or difference that uses it. So c x and -c x share one node.
 """
 
 from __future__ import annotations
@@ -133,6 +133,8 @@ def function(t: Trace, op: str, *args: Any) -> Any:
         _, a, b = args
         return a if a is b or (type(a) is type(b) is float and a == b) else t.node(op, *args)
     parity, x = OPERATIONS[op].parity, args[0]
+    if op == "stop_gradient" and x.op == op:
+        return x  # stopped twice is stopped
     if parity and x.op == "neg":  # f(-x) = -f(x) or f(x)
         inner = function(t, op, x.args[0])
         return neg(t, inner) if parity == "odd" else inner

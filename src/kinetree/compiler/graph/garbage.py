@@ -1,7 +1,8 @@
-"""Python's search for cyclic garbage, put off while many objects are made that all stay.
+"""Python's cyclic garbage collector, paused while many objects are made that all stay.
 
-A trace makes hundreds of thousands of objects and drops hardly one. Each search visits all that
-were made since the last one, and from time to time all there are: half of the time of a trace.
+A trace makes hundreds of thousands of objects and drops hardly one. Each collection visits all
+objects made since the last one, and from time to time all there are. This would take half of the
+time of a trace.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_searches() -> Iterator[None]:
-    """Run a block, or as a decorator a function, without searches for garbage.
+    """Run a block, or as a decorator a function, with the garbage collector paused.
 
-    Where threads overlap, searches go on when the one ends that stopped them.
+    Where blocks of several threads overlap, it resumes when the block ends that paused it.
     """
     searching = gc.isenabled()
     gc.disable()

@@ -1,16 +1,17 @@
-"""Inlining: calls replaced by what they call."""
+"""Inlining: calls replaced by what they call. Guarded calls stay: they are there to be skipped."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from kinetree.compiler.graph.program import Program, shaped, trace, values
+from kinetree.compiler.graph.evaluate import values
+from kinetree.compiler.graph.program import Program, shaped, trace
 
 
 def inline(program: Program) -> Program:
-    """The same program without calls."""
-    if not program.functions:
+    """The same program without calls but guarded ones."""
+    if not any(node.op == "call" for node in program.nodes):
         return program
 
     def function(*arguments: list[Any]) -> dict[str, Any]:

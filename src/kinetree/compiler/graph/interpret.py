@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.graph.program import Program, size, values
+from kinetree.compiler.graph.evaluate import values
+from kinetree.compiler.graph.program import Program, size
 from kinetree.scalar import OPERATIONS
 
 

@@ -11,15 +11,18 @@ import struct
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from kinetree.compiler.graph.areas import Areas, FunctionAreas, ProgramAreas
+from kinetree.compiler.graph.aliases import without_aliases
+from kinetree.compiler.graph.areas import Areas, FunctionAreas, ProgramAreas, slot_place
 from kinetree.compiler.graph.fuse import fuse
 from kinetree.compiler.graph.garbage import without_searches
+from kinetree.compiler.graph.guard_areas import GuardAreas
 from kinetree.compiler.graph.inline import inline
 from kinetree.compiler.graph.lowered import (
     SCRATCH,
     Call,
     Compute,
     Function,
+    Guard,
     Instruction,
     Load,
     Lowered,
@@ -32,7 +35,7 @@ from kinetree.compiler.graph.lowered import (
 )
 from kinetree.compiler.graph.narrow import narrow
 from kinetree.compiler.graph.program import Program
-from kinetree.compiler.graph.schedule import Batch, Calls, Chunk, number_arguments
+from kinetree.compiler.graph.schedule import Batch, Calls, Chunk, Guarded, number_arguments
 from kinetree.compiler.graph.verify import verify
 from kinetree.errors import DtypeError
 
@@ -42,7 +45,7 @@ def lower(program: Program, style: Style) -> Lowered:
     """The passes, one after the other."""
     program = _rewritten(program, style)
     areas = ProgramAreas(program, style)
-    functions = [FunctionAreas(k, areas, style) for k in range(len(program.functions))]
+    functions = _callees(areas, style)
     code = _ProgramCode(areas, style)
     return Lowered(
         name=program.name,
@@ -50,7 +53,7 @@ def lower(program: Program, style: Style) -> Lowered:
         inputs=program.inputs,
         outputs=program.outputs,
         steps=code.steps(),
-        functions=tuple(Function(_Code(f, style).steps(), f.record_areas) for f in functions),
+        functions=tuple(Function(_code(f, style).steps(), f.record_areas) for f in functions),
         scratch=max([areas.scratch, *(f.scratch for f in functions)]),
         results=areas.count,
         elements=areas.elements,
@@ -59,9 +62,31 @@ def lower(program: Program, style: Style) -> Lowered:
     )
 
 
+def _callees(areas: ProgramAreas, style: Style) -> list[FunctionAreas | GuardAreas]:
+    """All functions: those that the program calls, then those that they call."""
+    found: list[FunctionAreas | GuardAreas] = []
+    callers: list[Areas] = [areas]
+    for caller in callers:
+        nodes = caller.program.nodes
+        guarded = {node.value for node in nodes if node.op == "call_if"}
+        for k in range(len(caller.program.functions)):
+            made = (GuardAreas if k in guarded else FunctionAreas)(k, caller, style)
+            caller.callees.append((len(found), made))
+            found.append(made)
+            callers.append(made)
+    return found
+
+
+def _code(areas: FunctionAreas | GuardAreas, style: Style) -> _Code:
+    if isinstance(areas, GuardAreas):
+        return _GuardedCode(areas, style)
+    return _Code(areas, style)
+
+
 def _rewritten(program: Program, style: Style) -> Program:
     """The passes from programs to programs."""
-    program = verify(program) if style.functions else inline(verify(program))
+    program = without_aliases(verify(program))
+    program = verify(program) if style.functions else verify(inline(program))
     if style.narrow:
         program = verify(narrow(program))
     if style.fused:
@@ -91,6 +116,8 @@ class _Code:
             return [Step(self._chunk(step.nodes))]
         if isinstance(step, Batch):
             return [self._batch(k, step)]
+        if isinstance(step, Guarded):
+            return [self._guarded(k, step)]
         return self._calls(k, step)
 
     def _chunk(self, nodes: Sequence[int]) -> tuple[Instruction, ...]:
@@ -108,8 +135,12 @@ class _Code:
             last_use[n] = time
             for place in self.areas.stores.get(n, ()):
                 writer.store(n, place)
+            self._finish(writer, n)
         self.stored.update(filter(self.areas.is_stored_at_once, nodes))
         return tuple(writer.code)
+
+    def _finish(self, writer: _Writer, n: int) -> None:
+        """What else is done with a value that a chunk has computed."""
 
     def _batch(self, k: int, batch: Batch) -> Step:
         """The arguments of a routine, and its call."""
@@ -127,6 +158,19 @@ class _Code:
     def _calls(self, k: int, calls: Calls) -> list[Step]:
         """Calls of functions: only programs have them."""
         raise AssertionError(f"{self.program.name}: a function calls function {calls.function}")
+
+    def _guarded(self, k: int, step: Guarded) -> Step:
+        """Copies of arguments, and of what stands for results; the condition; the call."""
+        writer = _Writer(self)
+        for n, slot in self.areas.slots.guards.copies[k]:
+            writer.store(n, slot_place(slot))
+        condition = writer.compute(self.program.nodes[step.node].args[0])
+        position, callee = self.areas.callees[step.function]
+        assert isinstance(callee, GuardAreas)
+        if callee.mask is not None:
+            chosen = writer.made("select", condition, 1.0, 0.0)
+            writer.code.append(Store(chosen, callee.mask))
+        return Step(tuple(writer.code), guard=Guard(condition, position, callee.row(step.node)))
 
     def _remaining(self) -> list[Step]:
         """The results that no chunk stores: arguments, results of routines, what was held."""
@@ -188,6 +232,24 @@ class _ProgramCode(_Code):
         return [step, self._stores((n, self.areas.results[n]) for n in results)]
 
 
+class _GuardedCode(_Code):
+    """Writes the steps of a function that guarded calls run."""
+
+    areas: GuardAreas
+
+    def _finish(self, writer: _Writer, n: int) -> None:
+        for place in self.areas.at_once.get(n, ()):
+            writer.merge(writer.operand(n), place)
+
+    def _remaining(self) -> list[Step]:
+        """The other results, all of them read before one is written."""
+        writer = _Writer(self)
+        found = [(writer.operand(n), place) for n, place in self.areas.last]
+        for value, place in found:
+            writer.merge(value, place)
+        return [Step(tuple(writer.code))] if found else []
+
+
 class _Writer:
     """Writes the instructions of one step; knows which values are in registers."""
 
@@ -196,6 +258,7 @@ class _Writer:
         self.code: list[Instruction] = []
         self.registers: dict[int, int] = {}
         self.count = 0
+        self.mask: int | None = None  # the register of the lanes that are written
 
     def operand(self, n: int) -> Operand:
         """A node's value: a number, or a register, loaded if need be."""
@@ -223,7 +286,30 @@ class _Writer:
     def store(self, n: int, place: Place) -> None:
         self.code.append(Store(self.operand(n), place))
 
-    def _new(self, n: int) -> int:
-        register = self.registers[n] = self.count
+    def made(self, op: str, *args: Operand) -> int:
+        """A register for an operation that is no node's."""
+        register = self._next()
+        self.code.append(Compute(register, op, args))
+        return register
+
+    def merge(self, value: Operand, place: Place) -> None:
+        """Store a value, in those lanes in which a guarded call's condition holds."""
+        assert isinstance(self.areas, GuardAreas)
+        if self.areas.mask is not None:
+            if self.mask is None:
+                self.mask = self.made("less", 0.0, self._loaded(self.areas.mask))
+            value = self.made("select", self.mask, value, self._loaded(place))
+        self.code.append(Store(value, place))
+
+    def _loaded(self, place: Place) -> int:
+        register = self._next()
+        self.code.append(Load(register, place))
+        return register
+
+    def _next(self) -> int:
         self.count += 1
+        return self.count - 1
+
+    def _new(self, n: int) -> int:
+        register = self.registers[n] = self._next()
         return register

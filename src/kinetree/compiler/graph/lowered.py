@@ -79,6 +79,19 @@ class Repeat(NamedTuple):
     rows: tuple[tuple[int, ...], ...]
 
 
+class Guard(NamedTuple):
+    """A call of a function of the program, made only if a condition holds in some lane.
+
+    condition: the register of the truth value.
+    function: which.
+    row: the elements at which its records start.
+    """
+
+    condition: int
+    function: int
+    row: tuple[int, ...]
+
+
 class Step(NamedTuple):
     """Straight-line code, and a routine or a function that is called after it, if any.
 
@@ -88,10 +101,11 @@ class Step(NamedTuple):
     code: tuple[Instruction, ...]
     call: Call | None = None
     repeat: Repeat | None = None
+    guard: Guard | None = None
 
 
 class Function(NamedTuple):
-    """What a `Repeat` runs.
+    """What a `Repeat` or a `Guard` runs.
 
     steps: in the order of execution, for one call.
     areas: in which area each of its records lies, SCRATCH or RESULT.
@@ -116,6 +130,7 @@ class Style:
     functions: whether functions of a program are kept, or all their calls inlined.
     gathered: whether distinct results lie side by side in memory, so that they can be a record.
     narrow: whether nodes are put into the order that keeps few values alive.
+    masked: whether a guarded call runs for several lanes, and must leave some of them as they are.
     """
 
     kind: str
@@ -128,6 +143,7 @@ class Style:
     functions: bool = False
     gathered: bool = False
     narrow: bool = False
+    masked: bool = False
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def depth_first(program: Program) -> Program:
 
 
 def most_alive(program: Program) -> int:
-    """How many values wait at most to be used again; arguments and numbers can be read anew."""
+    """The largest number of values alive at once, less those that can be loaded again."""
     last: dict[int, int] = {}
     for n, node in enumerate(program.nodes):
         last.update(dict.fromkeys(node.args, n))

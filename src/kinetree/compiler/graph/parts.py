@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kinetree.compiler.graph.aliases import without_aliases
 from kinetree.compiler.graph.inline import inline
 from kinetree.compiler.graph.program import Input, Node, Output, Program, size
 from kinetree.scalar import LEAVES, TRUTHS
@@ -64,10 +65,13 @@ class Row(NamedTuple):
 
 
 def split(program: Program, limit: int) -> Parts:
-    """Parts of at most so many operations, where that is possible."""
-    program = inline(program)
+    """Split a program into parts of at most `limit` operations, where that is possible."""
+    program = inline(without_aliases(program))
     splitter = _Splitter(program, limit)
-    splitter.split(_rows(program), frozenset())
+    if program.functions:  # what guarded calls need is in the memory of one program
+        splitter.whole(_rows(program))
+    else:
+        splitter.split(_rows(program), frozenset())
     return Parts(tuple(splitter.parts), tuple(splitter.between))
 
 
@@ -94,6 +98,10 @@ class _Splitter:
         self.between: list[int] = []
         self.handed: dict[int, tuple[int, int]] = {}
 
+    def whole(self, rows: Sequence[Row]) -> None:
+        """Make one part."""
+        self._part(rows, frozenset())
+
     def split(self, rows: Sequence[Row], known: frozenset[int]) -> None:
         """Make the parts that compute these rows, from arguments and nodes that are known."""
         cones = self._cones(rows, known)
@@ -118,9 +126,9 @@ class _Splitter:
         idle = [r for r, cone in enumerate(cones) if not cone]
         working = [group for group in found if any(cones[r] for r in group)]
         for k, group in enumerate(working or [[]]):
-            own = [r for r in group if cones[r]] + (idle if k == 0 else [])
-            if own:
-                self._part([rows[r] for r in sorted(own)], known)
+            wanted = [r for r in group if cones[r]] + (idle if k == 0 else [])
+            if wanted:
+                self._part([rows[r] for r in sorted(wanted)], known)
 
     def _cones(self, rows: Sequence[Row], known: Collection[int]) -> list[int]:
         """For each row the operations that it needs, as the bits of a number."""
@@ -202,7 +210,8 @@ class _Splitter:
         outputs, segments = self._outputs(rows, number)
         declared = [Input(f"in{k}", (s.length,)) for k, s in enumerate(inputs)]
         name = f"{self.program.name}_{len(self.parts)}"
-        part = Program(name, tuple(declared), tuple(outputs), tuple(nodes))
+        functions = self.program.functions
+        part = Program(name, tuple(declared), tuple(outputs), tuple(nodes), functions=functions)
         self.parts.append(Part(part, tuple(inputs), tuple(segments)))
 
     def _needed(self, results: Iterable[int], known: Collection[int]) -> set[int]:
@@ -237,23 +246,23 @@ class _Splitter:
         segments: list[Segment] = []
         placed = sorted((row.place, row.nodes) for row in rows if row.place is not None)
         for place, nodes in placed:
-            own = tuple(number[n] for n in nodes)
+            numbers = tuple(number[n] for n in nodes)
             before = segments[-1] if segments else None
             if before and (before.array, before.start + before.length) == place[:2]:
                 segments[-1] = before._replace(length=before.length + place.length)
-                own = outputs[-1].nodes + own
+                numbers = outputs[-1].nodes + numbers
                 outputs.pop()
             else:
                 segments.append(place)
-            outputs.append(Output(f"out{len(outputs)}", (len(own),), own))
+            outputs.append(Output(f"out{len(outputs)}", (len(numbers),), numbers))
         handed = [n for row in rows if row.place is None for n in row.nodes]
         if handed:
             array = len(self.between)
             self.between.append(len(handed))
             self.handed |= {n: (array, k) for k, n in enumerate(handed)}
             segments.append(Segment(len(self.program.outputs) + array, 0, len(handed)))
-            own = tuple(number[n] for n in handed)
-            outputs.append(Output(f"out{len(outputs)}", (len(own),), own))
+            numbers = tuple(number[n] for n in handed)
+            outputs.append(Output(f"out{len(outputs)}", (len(numbers),), numbers))
         return outputs, segments
 
 
@@ -302,6 +311,6 @@ def _components(cones: Sequence[int]) -> list[list[int]]:
 
 
 def _bits(number: int) -> list[int]:
-    """The positions of the ones."""
+    """The positions of the bits that are set."""
     text = bin(number)[:1:-1]
     return [k for k, bit in enumerate(text) if bit == "1"]

@@ -13,9 +13,9 @@ from kinetree._lazy import cached_property
 from kinetree.compiler.graph.expression import Expression, Function, TooLongError, Trace
 from kinetree.compiler.graph.garbage import without_searches
 from kinetree.errors import TraceError
-from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
+from kinetree.scalar import ALIASES, CALLS, FUNCTIONS, LEAVES, TRUTHS
 
-LONG = 6000
+LONGEST_WITHOUT_CALLS = 6000
 """Nodes: longer programs are traced with functions.
 
 Shorter ones have none: straight-line code keeps more in registers and folds more, and its length
@@ -30,7 +30,7 @@ class Node(NamedTuple):
         op: the name of the operation.
         args: the numbers of the nodes that are its arguments.
         value: the number of a `const`; (argument's position, element) of an `input`; the position
-            of the function of a `call`; the position of the result of an `item`.
+            of the function of a `call` or `call_if`; the position of the result of an `item`.
     """
 
     op: str
@@ -95,10 +95,13 @@ class Program:
 
     @cached_property
     def operations(self) -> Counter[str]:
-        """How often each operation is done for one state, leaves left out."""
-        total = Counter(node.op for node in self.nodes if node.op not in LEAVES)
+        """How often each operation is done for one state, leaves and aliases left out.
+
+        Guarded calls are counted as if they were all made.
+        """
+        total = Counter(node.op for node in self.nodes if node.op not in LEAVES | ALIASES)
         for node in self.nodes:
-            if node.op == "call":
+            if node.op in CALLS:
                 total += self.functions[node.value].operations
         return total
 
@@ -144,18 +147,19 @@ def trace(
         function: takes one flat list of scalars per input, in order, and returns a mapping from
             each result's name to nested lists of scalars.
         inputs: the shape of each argument.
-        limit: how many nodes may be traced; TooLongError beyond. Above LONG, what the function
-            runs by `scalar.call` becomes functions of the program.
+        limit: how many nodes may be traced; TooLongError beyond. Above
+            LONGEST_WITHOUT_CALLS, what the function runs by `scalar.call` becomes functions of the
+            program.
 
     Returns:
         The program, without the nodes that no result needs.
     """
     shapes = {key: tuple(shape) for key, shape in inputs.items()}
     try:
-        with Trace(min(limit, LONG), inner=True) as t:
+        with Trace(min(limit, LONGEST_WITHOUT_CALLS), inner=True) as t:
             return _program(name, t, shapes, _traced(t, function, shapes))
     except TooLongError:
-        if limit <= LONG:
+        if limit <= LONGEST_WITHOUT_CALLS:
             raise
     with Trace(limit) as t:
         return _program(name, t, shapes, _traced(t, function, shapes))
@@ -173,8 +177,8 @@ def _traced(
         if "ufunc" not in str(e):
             raise
         raise TraceError(
-            "a function of NumPy was given traced scalars: write kinetree.scalar's for each of "
-            f"them, as [kinetree.scalar.sin(x) for x in q] ({e})"
+            "a NumPy function was called with traced scalars: use kinetree.scalar instead, as in "
+            f"kinetree.scalar.sin(q) ({e})"
         ) from e
     return {key: _flatten(t, value) for key, value in found.items()}
 
@@ -190,13 +194,13 @@ def _program(
     order = live(t.nodes, (e for _, elements in results.values() for e in elements))
     number = {e.number: i for i, e in enumerate(order)}
     position = {argument: i for i, argument in enumerate(inputs)}
-    called = {id(f): f for f in (e.value for e in order if e.op == "call")}
+    called = {id(f): f for f in (e.value for e in order if e.op in CALLS)}
     place = {key: i for i, key in enumerate(called)}
 
     def value(e: Expression) -> Any:
         if e.op == "input":
             return position[e.value[0]], e.value[1]
-        return place[id(e.value)] if e.op == "call" else e.value
+        return place[id(e.value)] if e.op in CALLS else e.value
 
     return Program(
         name=name,
@@ -237,63 +241,6 @@ def rearranged(program: Program, names: Mapping[str, str]) -> Program:
     )
 
 
-def selected(program: Program, nodes: Mapping[str, Sequence[int]]) -> Program:
-    """The program whose results are some of another's nodes.
-
-    Arguments:
-        nodes: maps the name of each result, a vector, to the numbers of its nodes.
-    """
-
-    def function(*arrays: Sequence[Any]) -> dict[str, Any]:
-        found = values(program, arrays)
-        return {name: [found[n] for n in chosen] for name, chosen in nodes.items()}
-
-    return trace(program.name, function, {i.name: i.shape for i in program.inputs})
-
-
-def values(
-    program: Program,
-    arguments: Sequence[Sequence[Any]],
-    compute: Callable[[str, list[Any]], Any] | None = None,
-) -> list[Any]:
-    """The value of every node, on any scalars; of a call, the list of its results.
-
-    Arguments:
-        arguments: for each argument of the program, its elements.
-        compute: does an operation on its arguments; by default as its definition says.
-    """
-    apply = compute or _defined
-    found: list[Any] = []
-    for op, args, value in program.nodes:
-        if op == "const":
-            found.append(value)
-        elif op == "input":
-            found.append(arguments[value[0]][value[1]])
-        elif op == "item":
-            found.append(found[args[0]][value])
-        elif op == "call":
-            function, rest = program.functions[value], iter(args)
-            groups = [[found[next(rest)] for _ in range(size(i.shape))] for i in function.inputs]
-            found.append(results(function, groups, compute))
-        else:
-            found.append(apply(op, [found[a] for a in args]))
-    return found
-
-
-def results(
-    function: Program,
-    groups: Sequence[Sequence[Any]],
-    compute: Callable[[str, list[Any]], Any] | None = None,
-) -> list[Any]:
-    """The results of a function of a program, on any scalars."""
-    found = values(function, groups, compute)
-    return [found[n] for n in function.outputs[0].nodes]
-
-
-def _defined(op: str, args: list[Any]) -> Any:
-    return OPERATIONS[op].compute(*args)
-
-
 def shaped(flat: Sequence[Any], shape: Sequence[int]) -> Any:
     """Nested lists of a shape."""
     if not shape:
@@ -315,7 +262,9 @@ def live(nodes: Sequence[Expression], results: Iterable[Expression]) -> list[Exp
 
 
 def _flatten(t: Trace, value: Any) -> tuple[tuple[int, ...], list[Expression]]:
-    """The shape and the elements of nested lists of scalars."""
+    """The shape and the elements of nested lists of scalars, or of an array of them."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if not isinstance(value, (list, tuple)):
         return (), [t.lift(value)]
     shape: tuple[int, ...] = (len(value),)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.compiler.graph.program import Program, size
-from kinetree.compiler.graph.schedule import Calls, Part
-from kinetree.scalar import FUNCTIONS, LEAVES
+from kinetree.compiler.graph.schedule import Calls, Scheduled
+from kinetree.scalar import CALLS, FUNCTIONS, LEAVES
 
 ELSEWHERE = LEAVES | FUNCTIONS
 """Operations whose values no chunk computes: arguments, calls, and what routines compute."""
@@ -28,7 +28,7 @@ class Group(NamedTuple):
 
 
 @dataclass(eq=False)
-class Record:
+class SlotBlock:
     """Slots side by side; two records are never the same.
 
     size: how many.
@@ -45,7 +45,7 @@ class Record:
 class Slot(NamedTuple):
     """A place in a record."""
 
-    record: Record
+    record: SlotBlock
     offset: int
 
 
@@ -61,7 +61,9 @@ class Records:
     copies: for each step, the values that must be copied first, with their slots.
     """
 
-    def __init__(self, program: Program, steps: Sequence[Part], results: Container[int]) -> None:
+    def __init__(
+        self, program: Program, steps: Sequence[Scheduled], results: Container[int]
+    ) -> None:
         self.program = program
         self.items = _items(program)
         calls = [n for step in steps if isinstance(step, Calls) for n in step.nodes]
@@ -72,7 +74,7 @@ class Records:
         }
         self.shared = self._shared(calls)
         self.arguments: dict[tuple[int, ...], Slot] = {}
-        self.results: dict[int, Record] = {}
+        self.results: dict[int, SlotBlock] = {}
         self.of: dict[int, Slot] = {}
         self.copies: dict[int, list[tuple[int, Slot]]] = {}
         for k, step in enumerate(steps):
@@ -121,7 +123,7 @@ class Records:
             record.born = min(record.born, born.get(n, record.born))
             record.dies = max(record.dies, dies.get(n, -1))
 
-    def all(self) -> list[Record]:
+    def all(self) -> list[SlotBlock]:
         """The records of arguments that are copied, and those of results."""
         copied = [slot.record for copies in self.copies.values() for _, slot in copies]
         return [*copied, *self.results.values()]
@@ -143,7 +145,7 @@ class Records:
     def _add_arguments(self, step: int, nodes: tuple[int, ...]) -> None:
         known = self.arguments.get(nodes) or self._among_results(nodes)
         if known is None:
-            record = Record(len(nodes), step)
+            record = SlotBlock(len(nodes), step)
             known = Slot(record, 0)
             for offset, n in enumerate(nodes):
                 if self.program.nodes[n].op in ELSEWHERE or n in self.of:
@@ -164,15 +166,15 @@ class Records:
         return Slot(self.results[first.args[0]], int(first.value))
 
     def _add_results(self, step: int, call: int) -> None:
-        record = self.results[call] = Record(self._count(call), step, step)
+        record = self.results[call] = SlotBlock(self._count(call), step, step)
         for k, n in self.items[call].items():
             self.of[n] = Slot(record, k)
 
 
 def _items(program: Program) -> dict[int, dict[int, int]]:
-    """Of each call, the nodes of its results, by their positions."""
+    """Of each call, guarded or not, the nodes of its results, by their positions."""
     items: dict[int, dict[int, int]] = {
-        n: {} for n, node in enumerate(program.nodes) if node.op == "call"
+        n: {} for n, node in enumerate(program.nodes) if node.op in CALLS
     }
     for n, node in enumerate(program.nodes):
         if node.op == "item":

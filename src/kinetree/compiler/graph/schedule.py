@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kinetree.compiler.graph.program import Program
-from kinetree.scalar import FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
+from kinetree.scalar import CALLS, FUNCTIONS, LEAVES, OPERATIONS, TRUTHS
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,15 @@ class Calls:
     nodes: tuple[int, ...]
 
 
-Part = Chunk | Batch | Calls
+@dataclass(frozen=True)
+class Guarded:
+    """One guarded call of a function of the program: its node."""
+
+    function: int
+    node: int
+
+
+Scheduled = Chunk | Batch | Calls | Guarded
 
 ROUTINES = {op: row.routine for op, row in OPERATIONS.items() if row.routine is not None}
 """Operation -> the routine that computes it and the position of its result."""
@@ -61,7 +69,7 @@ RESULTS = {
 """Routine -> how many results it gives."""
 
 
-def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[Part]:
+def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[Scheduled]:
     """Cut a program into chunks, batches and calls to be executed in this order.
 
     Arguments:
@@ -69,7 +77,7 @@ def schedule(program: Program, chunk_size: int, routines: bool = True) -> list[P
         routines: whether functions are gathered into batches, or computed one by one in chunks.
     """
     stages = _stages(program) if routines else []
-    steps: list[Part] = []
+    steps: list[Scheduled] = []
     done: set[int] = set()
     for stage in range(1, max(stages, default=0) + 1):
         calls = [
@@ -114,20 +122,23 @@ def number_arguments(program: Program, n: int) -> Sequence[int]:
     return arguments
 
 
-def _stretch(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
+def _stretch(program: Program, nodes: list[int], chunk_size: int) -> list[Scheduled]:
     """Arithmetic and calls, in the program's order; equal calls that stand together are one part.
 
     A part has about as many operations as a chunk, so that what goes on between parts goes on
     evenly.
     """
-    steps: list[Part] = []
+    steps: list[Scheduled] = []
     start = 0
     for position, n in enumerate(nodes):
         node = program.nodes[n]
-        if node.op != "call":
+        if node.op not in CALLS:
             continue
         chunks = _chunks(program, nodes[start:position], chunk_size)
         start = position + 1
+        if node.op == "call_if":
+            steps += [*chunks, Guarded(node.value, n)]
+            continue
         last = steps[-1] if steps and not chunks else None
         if isinstance(last, Calls) and _joins(program, last, n, chunk_size):
             steps[-1] = Calls(node.value, (*last.nodes, n))
@@ -146,7 +157,7 @@ def _joins(program: Program, calls: Calls, n: int, chunk_size: int) -> bool:
     return not any(a.op == "item" and a.args[0] in calls.nodes for a in arguments)
 
 
-def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
+def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Scheduled]:
     idle = LEAVES | TRUTHS
     work = [n for n in nodes if program.nodes[n].op not in idle]
     count = -(-len(work) // chunk_size)  # as few as fit, all of about one length
@@ -154,7 +165,7 @@ def _chunks(program: Program, nodes: list[int], chunk_size: int) -> list[Part]:
     return [Chunk(tuple(work[a:b])) for a, b in pairwise(bounds)]
 
 
-def _batches(program: Program, calls: list[int]) -> list[Part]:
+def _batches(program: Program, calls: list[int]) -> list[Scheduled]:
     by_routine: dict[str, dict[tuple[int, ...], list[int | None]]] = {}
     for n in calls:
         node = program.nodes[n]

@@ -7,12 +7,22 @@ the steps, they may overwrite the previous tile's buffer; the few early ones wai
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kinetree.compiler.graph.guard_slots import GuardSlots
+from kinetree.compiler.graph.lowered import RESULT
 from kinetree.compiler.graph.program import Program
-from kinetree.compiler.graph.records import Record, Records, Slot
-from kinetree.compiler.graph.schedule import RESULTS, Batch, Calls, Chunk, Part, number_arguments
+from kinetree.compiler.graph.records import Records, Slot, SlotBlock
+from kinetree.compiler.graph.schedule import (
+    RESULTS,
+    Batch,
+    Calls,
+    Chunk,
+    Guarded,
+    Scheduled,
+    number_arguments,
+)
 
 RESULTS_WORTH_ONE_BUFFER = 512
 """Results from which on a second buffer is worth avoiding: fewer hardly fill the caches."""
@@ -23,7 +33,7 @@ LATE_AFTER = 0.4
 
 
 def waiting(
-    steps: Sequence[Part], results: Container[int], items: Mapping[int, Mapping[int, int]]
+    steps: Sequence[Scheduled], results: Container[int], items: Mapping[int, Mapping[int, int]]
 ) -> tuple[int, set[int]] | None:
     """How many steps pass before results are stored, and which results wait until the end.
 
@@ -44,7 +54,7 @@ def waiting(
     return None
 
 
-def _computed(step: Part, items: Mapping[int, Mapping[int, int]]) -> list[int]:
+def _computed(step: Scheduled, items: Mapping[int, Mapping[int, int]]) -> list[int]:
     """The nodes whose values a step makes, those of routines left out."""
     if isinstance(step, Chunk):
         return list(step.nodes)
@@ -73,6 +83,7 @@ class Slots:
 
     of: the slot of each value that has one.
     batches: the rows of each batch, by its step.
+    guards: where guarded calls have their arguments and results.
     count: the slots that are used, those before the first one included.
 
     Arguments:
@@ -81,18 +92,21 @@ class Slots:
         late: what is kept until the end.
         start: the first slot.
         records: those of calls, which get their places here.
+        outside: the area of a value that has no slot here; None if that is not the same place in
+            all calls of this function.
     """
 
     def __init__(
         self,
         program: Program,
-        steps: Sequence[Part],
+        steps: Sequence[Scheduled],
         whole: int,
         elsewhere: Container[int],
         late: Iterable[int] = (),
         start: int = 0,
         *,
         records: Records,
+        outside: Callable[[int], int | None] = lambda n: RESULT,
     ) -> None:
         self.of: dict[int, int] = {}
         self.batches: dict[int, BatchRows] = {}
@@ -104,13 +118,16 @@ class Slots:
         dies.update(dict.fromkeys(late, len(steps)))
         records.extend(born, dies)
         crossing = {
-            n: Slot(Record(1, k, dies[n]), 0)
+            n: Slot(SlotBlock(1, k, dies[n]), 0)
             for n, k in born.items()
             if dies.get(n, k) > k and n not in elsewhere and n not in records.of
         }
+        self.guards = GuardSlots(program, steps, records.items, crossing, dies)
+        self.guards.add_arguments({*crossing, *records.of, *self.of}, outside)
         slots = crossing | records.of
         of_values = (slot.record for slot in slots.values())
-        self._place(dict.fromkeys([*of_values, *records.all()]), len(steps))
+        blocks = [*of_values, *records.all(), *self.guards.blocks]
+        self._place(dict.fromkeys(blocks), len(steps))
         for n, (record, offset) in slots.items():
             self.of[n] = record.start + offset
 
@@ -124,11 +141,11 @@ class Slots:
                 if n is not None:
                     self.of[n] = rows.result(j) + i
 
-    def _place(self, records: Iterable[Record], steps: int) -> None:
+    def _place(self, records: Iterable[SlotBlock], steps: int) -> None:
         """Give each record its slots, those of dead ones where some of that size are free."""
         free: dict[int, list[int]] = {}
-        born: list[list[Record]] = [[] for _ in range(steps)]
-        dead: list[list[Record]] = [[] for _ in range(steps + 1)]
+        born: list[list[SlotBlock]] = [[] for _ in range(steps)]
+        dead: list[list[SlotBlock]] = [[] for _ in range(steps + 1)]
         for record in records:
             born[record.born].append(record)
             dead[record.dies].append(record)
@@ -143,7 +160,9 @@ class Slots:
                 free.setdefault(record.size, []).append(record.start)
 
 
-def _lifetimes(program: Program, steps: Sequence[Part]) -> tuple[dict[int, int], dict[int, int]]:
+def _lifetimes(
+    program: Program, steps: Sequence[Scheduled]
+) -> tuple[dict[int, int], dict[int, int]]:
     """The step of the chunk that computes each value, and the last step that uses it."""
     born: dict[int, int] = {}
     dies: dict[int, int] = {}
@@ -153,6 +172,8 @@ def _lifetimes(program: Program, steps: Sequence[Part]) -> tuple[dict[int, int],
             used = (a for n in step.nodes for a in number_arguments(program, n))
         elif isinstance(step, Calls):
             used = (a for n in step.nodes for a in program.nodes[n].args)
+        elif isinstance(step, Guarded):
+            used = (a for a in number_arguments(program, step.node))
         else:
             used = (a for arguments in step.arguments for a in arguments)
         dies.update(dict.fromkeys(used, k))

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from kinetree.compiler.graph.differentiate import jvp
+from kinetree.compiler.graph.evaluate import values
 from kinetree.compiler.graph.expression import Expression
-from kinetree.compiler.graph.program import Program, shaped, size, trace, values
+from kinetree.compiler.graph.program import Program, shaped, size, trace
 
 
 def tangent(program: Program, wrt: Collection[str]) -> Program:

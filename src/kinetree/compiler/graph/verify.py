@@ -8,7 +8,7 @@ from typing import Any
 
 from kinetree.compiler.graph.program import Program, size
 from kinetree.errors import VerificationError
-from kinetree.scalar import LEAVES, OPERATIONS
+from kinetree.scalar import CALLS, LEAVES, OPERATIONS
 
 
 def verify(program: Program) -> Program:
@@ -56,8 +56,8 @@ def _leaf_arguments(program: Program, number: int, fail: Callable[[str], Verific
     """The letters of a leaf's arguments, once its value is checked."""
     op, args, value = program.nodes[number]
     where = f"node {number} ({op})"
-    if op == "call":
-        return _call_arguments(program, value, where, fail)
+    if op in CALLS:
+        return _call_arguments(program, op, value, where, fail)
     if op == "item" and not 0 <= value < _results(program, args):
         raise fail(f"{where} is result {value} of a call that has fewer")
     if op == "const" and not (isinstance(value, float) and math.isfinite(value)):
@@ -74,15 +74,21 @@ def _leaf_arguments(program: Program, number: int, fail: Callable[[str], Verific
 
 
 def _call_arguments(
-    program: Program, position: Any, where: str, fail: Callable[[str], VerificationError]
+    program: Program,
+    op: str,
+    position: Any,
+    where: str,
+    fail: Callable[[str], VerificationError],
 ) -> str:
     """The letters of a call's arguments, by its function."""
     if not isinstance(position, int) or not 0 <= position < len(program.functions):
         raise fail(f"{where} calls function {position} of {len(program.functions)}")
-    return "r" * sum(size(declared.shape) for declared in program.functions[position].inputs)
+    function = program.functions[position]
+    given = "r" * sum(size(declared.shape) for declared in function.inputs)
+    return given if op == "call" else f"b{given}{'r' * len(function.outputs[0].nodes)}"
 
 
 def _results(program: Program, args: tuple[int, ...]) -> int:
-    """How many results the call has that an item is of."""
+    """The number of results of the call to which an item belongs."""
     call = program.nodes[args[0]]
-    return len(program.functions[call.value].outputs[0].nodes) if call.op == "call" else 0
+    return len(program.functions[call.value].outputs[0].nodes) if call.op in CALLS else 0

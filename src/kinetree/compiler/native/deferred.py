@@ -18,7 +18,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from kinetree.compiler.native.deferred_record import Record
+from kinetree.compiler.native.deferred_record import Field
 from kinetree.compiler.native.deferred_rows import DeferredRows
 from kinetree.compiler.native.ir import (
     I64,
@@ -96,7 +96,7 @@ class DeferredStores:
         record = pending.of(PTR)[Pending.END]
         pending[Pending.END] = record + self.rows.size
         b.call(self.rows.begin, [record, *operand])
-        total, blocks = pending[Pending.TOTAL], record[Record.BLOCKS]
+        total, blocks = pending[Pending.TOTAL], record[Field.BLOCKS]
         pending[Pending.TOTAL] = total + blocks
         b.ret_void()
         return b.function
@@ -114,13 +114,13 @@ class DeferredStores:
         b.cbranch(done < target, body, after)
         b.position_at_end(body)
         record = pending.of(PTR)[Pending.CURRENT]
-        start, blocks = record[Record.NEXT], record[Record.BLOCKS]
+        start, blocks = record[Field.NEXT], record[Field.BLOCKS]
         wanted = start + (target - done)
         last = wanted >= blocks
         stop = b.select(last, blocks, wanted)
-        record[Record.NEXT] = stop
+        record[Field.NEXT] = stop
         pending[Pending.DONE] = done + (stop - start)
-        shifts = record[Record.SHIFTS]
+        shifts = record[Field.SHIFTS]
         for kind, move in self.rows.blocks.items():
             with b.if_then(shifts == kind):
                 b.call(move, [record, start, stop])

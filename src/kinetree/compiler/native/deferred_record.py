@@ -22,7 +22,7 @@ from kinetree.compiler.native.ir import (
 from kinetree.compiler.native.transpose import Transposes
 
 
-class Record(IntEnum):
+class Field(IntEnum):
     """The fields of a record: one operand of a tile."""
 
     ROWS = 0  # the first row, at the origin
@@ -62,7 +62,7 @@ class RecordMemory:
     def __init__(self, writer: Writer, transposes: Transposes) -> None:
         self.w, self.transposes = writer, transposes
         vector = writer.vector_size
-        self.vectors = -(-8 * len(Record) // vector)  # where a record's vectors begin
+        self.vectors = -(-8 * len(Field) // vector)  # where a record's vectors begin
         self.left = self.vectors + len(Group) * writer.lanes  # what the tile before left
         self.size = vector * (self.left + 2)  # one is written beyond
 
@@ -102,7 +102,7 @@ class RecordMemory:
 
     def _columns(self, b: Builder, record: Any, block: Any, beyond: int = 0) -> tuple[Any, Any]:
         """The tile, and where the columns from the start of a block on lie in it."""
-        tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
+        tile, index = record.of(PTR)[Field.TILE], record.of(PTR)[Field.INDEX]
         column = block * self.w.lanes + beyond
         return tile, index.of(I32).at(column)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from kinetree.compiler.native.deferred_record import Group, Record, RecordMemory, Shifts
+from kinetree.compiler.native.deferred_record import Field, Group, RecordMemory, Shifts
 from kinetree.compiler.native.ir import (
     I32,
     I64,
@@ -62,11 +62,11 @@ class DeferredRows(RecordMemory):
         self.end = self._define_end()
 
     def open(self, b: Builder, record: Any) -> None:
-        record[Record.LEFT] = 0
+        record[Field.LEFT] = 0
 
     def close(self, b: Builder, record: Any) -> None:
         """Write the elements that the last tile left."""
-        place, count = record.of(PTR)[Record.LEFT], record[Record.COUNT]
+        place, count = record.of(PTR)[Field.LEFT], record[Field.COUNT]
         with b.if_then(place.address != 0):
             left = self._left(b, record)
             with loop(b, 0, count) as at:
@@ -82,16 +82,16 @@ class DeferredRows(RecordMemory):
         blocks = (columns_left - 1) // self.w.lanes
         dense = step == columns * self.w.item
         for field, value in (
-            (Record.ROWS, rows.of(self.w.scalar).at(origin)),
-            (Record.STEP, step),
-            (Record.TILE, tile),
-            (Record.INDEX, index.of(I32).at(origin)),
-            (Record.COLUMNS, columns_left),
-            (Record.ORIGIN, origin),
-            (Record.SHIFTS, shifts),
-            (Record.DENSE, b.zext(dense, I64)),
-            (Record.NEXT, integer(0)),
-            (Record.BLOCKS, blocks),
+            (Field.ROWS, rows.of(self.w.scalar).at(origin)),
+            (Field.STEP, step),
+            (Field.TILE, tile),
+            (Field.INDEX, index.of(I32).at(origin)),
+            (Field.COLUMNS, columns_left),
+            (Field.ORIGIN, origin),
+            (Field.SHIFTS, shifts),
+            (Field.DENSE, b.zext(dense, I64)),
+            (Field.NEXT, integer(0)),
+            (Field.BLOCKS, blocks),
         ):
             record[field] = value
         b.call(self.start, [record])
@@ -119,18 +119,18 @@ class DeferredRows(RecordMemory):
         """Find the shift of each row; write the columns before it that no other row completes."""
         b = self.w.internal("start", [PTR])
         (record,) = b.arguments
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
-        before = -record[Record.ORIGIN]
+        rows, step = record.of(PTR)[Field.ROWS], record[Field.STEP]
+        tile, index = record.of(PTR)[Field.TILE], record.of(PTR)[Field.INDEX]
+        before = -record[Field.ORIGIN]
         first = index.of(I32).at(before)
         for lane, values in enumerate(self.transposes.block(b, tile, first, self.w.lanes)):
             self._keep(b, values, record, Group.FIRST, lane)
-        shifted = record[Record.SHIFTS] == Shifts.ANY
+        shifted = record[Field.SHIFTS] == Shifts.ANY
         with b.if_then(shifted):
             self._find_places(b, record)
         size, lanes = integer(self.w.vector_size), integer(self.w.lanes)
-        dense = record[Record.DENSE] != 0
-        left = record[Record.LEFT]
+        dense = record[Field.DENSE] != 0
+        left = record[Field.LEFT]
         place = rows.address + self._beyond(b, rows) - size
         with b.if_else(left == place) as (complete, alone):
             with complete:
@@ -146,17 +146,17 @@ class DeferredRows(RecordMemory):
 
     def _complete_left(self, b: Builder, record: Any, place: Any) -> None:
         """Append the start of the first row to the vector that the previous tile began."""
-        record[Record.LEFT] = 0
+        record[Field.LEFT] = 0
         vector = self._left(b, record)
         first_columns = self._kept(b, record, Group.FIRST, 0)
-        at = vector.of(self.w.scalar).at(record[Record.COUNT])
+        at = vector.of(self.w.scalar).at(record[Field.COUNT])
         b.store(first_columns, at, align=self.w.item)
         values = b.load(vector, typ=self.w.vector, align=self.w.vector_size)
         self._stream(b, values, b.inttoptr(place, PTR))
 
     def _find_places(self, b: Builder, record: Any) -> None:
         """The first aligned place of each row, and its shift as indices."""
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        rows, step = record.of(PTR)[Field.ROWS], record[Field.STEP]
         for lane in range(self.w.lanes):
             row = rows + step * lane
             beyond = self._beyond(b, row)
@@ -169,7 +169,7 @@ class DeferredRows(RecordMemory):
         b.function.attributes.add("noinline")
         record, start, stop = b.arguments
         lanes, half = self.w.lanes, self.w.lanes // 2
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
+        rows, step = record.of(PTR)[Field.ROWS], record[Field.STEP]
         # pairs of columns of the shifted rows, from the second half of the block before
         kept = [entry_alloca(b, self.w.vector) for _ in range(half // 2)]
         odd = shifts == Shifts.ODD
@@ -229,9 +229,9 @@ class DeferredRows(RecordMemory):
         b = self.w.internal("end", [PTR])
         b.function.attributes.add("noinline")
         (record,) = b.arguments
-        shifts = record[Record.SHIFTS]
+        shifts = record[Field.SHIFTS]
         regular = shifts != Shifts.ANY
-        dense = record[Record.DENSE] != 0
+        dense = record[Field.DENSE] != 0
         with b.if_then(regular & dense):
             self._end_dense(b, record, shifts)
             b.ret_void()
@@ -242,12 +242,12 @@ class DeferredRows(RecordMemory):
     def _write_tails(self, b: Builder, record: Any, regular: Any, dense: Any) -> None:
         """Write the tail of each row: as many whole vectors as there are, then elements."""
         lanes, item = self.w.lanes, self.w.item
-        blocks = record[Record.BLOCKS]
+        blocks = record[Field.BLOCKS]
         done = blocks * lanes
         tails = self._read_tails(b, record, blocks)
-        end = record[Record.COLUMNS] + lanes - done  # of a row, in its tail
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        before = record[Record.ORIGIN]
+        end = record[Field.COLUMNS] + lanes - done  # of a row, in its tail
+        rows, step = record.of(PTR)[Field.ROWS], record[Field.STEP]
+        before = record[Field.ORIGIN]
         self._append_next_rows(b, record, tails, end)
         after = entry_alloca(b, I64)  # columns of the next row that complete this row's last vector
         with loop(b, 0, lanes) as lane:
@@ -300,8 +300,8 @@ class DeferredRows(RecordMemory):
         count = end - stop
         begun = count > 0
         place = tail.place.of(self.w.scalar).at(stop).address
-        record[Record.LEFT] = b.select(begun, place, integer(0))
-        record[Record.COUNT] = count
+        record[Field.LEFT] = b.select(begun, place, integer(0))
+        record[Field.COUNT] = count
 
     def _end_dense(self, b: Builder, record: Any, shifts: Any) -> None:
         """Write the vectors across the ends of rows that follow one another: one for each.
@@ -310,9 +310,9 @@ class DeferredRows(RecordMemory):
         next row.
         """
         lanes, half = self.w.lanes, integer(self.w.lanes // 2)
-        origin, columns = (record[k] for k in (Record.ORIGIN, Record.COLUMNS))
-        rows, step = record.of(PTR)[Record.ROWS], record[Record.STEP]
-        tile, index = record.of(PTR)[Record.TILE], record.of(PTR)[Record.INDEX]
+        origin, columns = (record[k] for k in (Field.ORIGIN, Field.COLUMNS))
+        rows, step = record.of(PTR)[Field.ROWS], record[Field.STEP]
+        tile, index = record.of(PTR)[Field.TILE], record.of(PTR)[Field.INDEX]
         begin = columns - lanes
         ends = self.transposes.block(b, tile, index.of(I32).at(begin), lanes)
         used = []  # columns of the last block that are written, of even and of odd rows
@@ -332,11 +332,11 @@ class DeferredRows(RecordMemory):
         with b.if_else(used[1] == 0) as (whole, leave):
             with whole:
                 self._stream(b, values, place(lanes - 1))
-                record[Record.LEFT] = 0
+                record[Field.LEFT] = 0
             with leave:  # the next tile may complete it
                 b.store(values, self._left(b, record), align=self.w.vector_size)
-                record[Record.LEFT] = place(lanes - 1).address
-                record[Record.COUNT] = lanes - used[1]
+                record[Field.LEFT] = place(lanes - 1).address
+                record[Field.COUNT] = lanes - used[1]
 
     def _tail(self, tails: Any, lane: Any) -> Any:
         """Where the three vectors of a row's tail begin."""

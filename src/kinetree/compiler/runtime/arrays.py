@@ -5,6 +5,8 @@ Arrays of other packages (foreign/) follow the same rule, and so does what is gi
 - A NumPy array of float64 or float32 is taken as it is, in any layout.
 - Whatever NumPy makes an array of becomes one first: lists, numbers, integers, other byte orders,
   memory maps, pandas' frames (their columns in order; labels mean nothing here).
+- An array of another package that comes here is refused: it is beside arrays of a third one, or
+  where results cannot be given back as such arrays.
 - A masked array is refused: what is masked has no meaning for a robot. So are complex numbers,
   extended precision, text and objects.
 - Results are plain NumPy arrays, of float32 if every argument is, else of float64. A number a state
@@ -20,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign import KINDS, foreign_name, foreign_name_inside
 from kinetree.errors import DtypeError, ShapeError
 
 Shapes = Sequence[tuple[str, tuple[int, ...]]]
@@ -60,6 +63,19 @@ def kind_of_plain(arrays: Sequence[Any]) -> str | None:
     return kind
 
 
+def kind_of_numbers(arrays: Sequence[Any]) -> str:
+    """The kind of number for arrays of any package: "float" if all are float32, else "double"."""
+    single = all(getattr(array, "dtype", None) == DTYPES["float"] for array in arrays)
+    return "float" if single else "double"
+
+
+def check_count(kernel: str, inputs: Shapes, given: Sequence[Any]) -> None:
+    """Refuse another number of arguments than a kernel has."""
+    if len(given) != len(inputs):
+        names = ", ".join(name for name, _ in inputs)
+        raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
+
+
 def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.ndarray]:
     """The arguments of a call as plain arrays of float64 or float32.
 
@@ -68,9 +84,7 @@ def plain_arrays(kernel: str, inputs: Shapes, given: Sequence[Any]) -> list[np.n
         inputs: the names of its arguments and the shapes of one state's.
         given: what the caller gave.
     """
-    if len(given) != len(inputs):
-        names = ", ".join(name for name, _ in inputs)
-        raise ShapeError(f"{kernel} takes {names}: {len(given)} arrays were given")
+    check_count(kernel, inputs, given)
     return [plain_array(f"{kernel}: {name}", x) for (name, _), x in zip(inputs, given, strict=True)]
 
 
@@ -84,6 +98,10 @@ def plain_array(what: str, given: Any) -> np.ndarray:
     if kind_of_plain([given]):
         return given
     refuse_masked(what, given)
+    if other := foreign_name((given,)):
+        raise DtypeError(f"{what} is {KINDS[other]}; an array of NumPy is expected")
+    if other := foreign_name_inside(given):
+        raise DtypeError(f"{what} is a list, and in it is {KINDS[other]}; one array is expected")
     try:
         array = np.asarray(given)
     except ValueError as e:

@@ -18,10 +18,8 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 import time
 import warnings
-import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -162,6 +160,8 @@ def save(name: str, content: bytes) -> None:
     data = _head(name, content) + content
     if where is None or len(data) > limit():
         return
+    import tempfile  # takes time to import
+
     with contextlib.suppress(OSError):
         handle, temporary = tempfile.mkstemp(dir=where, prefix=_NEW.pattern)
         try:
@@ -234,7 +234,9 @@ def clear() -> int:
 
 def export_to(file: Path) -> int:
     """Write all entries to one file, a ZIP archive; how many there are."""
-    from kinetree.files.atomic import complete  # rarely needed
+    import zipfile  # rarely needed, as what follows
+
+    from kinetree.files.atomic import complete
 
     content = entries()
     with complete(file) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -5,17 +5,22 @@ there, so the child gets new ones. What the other thread was making is not known
 makes it again.
 
 A fork does not wait for a compilation, which may take seconds. It waits for what a child could not
-repair: a module that is half imported, and one call into LLVM. Each wait has a limit, so that no
-order in which other packages' handlers take their own locks can make it a deadlock.
+repair: a shared library that is half loaded, and one call into LLVM. Each wait has a limit, so that
+no order in which other packages' handlers take their own locks can make it a deadlock.
+
+Python has a lock for each module that is being imported. A child would wait for ever for those that
+other threads held. It forgets these locks and the modules that are half imported, and imports them
+again.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 LIMIT = 1.0
@@ -59,19 +64,39 @@ def hold_during_forks(lock: Any) -> None:
 
 
 def _wait_for_imports() -> None:
-    """Let other threads finish their imports: in a child a half imported module stays so."""
+    """Let other threads finish their imports of packages that load libraries."""
     deadline = time.monotonic() + LIMIT
     while _is_importing() and time.monotonic() < deadline:
         time.sleep(1e-3)
 
 
 def _is_importing() -> bool:
-    specs = (
-        getattr(module, "__spec__", None)
-        for name, module in list(sys.modules.items())
-        if name.partition(".")[0] in PACKAGES
+    """Whether another thread holds the lock of a module of these packages."""
+    return any(
+        name.partition(".")[0] in PACKAGES and lock.owner is not None
+        for name, lock in _locks_of_other_threads()
     )
-    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+def _forget_imports() -> None:
+    """In a child, forget what other threads were importing, and their locks."""
+    for name, _ in list(_locks_of_other_threads()):
+        _module_locks().pop(name, None)
+        if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+            del sys.modules[name]
+
+
+def _locks_of_other_threads() -> Iterator[tuple[str, Any]]:
+    """The names of modules that are being imported, and the locks, but for those of this thread."""
+    for name, reference in list(_module_locks().items()):
+        lock = reference()
+        if lock is not None and lock.owner != threading.get_ident():
+            yield name, lock
+
+
+def _module_locks() -> dict[str, Any]:
+    """Python's own table of weak references to the locks of modules that are being imported."""
+    return getattr(importlib._bootstrap, "_module_locks", {})
 
 
 def _at_fork(**handlers: Callable[[], None]) -> None:
@@ -79,4 +104,4 @@ def _at_fork(**handlers: Callable[[], None]) -> None:
         os.register_at_fork(**handlers)
 
 
-_at_fork(before=_wait_for_imports)
+_at_fork(before=_wait_for_imports, after_in_child=_forget_imports)

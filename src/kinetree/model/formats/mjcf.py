@@ -19,23 +19,29 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree._optional import optional
 from kinetree.errors import FileFormatError
-from kinetree.model.description import Connection, Description, Link, Mimicry
+from kinetree.model.description import Connection, Description, Link
 from kinetree.model.disassemble import fresh
+from kinetree.model.formats.mjcf_contacts import Contacts
+from kinetree.model.formats.mjcf_equality import KINDS, Equalities, softness
+from kinetree.model.formats.mjcf_equipment import EquipmentReader
+from kinetree.model.formats.mjcf_parts import Parts
 from kinetree.model.formats.mjcf_remarks import remarks
 from kinetree.model.formats.mjcf_source import source
 from kinetree.model.formats.xml import TEXT, Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
+from kinetree.model.softness import JointSoftness, SoftLimit
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom
-EQUAL_JOINTS = 2  # mjtEq
 MINVAL = 1e-15  # mjMINVAL
+GREY = (0.5, 0.5, 0.5, 1.0)  # of geoms without a colour
 CONSTRAINTS = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS")
 PASSIVE = ("DAMPER", "SPRING", "PASSIVE")  # the last one, of older releases, for both others
-FLAGS = ("ACTUATION", "GRAVITY", *CONSTRAINTS, *PASSIVE)  # mjtDisableBit
+TOUCHING = ("CONTACT", "FILTERPARENT", "LIMIT", "REFSAFE", "EULERDAMP")
+FLAGS = ("ACTUATION", "CLAMPCTRL", "GRAVITY", *CONSTRAINTS, *PASSIVE, *TOUCHING)  # mjtDisableBit
 
 
 def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Description:
@@ -61,8 +67,9 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
     finally:
         mujoco.set_mju_user_warning(before)
     bits = {flag: int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in FLAGS}
-    off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit}
-    reader = _Reader(m, document.file, off, given.files)
+    off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit} - {"CONTACT"}
+    off |= set() if given.contact else {"CONTACT"}
+    reader = _Reader(mujoco, m, document.file, off, given.files)
     for warning in said:
         message = given.translated(warning).strip()
         reader.remarks.append(Problem("warning", "the model", message, document.file))
@@ -86,8 +93,10 @@ class _Reader:
     files: the names of files as they were written, by those that MuJoCo knows.
     """
 
-    def __init__(self, m: Any, file: str, off: set[str], files: Mapping[str, str]) -> None:
-        self.m, self.file, self.off, self.files = m, file, off, files
+    def __init__(
+        self, mujoco: Any, m: Any, file: str, off: set[str], files: Mapping[str, str]
+    ) -> None:
+        self.mujoco, self.m, self.file, self.off, self.files = mujoco, m, file, off, files
         self.remarks: list[Problem] = []
         numbers = range(m.nbody)
         self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
@@ -119,17 +128,21 @@ class _Reader:
                     links.append(Link(child, Inertia.zero(), self.file))
                 parent, at = child, Transform.identity()
             links.append(Link(name, inertia, self.file))
-        for i in range(m.nsite):
-            name = m.site(i).name
-            if name:
-                name = _new(name, self.link_names)
-                at = _pose(m.site_pos[i], m.site_quat[i])
-                body = self.links[m.site_bodyid[i]]
-                links.append(Link(name, Inertia.zero(), self.file))
-                connection = _new(f"{name}_site", self.joint_names)
-                connections.append(Connection(connection, body, name, at, None))
-        taken = self._followers.values()
-        self.remarks += remarks(m, self.joints, self.off, taken, self.file)
+        for i, name in self.sites.items():
+            at = _pose(m.site_pos[i], m.site_quat[i])
+            body = self.links[m.site_bodyid[i]]
+            links.append(Link(name, Inertia.zero(), self.file))
+            connection = _new(f"{name}_site", self.joint_names)
+            connections.append(Connection(connection, body, name, at, None))
+        parts = Parts(m, self.links, self.sites, self.joints, self.off, _pose)
+        equipped = EquipmentReader(parts, self._inertia)
+        said = (
+            *remarks(m, self.joints, self.off),
+            *self._equalities.remarks(),
+            *self._contacts.remarks(),
+            *equipped.remarks(),
+        )
+        self.remarks += [Problem(*remark, self.file) for remark in said]
         return Description(
             m.names[: m.names.index(b"\0")].decode() or "robot",
             links,
@@ -139,6 +152,11 @@ class _Reader:
             order=self.joints,
             remarks=self.remarks,
             gives_base=True,
+            constraints=list(self._equalities.constraints(mimic)),
+            equipment=equipped.equipment,
+            colliders=list(self._contacts.colliders()),
+            contacts=self._contacts.pairs(),
+            contact_options=self._contacts.options(),
         )
 
     def _inertia(self, i: int) -> Inertia:
@@ -173,10 +191,22 @@ class _Reader:
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
             limits = Limits(limits.lower, limits.upper, effort=effort)
-        copied = self._mimicry(self._followers[j]) if mimic and j in self._followers else None
+        follows = mimic and j in self._equalities.followers
+        copied = self._equalities.mimicry(j) if follows else None
         drive = self._drive(j, joint)
+        soft = self._softness(j)
         return Connection(
-            self.joints[j], parent, child, at, joint, limits, self.file, drive, copied
+            self.joints[j], parent, child, at, joint, limits, self.file, drive, copied, soft
+        )
+
+    def _softness(self, j: int) -> JointSoftness:
+        m, dof = self.m, self.m.jnt_dofadr[j]
+        limit = softness(m.jnt_solref[j], m.jnt_solimp[j])
+        start = float(m.qpos0[m.jnt_qposadr[j]]) if m.jnt_type[j] in (SLIDE, HINGE) else 0.0
+        return JointSoftness(
+            SoftLimit(limit.solref, limit.solimp, float(m.jnt_margin[j])),
+            softness(m.dof_solref[dof], m.dof_solimp[dof]),
+            (start,) if start else (),
         )
 
     def _drive(self, j: int, joint: Joint) -> Drive:
@@ -200,23 +230,24 @@ class _Reader:
         return () if rest == joint.neutral() else rest
 
     @cached_property
-    def _followers(self) -> dict[int, int]:
-        """Maps a joint that follows another to its equality constraint, if that is linear."""
-        m = self.m
-        if self.off & {"EQUALITY", "CONSTRAINT"}:
-            return {}
-        return {
-            int(m.eq_obj1id[i]): i
-            for i in np.flatnonzero(m.eq_active0).tolist()
-            if m.eq_type[i] == EQUAL_JOINTS and m.eq_obj2id[i] >= 0 and not m.eq_data[i][2:5].any()
-        }
+    def sites(self) -> dict[int, str]:
+        """The names of the sites that have one, unlike those of links."""
+        named = {i: self.m.site(i).name for i in range(self.m.nsite)}
+        return {i: _new(name, self.link_names) for i, name in named.items() if name}
 
-    def _mimicry(self, i: int) -> Mimicry:
-        """How one joint follows another by an equality; coordinates count from references there."""
-        m, (offset, ratio) = self.m, self.m.eq_data[i][:2].tolist()
-        pair = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
-        start, other = (float(m.qpos0[m.jnt_qposadr[j]]) for j in pair)
-        return Mimicry(self.joints[pair[1]], ratio, start + offset - ratio * other)
+    @cached_property
+    def _equalities(self) -> Equalities:
+        m, numbers = self.m, range(self.m.neq)
+        kinds = [KINDS.get(int(kind), "equality") for kind in m.eq_type]
+        names = _names([m.equality(i).name for i in numbers], [f"{kinds[i]}{i}" for i in numbers])
+        return Equalities(m, names, self.links, self.sites, self.joints, self.off, _pose)
+
+    @cached_property
+    def _contacts(self) -> Contacts:
+        m, numbers = self.m, range(self.m.ngeom)
+        owners = [f"{self.links[m.geom_bodyid[i]]}_geom" for i in numbers]
+        names = _names([m.geom(i).name for i in numbers], owners)
+        return Contacts(self.mujoco, m, names, self.links, self.off, _pose)
 
     def _shapes(self) -> Iterator[Shape]:
         m = self.m
@@ -240,7 +271,15 @@ class _Reader:
                 size = (half[0], 2.0 * half[1])
             elif kind == "box":
                 size = tuple(2.0 * x for x in half)
-            yield Shape(self.links[m.geom_bodyid[i]], role, kind, size, at, file)
+            link = self.links[m.geom_bodyid[i]]
+            yield Shape(link, role, kind, size, at, file, color=self._color(i))
+
+    def _color(self, geom: int) -> tuple[float, ...]:
+        """The colour of a geom or of its material; empty if it has none of its own."""
+        material = int(self.m.geom_matid[geom])
+        rgba = self.m.geom_rgba[geom] if material < 0 else self.m.mat_rgba[material]
+        color = tuple(round(float(x), 6) for x in rgba)
+        return () if color == GREY and material < 0 else color
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:

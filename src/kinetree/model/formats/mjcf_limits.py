@@ -50,7 +50,9 @@ def check_elements(root: Element, before: int) -> None:
     """
     for written, element in enumerate(root.walk(), before + 1):
         if written > MOST_WRITTEN:
-            raise element.error(f"there are over {MOST_WRITTEN} elements: no robot file has those")
+            raise element.error(
+                f"the file has more than {MOST_WRITTEN} elements, the limit for a robot file"
+            )
         for key, value in element.attributes.items():
             if not (key in NAMES or key.startswith("file") or element.tag == "text"):
                 _check_numbers(element, key, value)
@@ -64,8 +66,7 @@ def _check_numbers(element: Element, key: str, value: str) -> None:
             raise element.error(f"{key}={brief(value)!r}: a finite number is expected")
         if abs(number) > largest:
             raise element.error(
-                f"{key}={brief(value)!r}: {number:g} is beyond ±{largest:g}, and no robot "
-                "needs that"
+                f"{key}={brief(value)!r}: {number:g} is outside the accepted range of ±{largest:g}"
             )
 
 
@@ -94,7 +95,7 @@ def check_picture(element: Element, key: str, data: bytes) -> None:
         if max(width, height) > MOST_PIXELS:
             raise element.error(
                 f"{key}={brief(element.attributes[key])!r}: {width} x {height} pixels; at most "
-                f"{MOST_PIXELS} along a side are taken"
+                f"{MOST_PIXELS} per side are accepted"
             )
 
 
@@ -111,7 +112,7 @@ def check_expansion(root: Element, attached: int) -> int:
     total = sizes.of(root) + sizes.of_referrers()
     if total - sum(1 for _ in root.walk()) > MOST_REPEATED:
         raise sizes.largest().error(
-            f"over {MOST_REPEATED} elements come from repeating others: no robot has those"
+            f"it generates more than {MOST_REPEATED} elements, the limit for a robot file"
         )
     return total
 
@@ -145,7 +146,7 @@ class _Sizes:
                 size = 1 + _count(element) * inside + self._made(element)
                 self.known[id(element)] = min(size, SIZE_CAP)
             elif id(element) in begun:
-                raise element.error("it attaches itself, and that without end")
+                raise element.error("it attaches itself recursively")
             else:
                 begun.add(id(element))
                 pending += missing

@@ -5,10 +5,10 @@ their places. Files that are named are read here, if they lie in the folder, and
 under a name that is a hash of their content: MuJoCo caches meshes by name, and some releases return
 the cached mesh for another file of the same name.
 
-Everything that only costs time is left out or switched off: solver settings, buffers, contacts,
-sensors, and the length ranges of muscles. MuJoCo finds the last by a simulation that it
-starts again whenever it diverges, so that it may never end. What is left is bounded: numbers,
-counts, pictures and convex hulls (`mjcf_limits`).
+Everything that only costs time is left out or switched off: solver settings, buffers, contacts
+(whose parameters are read all the same), sensors, and the length ranges of muscles. MuJoCo finds
+the last by a simulation that it starts again whenever it diverges, so that it may never end. What
+is left is bounded: numbers, counts, pictures and convex hulls (`mjcf_limits`).
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class Source:
     assets: the other files, by the names they have there.
     files: how each of these was named.
     lines: the element on each line, of all documents: no two of them share a line number.
+    contact: whether the file leaves contacts switched on.
     """
 
     main: str
@@ -80,6 +81,7 @@ class Source:
     assets: Mapping[str, bytes]
     files: Mapping[str, str]
     lines: list[Element]
+    contact: bool
 
     def translated(self, message: str) -> str:
         """What MuJoCo says, with the names and lines of the files."""
@@ -103,7 +105,7 @@ def source(document: Element, folder: Path | None) -> Source:
     """
     writer = _Writer(folder)
     text, _ = writer.document(document)
-    return Source(document.file, text, writer.assets, writer.files, writer.lines)
+    return Source(document.file, text, writer.assets, writer.files, writer.lines, writer.contact)
 
 
 @dataclass
@@ -135,6 +137,7 @@ class _Writer:
 
     models: those that are written, by their files: the name of each, and how many elements it has.
     pending: those that are being written, each attached by the one before.
+    contact: whether the document last written leaves contacts switched on.
     """
 
     folder: Path | None
@@ -143,6 +146,7 @@ class _Writer:
     lines: list[Element] = field(default_factory=list)
     models: dict[Path, tuple[str, int]] = field(default_factory=dict)
     pending: list[Path] = field(default_factory=list)
+    contact: bool = True
 
     def document(self, root: Element) -> tuple[str, int]:
         """The text of a document, and how many elements there are once all are repeated."""
@@ -155,6 +159,9 @@ class _Writer:
         for element in whole.walk():
             if element.tag == "model":
                 attached[id(element)] = self._model(element, settings.main)
+        flags = [flag for option in whole.all("option") for flag in option.all("flag")]
+        said = [flag.attributes["contact"] for flag in flags if "contact" in flag.attributes]
+        self.contact = said[-1:] != ["disable"]
         largest = max((size for _, size in attached.values()), default=0)
         size = check_expansion(whole, largest)
         return self._written(whole, settings, {k: name for k, (name, _) in attached.items()}), size
@@ -166,15 +173,15 @@ class _Writer:
         file = brief(element.attributes[key])
         if self.folder is None:
             raise element.error(
-                f"{key}={file!r}: a text that came from no file can name none: load it from a "
-                "file that lies with them"
+                f"{key}={file!r}: a model given as text cannot refer to files; load it from a file "
+                "in the folder of the others"
             )
         home = Path(os.path.realpath(self.folder))
         real = [Path(os.path.realpath(place)) for place in places]
         if not all(path.is_relative_to(home) for path in real):
             raise element.error(
-                f"{key}={file!r} leads out of the folder {self.folder}, and nothing is read from "
-                "outside: name a wider one with folder="
+                f"{key}={file!r} points outside the folder {self.folder}, from which nothing is "
+                "read; allow a larger folder with folder="
             )
         return next((path for path in real if os.path.isfile(path)), None)
 
@@ -197,7 +204,9 @@ class _Writer:
         while pending:
             element, parent, depth = pending.pop()
             if depth >= DEEPEST:
-                raise element.error(f"elements are nested {DEEPEST} deep: no robot file's are")
+                raise element.error(
+                    f"elements are nested {DEEPEST} deep, the limit for a robot file"
+                )
             if element.tag == "include":
                 inner = self._included(element, main, seen)
                 pending += [(child, parent, depth) for child in reversed(inner.children)]
@@ -230,8 +239,8 @@ class _Writer:
         if path not in self.models:
             if len(self.models) == MOST_MODELS or len(self.pending) == DEEPEST_MODEL:
                 raise element.error(
-                    f"over {MOST_MODELS} models are attached, or {DEEPEST_MODEL} to one another: "
-                    "no robot needs those"
+                    f"more than {MOST_MODELS} models are attached, or attachments are nested more "
+                    f"than {DEEPEST_MODEL} deep"
                 )
             root = parse(read_file(path, LARGEST), str(shown))
             if root.tag != "mujoco":
@@ -256,7 +265,7 @@ class _Writer:
             return self._named(file, suffix, None)
         data = read_file(path, LARGEST_ASSET)
         if len(data) > LARGEST_ASSET:
-            raise element.error(f"{key}={brief(file)!r} is over {LARGEST_ASSET >> 20} MiB long")
+            raise element.error(f"{key}={brief(file)!r} is larger than {LARGEST_ASSET >> 20} MiB")
         check_picture(element, key, data)
         return self._named(file, suffix, data)
 

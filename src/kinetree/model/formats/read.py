@@ -57,5 +57,5 @@ def source_name(source: str | os.PathLike[str]) -> str:
         return TEXT if text else os.fspath(source)
     except TypeError:
         raise ModelError(
-            f"{source!r} is no robot file: its path is expected, or its text, which starts with '<'"
+            f"{source!r} is not a robot file: expected its path, or its text, which starts with '<'"
         ) from None

@@ -19,9 +19,7 @@ def save_model(model: Model, file: str | os.PathLike[str]) -> None:
     path = kinds.path("file", file)
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise ModelError(
-            f"{path}: the name must say which kind of file to write: .urdf, or .xml for MJCF"
-        )
+        raise ModelError(f"{path}: the file name must end with .urdf, or .xml for MJCF")
     text = writer(model)
     with complete(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link, Mimicry
+from kinetree.model.equipment import Equipment
+from kinetree.model.formats.collision_shapes import colliders_of
+from kinetree.model.formats.urdf_transmissions import motors
 from kinetree.model.formats.xml import Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
@@ -33,12 +36,21 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     _refuse_xacro(robot)
     remarks: list[Problem] = []
     links, joints = list(robot.all("link")), list(robot.all("joint"))
+    connections = [_connection(element, mimic, remarks) for element in joints]
+    driven = {c.name for c in connections if c.joint is not None and c.joint.nq == 1}
+    materials = _materials(robot)
+    shapes = [shape for element in links for shape in _shapes(element, materials, remarks)]
+    said: list[str] = []
+    colliders = colliders_of(shapes, said)
+    remarks += [Problem("warning", "the model", message, robot.where) for message in said]
     return Description(
         robot.name(default="robot"),
         [_link(element) for element in links],
-        [_connection(element, mimic, remarks) for element in joints],
-        shapes=[shape for element in links for shape in _shapes(element, remarks)],
+        connections,
+        shapes=shapes,
         remarks=remarks,
+        equipment=Equipment(actuators=tuple(motors(robot, driven))),
+        colliders=colliders,
     )
 
 
@@ -51,7 +63,7 @@ def _refuse_xacro(robot: Element) -> None:
             what = f"<{brief(element.tag)}>" if macro is None else repr(brief(macro))
             file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
             raise FileFormatError(
-                f"{element.where}: {what} is xacro, from which a URDF is yet to be made: run "
+                f"{element.where}: {what} is xacro, which must be expanded to URDF first: run "
                 f"'xacro {file} > robot.urdf' (ROS package xacro) and load robot.urdf"
             )
 
@@ -62,7 +74,26 @@ def _link(element: Element) -> Link:
     return Link(element.name(), inertia, element.where)
 
 
-def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
+def _materials(robot: Element) -> dict[str, tuple[float, ...]]:
+    """The colours of materials by name, wherever in the file they are defined."""
+    named = (element for element in robot.walk() if element.tag == "material")
+    colors = {element.attributes.get("name", ""): _color(element) for element in named}
+    return {name: color for name, color in colors.items() if name and color}
+
+
+def _color(material: Element) -> tuple[float, ...]:
+    """The colour of a material; empty if it has none that can be shown."""
+    color = material.first("color")
+    try:
+        rgba = () if color is None else color.numbers("rgba", 4, ())
+    except FileFormatError:
+        return ()
+    return tuple(min(max(x, 0.0), 1.0) for x in rgba)
+
+
+def _shapes(
+    link: Element, materials: Mapping[str, tuple[float, ...]], remarks: list[Problem]
+) -> Iterator[Shape]:
     """The shapes of <visual> and <collision>; unreadable ones are left out with a remark."""
     name = link.name()
     for role in ("visual", "collision"):
@@ -73,9 +104,13 @@ def _shapes(link: Element, remarks: list[Problem]) -> Iterator[Shape]:
                     kept = _geometry(shape)
                     if kept is not None:
                         kind, size, file = kept
-                        yield Shape(name, role, kind, size, _origin(element), file)
+                        material = element.first("material")
+                        color = () if material is None or role != "visual" else _color(material)
+                        if material is not None and role == "visual" and not color:
+                            color = materials.get(material.attributes.get("name", ""), ())
+                        yield Shape(name, role, kind, size, _origin(element), file, color=color)
                 except FileFormatError as e:
-                    message = f"its {role} is left out: {e}"
+                    message = f"its {role} is ignored: {e}"
                     remarks.append(Problem("warning", f"link {name!r}", message, shape.where))
 
 
@@ -152,7 +187,7 @@ def _mimicry(element: Element) -> Mimicry | None:
 def _named_link(element: Element, role: str) -> str:
     end = element.first(role)
     if end is None:
-        raise element.error(f"<{role} link=...> is missing: a joint names both its links")
+        raise element.error(f"<{role} link=...> is missing: a joint must name both its links")
     return end.name("link")
 
 
@@ -171,8 +206,8 @@ def _joint(element: Element) -> Joint | None:
     if kind == "planar":
         return planar(*plane_axes(_axis(element)))
     raise element.error(
-        f"the joint type {brief(kind)!r} is not known; known are revolute, continuous, prismatic, "
-        "fixed, floating, planar, spherical"
+        f"the joint type {brief(kind)!r} is unknown; known types are revolute, continuous, "
+        "prismatic, fixed, floating, planar, spherical"
     )
 
 
@@ -185,7 +220,7 @@ def _axis_remarks(element: Element) -> Iterator[Problem]:
     if element.attributes.get("type") in ("revolute", "continuous", "prismatic", "planar"):
         length = math.hypot(*_axis_as_written(element))
         if abs(length - 1.0) > AXIS_ROUNDING:
-            message = f"its axis has the length {length:g}, not one; only its direction is taken"
+            message = f"its axis has length {length:g} instead of 1; only its direction is used"
             yield Problem("warning", f"joint {element.name()!r}", message, element.where)
 
 

@@ -1,4 +1,4 @@
-"""Writing MJCF: bodies, joints, inertias, frames as sites, shapes, gravity.
+"""Writing MJCF: bodies, joints, inertias, frames as sites, shapes, gravity, constraints, contacts.
 
 Rotations become quaternions, and inertias principal moments at the centre of mass, so that MuJoCo
 takes them as they are.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,15 @@ import numpy as np
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
+from kinetree.model.formats.write_mjcf_contacts import (
+    SILENT,
+    ContactElements,
+    softness_of_joint,
+)
+from kinetree.model.formats.write_mjcf_equality import EqualityElements
+from kinetree.model.formats.write_mjcf_equipment import EquipmentElements
+from kinetree.model.formats.write_mjcf_keyframes import KeyframeElements
+from kinetree.model.formats.write_mjcf_sensors import SensorElements
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
 from kinetree.model.model import Limits, Model, Shape
@@ -36,24 +46,51 @@ GEOMS: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
 
 def write_mjcf(model: Model) -> str:
     """The text of an MJCF file."""
-    description = disassemble(model)
-    tree = _Tree(description)
+    equalities = EqualityElements(disassemble(model))
+    equipped = EquipmentElements(
+        model.equipment,
+        equalities.site,
+        model.shapes,
+        SensorElements(model, equalities.site),
+    )
+    description = replace(equalities.description, shapes=equipped.shapes)
+    contacts = ContactElements(description)
+    named = {id(equipped.shapes[i]): x for i, x in equipped.shape_names.items()}
+    tree = _Tree(description, contacts, named)
     out = Writer()
     with out.element("mujoco", model=description.name):
         out.leaf("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-        out.leaf("option", gravity=numbers(description.gravity))
+        option = {"gravity": numbers(description.gravity), **contacts.option(), **_magnetic(model)}
+        with out.element("option", **option):
+            if contacts.flags():
+                out.leaf("flag", **contacts.flags())
+        contacts.assets(out)
         with out.element("worldbody"):
+            for at, attributes in contacts.on(None):
+                out.leaf("geom", **attributes, **_pose(at))
+            for name, at in equalities.in_world.items():
+                out.leaf("site", name=name, **_pose(at))
             tree.write(out)
-        followers = [c for c in description.connections if c.mimicry is not None]
-        if followers:
-            with out.element("equality"):
-                for c in followers:
-                    _equality(out, c)
-    lost = list(_losses(model, tree))
+        equalities.write(out)
+        contacts.write(out)
+        equipped.write(out)
+        keyframes = KeyframeElements(model, tree.joints)
+        keyframes.write(out)
+    lost = [*_losses(model, tree), *equipped.lost, *keyframes.lost]
+    if equalities.lost:
+        lost.append(f"constraint {listed(equalities.lost)}")
+    if contacts.lost:
+        lost.append(f"the height field {listed(contacts.lost)}")
     if lost:
         message = f"robot {model.name!r}: MJCF cannot express {', '.join(lost)}; not written"
         warnings.warn(message, ModelWarning, stacklevel=4)  # at Robot.save
     return out.text()
+
+
+def _magnetic(model: Model) -> dict[str, str]:
+    """The magnetic field, if anything measures it."""
+    fields = {x.field for x in model.equipment.sensors if x.kind == "magnetometer"}
+    return {"magnetic": numbers(fields.pop())} if fields else {}
 
 
 class _Part(NamedTuple):
@@ -71,10 +108,14 @@ class _Tree:
     skipped: links between joints on one body, which are not written.
     joints: the names of the joints in the order written.
     turned: the balls whose springs rest at another orientation than the neutral one.
+    shape_names: names of shapes, by their identity.
     """
 
-    def __init__(self, description: Description) -> None:
-        self.description = description
+    def __init__(
+        self, description: Description, contacts: ContactElements, shape_names: Mapping[int, str]
+    ) -> None:
+        self.description, self.contacts = description, contacts
+        self.shape_names = shape_names
         self.links = {link.name: link for link in description.links}
         self.below: dict[str, list[Connection]] = {name: [] for name in self.links}
         rank = {name: i for i, name in enumerate(description.order)}
@@ -83,7 +124,8 @@ class _Tree:
             self.below[c.parent].append(c)
         self.shapes: dict[str, list[Shape]] = {}
         for shape in description.shapes:
-            self.shapes.setdefault(shape.link, []).append(shape)
+            if not contacts.covers(shape):
+                self.shapes.setdefault(shape.link, []).append(shape)
         children = {c.child for c in description.connections}
         self.root = next(name for name in self.links if name not in children)
         self.skipped: list[str] = []
@@ -110,8 +152,8 @@ class _Tree:
             joints, at, link = self._joints(item)
             if link == WORLD:
                 raise ModelError(
-                    f"link {link!r} moves or is mounted elsewhere, and in MJCF that is the name of "
-                    "the world: give it another name, or write URDF"
+                    f"link {link!r} has the name that MJCF reserves for the world, but it moves or "
+                    "is mounted elsewhere; rename it, or write URDF"
                 )
             elements = [self._element(part) for part in joints]
             free = [element.type for element in elements] == ["free"]
@@ -123,7 +165,7 @@ class _Tree:
             for part, element in zip(joints, elements, strict=True):
                 if ball and element.type in ("ball", "hinge"):
                     raise ModelError(
-                        f"joint {part.name!r} turns on the ball {ball!r} without a link of some "
+                        f"joint {part.name!r} follows the ball joint {ball!r} without a link with "
                         "inertia between them, which MJCF cannot express"
                     )
                 ball = part.name if element.type == "ball" else ball
@@ -141,13 +183,19 @@ class _Tree:
         """The inertia, shapes and frames of a body."""
         if link != WORLD:  # the world's inertia has no effect, and no element in MJCF
             _inertial(out, self.links[link].inertia)
-        for shape in self.shapes.get(link, ()):
-            _geom(out, shape, Transform.identity())
+        self._geoms(out, link, Transform.identity())
         for c in self.below[link]:
             if not self._is_body(c):
                 out.leaf("site", name=c.child, **_pose(c.placement))
-                for shape in self.shapes.get(c.child, ()):
-                    _geom(out, shape, c.placement)
+                self._geoms(out, c.child, c.placement)
+
+    def _geoms(self, out: Writer, link: str, at: Transform) -> None:
+        """The shapes and colliders of a link at a pose in its body."""
+        for shape in self.shapes.get(link, ()):
+            name = self.shape_names.get(id(shape))
+            _geom(out, shape, at, {"name": name} if name else {})
+        for there, attributes in self.contacts.on(link):
+            out.leaf("geom", **attributes, **_pose(at @ there))
 
     def _is_body(self, c: Connection) -> bool:
         return c.joint is not None or bool(self.below[c.child])
@@ -202,8 +250,8 @@ class _Tree:
         what = "" if element is None else " other than as the base"
         raise ModelError(
             f"joint {name!r} is a {type(joint).__name__}, which MJCF does not have{what}; it has "
-            "revolute, prismatic and quaternion ball joints, and those in series; rechart() turns "
-            "free orientations and motions into such"
+            "revolute, prismatic and quaternion ball joints, and chains of them; rechart() "
+            "converts ball and free joints to such chains"
         )
 
 
@@ -231,6 +279,7 @@ def _joint(out: Writer, element: MjcfElement, part: _Part, spring: dict[str, str
     if element.position != Vector3(0.0, 0.0, 0.0):
         more["pos"] = numbers(element.position)
     more |= _limits(element.type, part.connection.limits)
+    more |= softness_of_joint(part.connection.softness)
     drive = part.connection.drive
     for key, value in (
         ("armature", drive.armature),
@@ -277,13 +326,6 @@ def _limits(kind: str, limits: Limits) -> dict[str, str]:
     return attributes
 
 
-def _equality(out: Writer, c: Connection) -> None:
-    copied = c.mimicry
-    assert copied is not None
-    line = numbers((copied.offset, copied.multiplier, 0.0, 0.0, 0.0))
-    out.leaf("joint", joint1=c.name, joint2=copied.joint, polycoef=line)
-
-
 def _inertial(out: Writer, inertia: Inertia) -> None:
     if inertia == Inertia.zero():
         return
@@ -305,11 +347,13 @@ def _inertial(out: Writer, inertia: Inertia) -> None:
     )
 
 
-def _geom(out: Writer, shape: Shape, link: Transform) -> None:
+def _geom(out: Writer, shape: Shape, link: Transform, named: dict[str, str]) -> None:
     if shape.kind in GEOMS and all(x > 0.0 for x in shape.size):
-        touch = {} if shape.role == "collision" else {"contype": "0", "conaffinity": "0"}
+        touch = {} if shape.role == "collision" else SILENT
         size = numbers(GEOMS[shape.kind](shape.size))
-        out.leaf("geom", type=shape.kind, size=size, **_pose(link @ shape.placement), **touch)
+        color = {"rgba": numbers(shape.color)} if shape.color else {}
+        at = _pose(link @ shape.placement)
+        out.leaf("geom", **named, type=shape.kind, size=size, **at, **touch, **color)
 
 
 def _losses(model: Model, tree: _Tree) -> Iterator[str]:

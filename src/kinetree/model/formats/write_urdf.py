@@ -17,7 +17,9 @@ from dataclasses import replace
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import ROOT_JOINT, Connection, Description, Link
 from kinetree.model.disassemble import disassemble, fresh
+from kinetree.model.formats.collision_shapes import shape_of
 from kinetree.model.formats.urdf import UNLIMITED
+from kinetree.model.formats.write_urdf_transmissions import lost_parts, write_motors
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Floating, Joint
 from kinetree.model.model import Model, Shape
@@ -35,7 +37,7 @@ def write_urdf(model: Model) -> str:
     _warn_of_losses(model, description)
     out = Writer()
     shapes: dict[str, list[Shape]] = {}
-    for shape in description.shapes:
+    for shape in _shapes(description):
         shapes.setdefault(shape.link, []).append(shape)
     rank = {frame.name: i for i, frame in enumerate(model.frames)}  # from the root outwards
     with out.element("robot", name=description.name):
@@ -44,7 +46,18 @@ def write_urdf(model: Model) -> str:
             _link(out, link, shapes.get(link.name, []))
         for connection in sorted(description.connections, key=lambda c: rank.get(c.child, last)):
             _joint(out, connection)
+        write_motors(out, model.equipment)
     return out.text()
+
+
+def _shapes(description: Description) -> list[Shape]:
+    """The shapes of the links, with those of colliders that are not among them."""
+    found = list(description.shapes)
+    for c in description.colliders:
+        shape = shape_of(c)
+        if shape is not None and c.frame is not None and shape not in found:
+            found.append(shape)
+    return found
 
 
 def _link(out: Writer, link: Link, shapes: list[Shape]) -> None:
@@ -58,6 +71,15 @@ def _link(out: Writer, link: Link, shapes: list[Shape]) -> None:
                 _origin(out, shape.placement)
                 with out.element("geometry"):
                     _geometry(out, shape)
+                if shape.color and shape.role == "visual":
+                    _material(out, shape.color)
+
+
+def _material(out: Writer, color: tuple[float, ...]) -> None:
+    """A colour; its material is named after it, as other readers share materials by name."""
+    name = "color_" + "".join(f"{round(255 * x):02x}" for x in color)
+    with out.element("material", name=name):
+        out.leaf("color", rgba=numbers(color))
 
 
 def _inertial(out: Writer, link: Link) -> None:
@@ -109,8 +131,8 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
     if element is None:
         raise ModelError(
             f"joint {c.name!r} is a {type(c.joint).__name__}, which URDF does not have; it has "
-            "revolute, prismatic, planar and floating joints, and those in series; rechart('zyx') "
-            "turns balls into such"
+            "revolute, prismatic, planar and floating joints, and chains of them; rechart('zyx') "
+            "converts ball joints to such a chain"
         )
     bounded = math.isfinite(c.limits.lower) or math.isfinite(c.limits.upper)
     unbounded_angle = element.type == "revolute" and not bounded
@@ -210,8 +232,18 @@ def _losses(model: Model, description: Description) -> Iterator[str]:
         yield f"gravity {tuple(model.gravity)}"
     if description.order:
         yield "the order of the coordinates"
-    if any(shape.kind == "ellipsoid" for shape in description.shapes):
+    if any(shape.kind == "ellipsoid" for shape in _shapes(description)):
         yield "ellipsoids"
+    if model.constraints:
+        yield f"constraint {listed([c.name for c in model.constraints])}"
+    equipment = list(lost_parts(model.equipment))
+    if equipment:
+        yield listed(equipment)
+    if model.contacts:
+        yield f"contact pair {listed([c.name for c in model.contacts])}"
+    world = [c.name for c in model.colliders if c.frame is None]
+    if world:
+        yield f"collider {listed(world)} of the world"
     free = Connection(ROOT_JOINT, "", "", Transform.identity(), Floating())
     if description.root is not None and replace(description.root, child="") != free:
         yield "how the base moves, other than freely with a quaternion"

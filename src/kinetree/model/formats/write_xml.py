@@ -24,6 +24,10 @@ class Writer:
         """An element without children."""
         self._lines.append(f"{self._start(tag, attributes)}/>")
 
+    def words(self, tag: str, content: str) -> None:
+        """An element around a text."""
+        self._lines.append(f"{self._start(tag, {})}>{quoted(content)}</{tag}>")
+
     @contextmanager
     def element(self, tag: str, **attributes: str) -> Iterator[None]:
         """An element around what is written inside."""

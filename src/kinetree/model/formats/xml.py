@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from xml.parsers import expat
 
 from kinetree.errors import FileFormatError
@@ -18,7 +19,7 @@ from kinetree.errors import FileFormatError
 # far beyond any robot, so that what is read takes bounded time and memory
 TEXT = "<string>"  # the file of a document that came from none
 LARGEST = 1 << 26  # bytes
-MOST = 1_000_000  # elements
+MOST_ELEMENTS = 1_000_000  # elements
 DEEPEST = 500
 LONGEST_NAME = 500
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -31,13 +32,14 @@ def brief(text: str, longest: int = 80) -> str:
 
 @dataclass(slots=True)
 class Element:
-    """An element: its tag, attributes, children and line. Text between tags is not kept."""
+    """An element: its tag, attributes, children, line, and the first of the text inside."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     file: str
     children: list[Element] = field(default_factory=list)
+    content: str = ""
 
     @property
     def where(self) -> str:
@@ -84,8 +86,8 @@ class Element:
             raise self.error(f"the attribute {attribute!r} is empty: a name is expected")
         if len(name) > LONGEST_NAME:
             raise self.error(
-                f"the attribute {attribute!r} has {len(name)} characters; "
-                f"{LONGEST_NAME} are enough for a name"
+                f"the attribute {attribute!r} has {len(name)} characters; a name may have at most "
+                f"{LONGEST_NAME}"
             )
         return name
 
@@ -116,6 +118,12 @@ class Element:
         raise self.error(f"{attribute}={brief(word)!r} is not a number")
 
 
+def _keep(stack: Sequence[Element], text: str) -> None:
+    """Add a text to the element that it is in, up to a length that is enough for a name."""
+    if stack and len(stack[-1].content) < LONGEST_NAME:
+        stack[-1].content += text
+
+
 def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     """The root element of a document; white space before it is no part of it.
 
@@ -123,7 +131,9 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
         encoding: of the data; by default as the document says.
     """
     if len(data) > LARGEST:
-        raise FileFormatError(f"{file}:1: over {LARGEST >> 20} MiB long: no robot file is")
+        raise FileFormatError(
+            f"{file}:1: the file is larger than {LARGEST >> 20} MiB, the limit for a robot file"
+        )
     text = data.lstrip()
     lines_before = data[: len(data) - len(text)].count(b"\n")
     parser = expat.ParserCreate(encoding)
@@ -140,10 +150,12 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
         elements += 1
         if len(stack) == DEEPEST:
             raise FileFormatError(
-                f"{file}:{line()}: elements are nested {DEEPEST} deep: no robot file is"
+                f"{file}:{line()}: elements are nested {DEEPEST} deep, the limit for a robot file"
             )
-        if elements > MOST:
-            raise FileFormatError(f"{file}:{line()}: over {MOST} elements: no robot file has those")
+        if elements > MOST_ELEMENTS:
+            raise FileFormatError(
+                f"{file}:{line()}: more than {MOST_ELEMENTS} elements, the limit for a robot file"
+            )
         element = Element(tag, attributes, line(), file)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
@@ -154,12 +166,13 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     def doctype(name: str, system: str | None, public: str | None, declares: int) -> None:
         if declares or system is not None or public is not None:
             raise FileFormatError(
-                f"{file}:{line()}: the document type has declarations of its own or from outside, "
-                "which a robot file does not need: remove them"
+                f"{file}:{line()}: the DOCTYPE has internal or external declarations, which a "
+                "robot file does not need; remove them"
             )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = partial(_keep, stack)
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(text, True)

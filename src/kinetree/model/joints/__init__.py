@@ -15,6 +15,7 @@ from kinetree.model.joints.composite import (
     universal,
 )
 from kinetree.model.joints.custom import Custom
+from kinetree.model.joints.dependent import CoordinateMap, Dependent
 from kinetree.model.joints.floating import Floating
 from kinetree.model.joints.mimic import Mimic
 from kinetree.model.joints.offset import Offset
@@ -31,7 +32,9 @@ __all__ = [
     "Chart",
     "Composite",
     "ConstantAxes",
+    "CoordinateMap",
     "Custom",
+    "Dependent",
     "ExponentialBall",
     "Floating",
     "Joint",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ class Custom(Joint):
 
     function: Callable[[Sequence[Scalar]], Transform]
     count: int
-    token: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False, repr=False)
+    token: str = field(default_factory=lambda: os.urandom(16).hex(), compare=False, repr=False)
     """Tells functions apart in a model's digest: no two are taken for the same."""
 
     @property

@@ -14,7 +14,7 @@ from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.angles import rotation_vector
 
 if TYPE_CHECKING:
-    from kinetree.model.joints.base import Joint
+    from kinetree.model.joints.kinematics import JointKinematics
 
 STEPS = 16
 """Steps of Levenberg and Marquardt's method: a joint of analytic transform needs four to ten."""
@@ -23,7 +23,7 @@ SMALLEST = 1e-12
 """Damping that remains, so that a singular chart divides by no zero."""
 
 
-def nearest_coordinates(joint: Joint, X: Transform) -> list[Scalar]:
+def nearest_coordinates(joint: JointKinematics, X: Transform) -> list[Scalar]:
     """The coordinates of a joint at which its transform is nearest to X, from its neutral ones on.
 
     All steps are taken in every state, so that the method can be traced: a step that does not help

@@ -8,51 +8,40 @@ from typing import ClassVar
 
 from kinetree.model.joints.answers import Transmission
 from kinetree.model.joints.base import Joint
+from kinetree.model.joints.recounted import Recounted
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, Transform
+from kinetree.spatial import Motion, Transform
 
 
 @dataclass(frozen=True)
-class Mimic(Joint):
+class Mimic(Recounted):
     """A joint of one coordinate, which is multiplier q + offset of another joint's q.
 
     It has no coordinate of its own: its body takes the other joint's, so algorithms need not know.
     """
 
-    joint: Joint
     multiplier: float
     offset: float
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
 
-    def _followed(self, q: Sequence[float]) -> list[Scalar]:
-        """The coordinate of the joint itself, at the other's coordinate q."""
+    def inner(self, q: Sequence[Scalar]) -> list[Scalar]:
         return [q[0] * self.multiplier + self.offset]
 
-    def transform(self, q: Sequence[Scalar]) -> Transform:
-        return self.joint.transform(self._followed(q))
-
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return tuple(axis * self.multiplier for axis in self.joint.subspace(self._followed(q)))
+        return tuple(axis * self.multiplier for axis in self.joint.subspace(self.inner(q)))
 
     def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
-        rates = self.joint.subspace_rate(self._followed(q), [v[0] * self.multiplier])
+        rates = self.joint.subspace_rate(self.inner(q), [v[0] * self.multiplier])
         return tuple(rate * self.multiplier for rate in rates)
-
-    @property
-    def has_constant_axes(self) -> bool:
-        return self.joint.has_constant_axes
 
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         # a joint with multiplier zero stands still, and says nothing of the other's coordinate
         (followed,) = self.joint.coordinates_at(X)
         return [(followed - self.offset) / self.multiplier if self.multiplier else 0]
 
-    def lumped(self, inertia: Inertia) -> Inertia:
-        return self.joint.lumped(inertia)
-
     def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
-        ends = sorted(self._followed(q)[0] for q in (lower, upper))
+        ends = sorted(self.inner(q)[0] for q in (lower, upper))
         return self.joint.travel(*([end] for end in ends))
 
     @property
@@ -61,18 +50,6 @@ class Mimic(Joint):
 
     def snapped(self) -> Joint:
         return replace(self, joint=self.joint.snapped())
-
-    def recentered(self) -> tuple[Transform, Joint]:
-        X, joint = self.joint.recentered()
-        return X, replace(self, joint=joint)
-
-    def aligned(self) -> tuple[Transform, Joint]:
-        X, joint = self.joint.aligned()
-        return X, replace(self, joint=joint)
-
-    @property
-    def rotates_about_z(self) -> bool:
-        return self.joint.rotates_about_z
 
     def with_offset(self, offset: float) -> Joint:
         """The joint that is mimicked, at its coordinate + offset: that is what a drive acts on."""

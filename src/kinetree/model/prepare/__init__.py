@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum, auto
 
 from kinetree.model.model import Model
@@ -29,8 +30,19 @@ class Preparation(Enum):
 
 def prepared(model: Model, preparation: Preparation) -> Model:
     """The same robot for tracing, with the changes allowed and without rounding noise."""
+    if model.contacts:
+        model = _with_references(model)
     if preparation in (Preparation.INERTIAS, Preparation.WHOLE_INERTIAS):
         model = regroup(model, drop=preparation is Preparation.INERTIAS)
     elif preparation is Preparation.FRAMES:
         model = reframe(model)
     return snap(model)
+
+
+def _with_references(model: Model) -> Model:
+    """The robot with its reference coordinates written out: new frames move neutral ones."""
+    bodies = []
+    for body in model.bodies:
+        at = body.softness.reference or tuple(body.joint.neutral())
+        bodies.append(replace(body, softness=replace(body.softness, reference=at)))
+    return replace(model, bodies=tuple(bodies))

@@ -33,6 +33,7 @@ def snap(model: Model) -> Model:
             for b in model.bodies
         ),
         frames=tuple(replace(f, placement=snapped_transform(f.placement)) for f in model.frames),
+        colliders=tuple(replace(c, at=snapped_transform(c.at)) for c in model.colliders),
     )
 
 

@@ -3,7 +3,8 @@
 R S R^T is then d 1 + (R a)(R a)^T + (R b)(R b)^T, in about two thirds of the products. With d the
 least eigenvalue, S - d 1 has two positive ones, and there is a pair a, b with b.x = 0.
 The sum is S up to the rounding of its largest entry. Where that would cost a small moment half of
-its digits, S stays as it is.
+its digits, S stays as it is. So does an S with a product beside a moment of zero, which no body
+has: it has fewer entries than its squares.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def as_sum_of_squares(matrix: Symmetric3) -> Symmetric3:
     largest = max(abs(entry) for entry in matrix)
     if any(0.0 < abs(moment) < SLENDER * largest for moment in (matrix.xx, matrix.yy, matrix.zz)):
         return matrix
+    if any(not moment and (u or v) for moment, u, v in _beside(matrix)):
+        return matrix
     values, vectors = np.linalg.eigh([list(row) for row in matrix.rows])
     roots = vectors[:, 1:] * np.sqrt(values[1:] - values[0])
     pair = np.asarray(np.linalg.qr(roots.T, mode="r"))
@@ -46,3 +49,8 @@ def as_sum_of_squares(matrix: Symmetric3) -> Symmetric3:
     a, b = (Vector3(*row) for row in pair.tolist())
     xx, yy, zz, xy, xz, yz = matrix
     return SumOfSquares(xx, yy, zz, xy, xz, yz, float(values[0]), a, b)
+
+
+def _beside(m: Symmetric3) -> tuple[tuple[Scalar, Scalar, Scalar], ...]:
+    """Each moment with the two products in its row."""
+    return (m.xx, m.xy, m.xz), (m.yy, m.xy, m.yz), (m.zz, m.xz, m.yz)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.errors import KinetreeError, ShapeError, unknown
 from kinetree.robot.checks import real_array
 from kinetree.robot.core import Core, Door
-from kinetree.typing import Array, ArrayLike
+from kinetree.typing import Array, ArrayLike, Out
 
 if TYPE_CHECKING:
     from kinetree.robot.charts.conversion import Conversion
@@ -25,7 +26,7 @@ class Charts(Door):
         """The conversion from this robot's charts to another's, of states, forces and matrices.
 
         Arguments:
-            other: the same robot in other charts, such as robot.rechart("zyx").
+            other: the same robot in other charts, such as robot.edit.rechart("zyx").
 
         Returns:
             The conversion; each quantity is one of its methods.
@@ -36,6 +37,7 @@ class Charts(Door):
             raise KinetreeError(f"conversion: a robot is expected, got {other!r}")
         return Conversion(self._robot._kernels, other.model)
 
+    @through_numpy
     def continuous(self, q: ArrayLike) -> Array:
         """The same configurations along time, in coordinates without jumps.
 
@@ -54,6 +56,20 @@ class Charts(Door):
 
         return continuous(self._robot.model, q)
 
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """The rate of q at the velocity v: v itself, except for quaternions.
+
+        Arguments:
+            q: configuration, (..., nq).
+            v: velocity, (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nq).
+        """
+        return self._robot._compute("coordinate_rates", (q, v), out)
+
+    @through_numpy
     def velocities_along(
         self,
         times: ArrayLike,

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms import rechart as algorithms
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
@@ -50,8 +51,8 @@ class Conversion:
         names = [body.joint_name for body in model.bodies]
         if names != [body.joint_name for body in other.bodies]:
             raise KinetreeError(
-                f"robots {model.name!r} and {other.name!r} have other joints: the same robot in "
-                "other charts is expected, such as robot.rechart('zyx')"
+                f"robots {model.name!r} and {other.name!r} have different joints: expected the "
+                "same robot in other charts, such as robot.edit.rechart('zyx')"
             )
         self._kernels: Kernels = kernels
         self._model, self._other = model, other
@@ -135,6 +136,7 @@ class Conversion:
         """
         return self._at("chart_derivative_rate", q, y, v)
 
+    @through_numpy
     def forces(self, q: ArrayLike, tau: ArrayLike, y: ArrayLike | None = None) -> Array:
         """The other robot's joint forces, A^T tau, which do the same work.
 
@@ -148,6 +150,7 @@ class Conversion:
         """
         return np.einsum("...ij,...i->...j", self.derivative(q, y), np.asarray(tau))
 
+    @through_numpy
     def mass_matrix(self, q: ArrayLike, M: ArrayLike, y: ArrayLike | None = None) -> Array:
         """The other robot's mass matrix, A^T M A.
 
@@ -162,6 +165,7 @@ class Conversion:
         A = self.derivative(q, y)
         return A.swapaxes(-1, -2) @ np.asarray(M) @ A
 
+    @through_numpy
     def coriolis_matrix(
         self,
         q: ArrayLike,
@@ -185,6 +189,7 @@ class Conversion:
         A, dA = self.derivative(q, y), self.derivative_rate(q, v, y)
         return A.swapaxes(-1, -2) @ (np.asarray(C) @ A + np.asarray(M) @ dA)
 
+    @through_numpy
     def christoffel_symbols(
         self, q: ArrayLike, M: ArrayLike, Gamma: ArrayLike, y: ArrayLike | None = None
     ) -> Array:
@@ -215,6 +220,7 @@ class Conversion:
         bent: Array = np.einsum("...bi,...ba,...ajk->...ijk", A, mass, second, optimize=True)
         return turned + bent
 
+    @through_numpy
     def trajectory(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
     ) -> ConvertedMotion:

@@ -15,7 +15,7 @@ from kinetree.quantities.kernels import Kernels
 from kinetree.robot import checks
 from kinetree.typing import Array, ArrayLike, Out
 
-Chart = Callable[[Sequence[Any]], Sequence[Any]]
+CoordinateMap = Callable[[Sequence[Any]], Sequence[Any]]
 """From coordinates y to q, over any scalar."""
 
 
@@ -30,15 +30,16 @@ class InCoordinates:
         count: n, the number of coordinates y.
     """
 
-    def __init__(self, kernels: Kernels, chart: Chart, count: int) -> None:
+    def __init__(self, kernels: Kernels, chart: CoordinateMap, count: int) -> None:
         model = kernels.model
         if model.nq != model.nv:
             raise KinetreeError(
                 f"robot {model.name!r} has {model.nq} coordinates and {model.nv} velocities: other "
-                "coordinates need velocities that are rates; robot.rechart('exponential') has them"
+                "coordinates need velocities that are the rates of q; use "
+                "robot.edit.rechart('exponential')"
             )
         self._kernels: Kernels = kernels
-        self._chart: Chart = function("chart", chart)
+        self._chart: CoordinateMap = function("chart", chart)
         self.count: int = checks.count("count", count)
         (given,) = self._joint.interface.outputs[0][1]  # traced: it may be undefined somewhere
         if given != model.nq:

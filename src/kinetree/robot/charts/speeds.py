@@ -1,4 +1,4 @@
-"""A robot in generalised speeds of one's own choice."""
+"""A robot in generalised speeds chosen by the user."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class InSpeeds:
     def __init__(self, kernels: Kernels, A: Speeds, count: int) -> None:
         if checks.count("count", count) > kernels.model.nv:
             raise KinetreeError(
-                f"count={count!r}: how many speeds there are is expected, at most "
-                f"{kernels.model.nv}, the velocities of robot {kernels.model.name!r}"
+                f"count={count!r}: expected the number of speeds, at most {kernels.model.nv}, the "
+                f"number of velocities of robot {kernels.model.name!r}"
             )
         self._kernels: Kernels = kernels
         self._A: Speeds = function("A", A)

@@ -24,6 +24,8 @@ def of_state(robot: Robot, q: Array, v: Array) -> str:
         robot: what has the state.
         q, v: (nq,) and (nv,).
     """
+    if not any(float(body.inertia.mass) > 0.0 for body in robot.model.bodies):
+        return "The robot has no mass, so it has no energy and needs no torques."
     energies = f"{robot.kinetic_energy(q, v):.3f} + {robot.potential_energy(q):.3f}"
     forces = robot.gravity_forces(q)
     names = zip(robot.labels.v, robot.labels.v_units, forces, strict=True)

@@ -1,24 +1,25 @@
-"""What a robot is drawn with: meshes if they are found, primitives, or boxes of equal inertia."""
+"""What a robot is drawn with: meshes if they can be read, primitives, or boxes of equal inertia."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.errors import ModelWarning
 from kinetree.model import Model
+from kinetree.model.formats.meshes import Triangles, find_mesh
 from kinetree.model.model import WORLD, Body, Shape
 from kinetree.show.view.geometry import (
-    Triangles,
     box,
     capsule,
-    find_mesh,
     inertia_box,
-    load_mesh,
     primitive,
 )
+from kinetree.show.view.painted import painted_mesh
 from kinetree.spatial import Transform
 from kinetree.typing import Array
 
@@ -26,18 +27,31 @@ BONE = 0.012
 """The radius of what connects joints, as a share of the robot's size."""
 
 
-class Part(NamedTuple):
+class Surface(NamedTuple):
     """A surface fixed in a body.
 
     body: its number, or WORLD.
     pose: in the body's frame, (4, 4).
     source: "mesh", "primitive", "inertia" or "bone".
+    color: red, green, blue and opacity, from 0 to 1, as the robot file has it; empty if none.
     """
 
     body: int
     pose: Array
     triangles: Triangles
     source: str
+    color: tuple[float, ...] = ()
+
+
+class Parts(NamedTuple):
+    """What a robot is drawn with.
+
+    surfaces: its surfaces.
+    failed: the meshes that are not drawn, as its file names them, each with the reason.
+    """
+
+    surfaces: list[Surface]
+    failed: dict[str, str]
 
 
 def matrix(X: Transform) -> Array:
@@ -45,7 +59,7 @@ def matrix(X: Transform) -> Array:
     return np.array(X.matrix(), float)
 
 
-def parts(model: Model, folder: Path | None = None) -> list[Part]:
+def parts(model: Model, folder: Path | None = None) -> Parts:
     """Everything that is drawn of a robot.
 
     Arguments:
@@ -53,18 +67,34 @@ def parts(model: Model, folder: Path | None = None) -> list[Part]:
         folder: where meshes are looked for; by default in the folder of the robot file.
 
     Returns:
-        The shapes of each body that has visible ones, and of each other one a box of equal inertia
-        with bones from its joint to those of its children.
+        The visual shapes of each link, or those for collisions where none of them can be drawn; of
+        each body without shapes a box of equal inertia, with bones from its joint to those of its
+        children. A warning names each mesh that cannot be drawn.
     """
-    shapes = _visible(model)
-    found = [part for shape in shapes for part in _shaped(model, shape, folder)]
-    drawn = {part.body for part in found}
+    found, failed = list[Surface](), dict[str, str]()
+    for shapes in _shapes_of_links(model).values():
+        for role in ("visual", "collision"):
+            surfaces = [
+                surface
+                for shape in shapes
+                if shape.role == role
+                for surface in _surfaces(model, shape, folder, failed)
+            ]
+            found += surfaces
+            if surfaces:
+                break
+    for file, reason in failed.items():
+        warnings.warn(f"the mesh {file!r} is not drawn: {reason}", ModelWarning, stacklevel=2)
+    return Parts(found + _instead(model, {part.body for part in found}), failed)
+
+
+def _instead(model: Model, drawn: set[int]) -> list[Surface]:
+    """What is drawn of the bodies that have no shapes."""
+    found = list[Surface]()
     for i, body in enumerate(model.bodies):
         if i not in drawn:
             found += [*_boxes(i, body), *_bones(model, i)]
-    if WORLD not in drawn:
-        found += _bones(model, WORLD)
-    return found
+    return found if WORLD in drawn else [*found, *_bones(model, WORLD)]
 
 
 def extent(model: Model) -> float:
@@ -75,40 +105,34 @@ def extent(model: Model) -> float:
     return max(*reach.values(), 0.3)
 
 
-def _visible(model: Model) -> list[Shape]:
-    """The visual shapes; those for collisions where a link has no other."""
-    seen = {shape.link for shape in model.shapes if shape.role == "visual"}
-    return [s for s in model.shapes if s.role == "visual" or s.link not in seen]
+def _shapes_of_links(model: Model) -> dict[str, list[Shape]]:
+    found: dict[str, list[Shape]] = {}
+    for shape in model.shapes:
+        if shape.link in model.frame_numbers:
+            found.setdefault(shape.link, []).append(shape)
+    return found
 
 
-def _shaped(model: Model, shape: Shape, folder: Path | None) -> Iterator[Part]:
-    if shape.link not in model.frame_numbers:
-        return
+def _surfaces(
+    model: Model, shape: Shape, folder: Path | None, failed: dict[str, str]
+) -> list[Surface]:
+    """The surfaces of a shape; none if its mesh is missing or cannot be read.
+
+    Arguments:
+        failed: gets the file of such a mesh, and the reason.
+    """
     frame = model.frame(shape.link)
     pose = matrix(frame.placement @ shape.placement)
     if shape.kind != "mesh":
-        yield Part(frame.body, pose, primitive(shape.kind, shape.size), "primitive")
-        return
-    path = _mesh_file(shape, folder)
-    mesh = None if path is None else load_mesh(path, shape.size)
-    if mesh is not None:
-        yield Part(frame.body, pose, mesh, "mesh")
-
-
-def _mesh_file(shape: Shape, folder: Path | None) -> Path | None:
+        solid = primitive(shape.kind, shape.size)
+        return [Surface(frame.body, pose, solid, "primitive", shape.color)]
     around = Path(shape.folder) if folder is None and shape.folder else folder
-    return find_mesh(shape.file, around)
-
-
-def missing_meshes(model: Model, folder: Path | None = None) -> list[str]:
-    """The meshes that are in none of the robot's folders, as its file names them.
-
-    Arguments:
-        model: of the robot.
-        folder: where meshes are looked for; by default in the folder of the robot file.
-    """
-    meshes = [shape for shape in _visible(model) if shape.kind == "mesh"]
-    return list(dict.fromkeys(s.file for s in meshes if _mesh_file(s, folder) is None))
+    path = find_mesh(shape.file, around)
+    mesh = [] if path is None else painted_mesh(path, shape.size)
+    if not mesh:
+        missing = "it is in none of the robot's folders; name a wider one with folder="
+        failed[shape.file] = missing if path is None else f"{path.name} cannot be read"
+    return [Surface(frame.body, pose, x, "mesh", color or shape.color) for x, color in mesh]
 
 
 def center(body: Body) -> tuple[Array, Array]:
@@ -118,7 +142,7 @@ def center(body: Body) -> tuple[Array, Array]:
     return np.array([float(x) for x in point]), np.array(rows)
 
 
-def _boxes(i: int, body: Body) -> Iterator[Part]:
+def _boxes(i: int, body: Body) -> Iterator[Surface]:
     mass = float(body.inertia.mass)
     if mass <= 0.0:
         return
@@ -129,19 +153,20 @@ def _boxes(i: int, body: Body) -> Iterator[Part]:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes, place
     thin = 0.02 * edges.max()
-    yield Part(i, pose, box(*np.maximum(edges, thin)), "inertia")
+    yield Surface(i, pose, box(*np.maximum(edges, thin)), "inertia")
 
 
-def _bones(model: Model, i: int) -> Iterator[Part]:
-    """From the frame of a body to the joint of each child."""
+def _bones(model: Model, i: int) -> Iterator[Surface]:
+    """From the frame of a body to the joint of each child, or to its frames if it has none."""
     radius = BONE * extent(model)
-    for body in model.bodies:
-        end = matrix(body.placement)[:3, 3]
+    children = [body.placement for body in model.bodies if body.parent == i]
+    for placement in children or [f.placement for f in model.frames if f.body == i]:
+        end = matrix(placement)[:3, 3]
         length = float(np.linalg.norm(end))
-        if body.parent == i and length > radius:
+        if length > radius:
             pose = along(end / length)
             pose[:3, 3] = end / 2
-            yield Part(i, pose, capsule(radius, length), "bone")
+            yield Surface(i, pose, capsule(radius, length), "bone")
 
 
 def along(direction: Array) -> Array:

@@ -25,7 +25,7 @@ def checked_ending(file: str | Path) -> str:
     return ending
 
 
-def encoded(pictures: Iterable[Array], fps: int, ending: str) -> bytes:
+def encoded(pictures: Iterable[Any], fps: int, ending: str) -> bytes:
     """Pictures as a video.
 
     Arguments:
@@ -61,4 +61,17 @@ def rendered(client: Any, width: int, height: int, timeout: float = 20.0) -> Arr
         timeout: how long to wait for the browser, s.
     """
     picture = client.get_render(height, width, transport_format="png", timeout=timeout)
-    return np.asarray(picture)[..., :3]
+    return on_white(np.asarray(picture))
+
+
+def on_white(picture: Array) -> Array:
+    """A picture in front of white, (height, width, 3), of bytes.
+
+    Arguments:
+        picture: (height, width, 4), of bytes, its background transparent; or without opacity.
+    """
+    if picture.shape[-1] == 3:
+        return picture
+    share = picture[..., 3:] / 255.0
+    found: Array = np.round(picture[..., :3] * share + 255.0 * (1.0 - share)).astype(np.uint8)
+    return found

@@ -8,17 +8,28 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.model.formats.meshes import Triangles
 from kinetree.model.model import WORLD
 from kinetree.robot import Robot
-from kinetree.show.view.geometry import Triangles, box, cylinder, ellipsoid, inertia_box
-from kinetree.show.view.parts import along, center, extent, parts
+from kinetree.show.constraint_ends import constraint_ends
+from kinetree.show.view.colliders import collider_surfaces
+from kinetree.show.view.contacts import ContactNodes, Contacts
+from kinetree.show.view.geometry import box, cylinder, ellipsoid, inertia_box
+from kinetree.show.view.parts import Surface, along, center, extent, parts
 from kinetree.typing import Array
 
-LAYERS = ("surfaces", "frames", "axes", "centers", "ellipsoids", "torques")
+LAYERS = (
+    *("surfaces", "constraints", "contacts", "colliders"),
+    *("frames", "axes", "centers", "ellipsoids", "torques"),
+)
 """What can be shown and hidden."""
+SHOWN = ("surfaces", "constraints")
+"""What is shown at first."""
 COLORS = ((214, 220, 228), (58, 110, 165))
+SIDES = {"left": (58, 110, 165), "right": (196, 98, 58)}
+"""Of what is drawn instead of shapes, by what a body's name has in it."""
 BONES, CENTERS, ELLIPSOIDS = (120, 128, 138), (235, 160, 20), (80, 170, 120)
-AXES = (40, 44, 52)
+AXES, CONSTRAINTS, COLLIDERS = (40, 44, 52), (217, 115, 13), (126, 87, 194)
 POSITIVE, NEGATIVE = (178, 24, 43), (33, 102, 172)
 BOX = box(1.0, 1.0, 1.0)
 
@@ -31,14 +42,15 @@ class Scene:
         robot: what is drawn.
         folder: where meshes are looked for; by default in the folder of the robot file.
 
-    surfaces: how many there are of each source, as in `parts.Part`.
+    surfaces: how many there are of each source, as in `parts.Surface`.
+    failed: the meshes that are not drawn, each with the reason.
     """
 
     def __init__(self, scene: Any, robot: Robot, folder: Path | None = None) -> None:
         self.robot, self._scene = robot, scene
         self.size = extent(robot.model)
         self._layers: dict[str, list[Any]] = {layer: [] for layer in LAYERS}
-        self._hidden = set(LAYERS) - {"surfaces"}
+        self._hidden = set(LAYERS) - set(SHOWN)
         self.surfaces: dict[str, int] = {}
         self.clickable: list[tuple[str, Any]] = []
         self._corners: list[tuple[int, Array]] = []
@@ -53,8 +65,13 @@ class Scene:
         for i in range(len(robot.bodies)):
             self._add_inertia(i)
         self._bars = self._add_torques()
+        self._ends = constraint_ends(robot.model)
+        self._lines = self._add_constraints()
+        self._add_colliders()
+        self._contacts = ContactNodes(scene, Contacts(robot, self.size), self.size)
+        self._layers["contacts"] += self._contacts.handles
         for layer in LAYERS:
-            self.show(layer, layer == "surfaces")
+            self.show(layer, layer in SHOWN)
 
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer.
@@ -67,16 +84,31 @@ class Scene:
         for handle in self._layers[layer]:
             handle.visible = visible
 
-    def update(self, q: Array) -> None:
+    def shows(self, layer: str) -> bool:
+        """Whether a layer is shown.
+
+        Arguments:
+            layer: one of LAYERS.
+        """
+        return layer not in self._hidden
+
+    def update(self, q: Array, contact_forces: Array | None = None) -> None:
         """Move everything to a configuration.
 
         Arguments:
             q: configuration, (nq,).
+            contact_forces: as `robot.contact.forces` gives them, (ntouches, 3), N; contacts are
+                not drawn anew if None.
         """
-        for i, pose in enumerate(self.robot.poses(q)):
+        poses = self.robot.poses(q)
+        for i, pose in enumerate(poses):
             handle = self._bodies[i]
             handle.wxyz, handle.position = quat_wxyz(pose[:3, :3]), pose[:3, 3]
-        if "torques" not in self._hidden:
+        if self._lines is not None:
+            self._lines.points = self._gaps(poses)
+        if contact_forces is not None:
+            self._contacts.update(q, contact_forces)
+        if self.shows("torques"):
             self._update_torques(self.robot.gravity_forces(q))
 
     def bounds(self, q: Array) -> tuple[Array, Array]:
@@ -91,22 +123,53 @@ class Scene:
         return points.min(axis=1), points.max(axis=1)
 
     def _add_surfaces(self, folder: Path | None) -> None:
-        for k, part in enumerate(parts(self.robot.model, folder)):
+        found = parts(self.robot.model, folder)
+        self.failed = found.failed
+        for k, part in enumerate(found.surfaces):
             self._corners.append((part.body, part.pose @ _box_corners(part.triangles)))
-            color = BONES if part.source == "bone" else COLORS[part.body % 2]
-            handle = self._scene.add_mesh_simple(
-                f"{self._names[part.body]}/surface{k}",
-                part.triangles.vertices.astype(np.float32),
-                part.triangles.faces.astype(np.uint32),
-                color=color,
-                flat_shading=len(part.triangles.faces) == len(BOX.faces),
-                side="double",
-                **_placed(part.pose),
-            )
+            handle = self._add_surface(f"{self._names[part.body]}/surface{k}", part)
             self.surfaces[part.source] = self.surfaces.get(part.source, 0) + 1
             self._layers["surfaces"].append(handle)
             if part.body != WORLD:
                 self.clickable.append((self.robot.bodies[part.body], handle))
+
+    def _add_surface(self, name: str, part: Surface) -> Any:
+        vertices, faces = part.triangles
+        color, opacity = self._color(part)
+        return self._scene.add_mesh_simple(
+            name,
+            vertices.astype(np.float32),
+            faces.astype(np.uint32),
+            color=color,
+            opacity=opacity,
+            flat_shading=len(faces) == len(BOX.faces),
+            side="double",
+            **_placed(part.pose),
+        )
+
+    def _color(self, part: Surface) -> tuple[tuple[int, ...], float | None]:
+        """The colour of a surface, of bytes, and its opacity: None if it is opaque."""
+        if part.color:
+            *rgb, opacity = part.color
+            return tuple(round(255 * x) for x in rgb), opacity if opacity < 1.0 else None
+        name = "" if part.body == WORLD else self.robot.bodies[part.body].lower()
+        for side, color in SIDES.items():
+            if side in name and part.source in ("inertia", "bone"):
+                return color, None
+        return BONES if part.source == "bone" else COLORS[part.body % 2], None
+
+    def _add_colliders(self) -> None:
+        for k, part in enumerate(collider_surfaces(self.robot.model)):
+            handle = self._scene.add_mesh_simple(
+                f"{self._names[part.body]}/collider{k}",
+                part.triangles.vertices.astype(np.float32),
+                part.triangles.faces.astype(np.uint32),
+                color=COLLIDERS,
+                opacity=0.35,
+                side="double",
+                **_placed(part.pose),
+            )
+            self._layers["colliders"].append(handle)
 
     def _add_frames(self) -> None:
         for k, frame in enumerate(self.robot.model.frames):
@@ -168,6 +231,31 @@ class Scene:
             axis = axis if axis.any() else np.array([float(x) for x in motion.linear])
             if axis.any():
                 yield axis / np.linalg.norm(axis)
+
+    def _add_constraints(self) -> Any:
+        """A ball where a constraint acts on each of its frames; the lines between them, or None."""
+        surface = ellipsoid(*np.full(3, 0.025 * self.size))
+        for k, ends in enumerate(self._ends):
+            for side, end in zip(("frame", "base"), ends, strict=False):
+                handle = self._scene.add_mesh_simple(
+                    f"{self._names[end.body]}/constraint{k} {side}",
+                    surface.vertices.astype(np.float32),
+                    surface.faces.astype(np.uint32),
+                    color=CONSTRAINTS,
+                    position=end.point,
+                )
+                self._layers["constraints"].append(handle)
+        gaps = self._gaps(self.robot.poses(self.robot.neutral()))
+        if not len(gaps):
+            return None
+        lines = self._scene.add_line_segments("/robot/constraints", gaps, CONSTRAINTS, line_width=4)
+        self._layers["constraints"].append(lines)
+        return lines
+
+    def _gaps(self, poses: Array) -> Array:
+        """Where the two ends of each constraint are in the world, (lines, 2, 3)."""
+        pairs = [[end.at(poses) for end in ends] for ends in self._ends if len(ends) == 2]
+        return np.array(pairs, np.float32)
 
     def _add_torques(self) -> dict[int, Any]:
         """A bar along the axis of each joint with one, by the number of its velocity."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.capture.bvh import MotionCapture, read_bvh
 from kinetree.errors import KinetreeError, SimulationWarning
 from kinetree.files.npz import read_npz
+from kinetree.motion.motion import Motion
 from kinetree.robot import Robot
 from kinetree.robot.checks import finite_array, real_array
 from kinetree.simulate.result import Simulation
 from kinetree.typing import Array, ArrayLike
 
+Playable = Mapping[str, ArrayLike] | Motion | MotionCapture | str | os.PathLike[str]
+"""What the viewer plays; a `Simulation` is a mapping."""
 RATE = 100.0
 """States a second of a trajectory without times."""
 
@@ -25,17 +30,18 @@ class Trajectory:
 
     Arguments:
         robot: what moves.
-        given: a `Simulation`, or arrays by name: q (T, nq); v (T, nv), by default the differences
-            of q; times (T,), s, by default 100 states a second.
+        motion: a `Simulation`, a `Motion`, a `MotionCapture`, or a file of one of them; or arrays
+            by name: q (T, nq); v (T, nv), by default the differences of q; times (T,), s, by
+            default 100 states a second; tau (T, nv), the joint forces, by default zero.
 
     end: the duration, s.
     """
 
-    def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
+    def __init__(self, robot: Robot, motion: Playable) -> None:
         self._robot = robot
-        arrays: Any = given  # whatever a caller gives
-        if not isinstance(arrays, Mapping) or "q" not in arrays:
-            raise KinetreeError("a trajectory is a Simulation, or arrays by name with at least q")
+        given = arrays_of(motion)
+        if "q" not in given:
+            raise KinetreeError(f"the trajectory has {', '.join(map(repr, given))}, and no 'q'")
         q = _first(robot, "q", given["q"], robot.nq)
         v = _first(robot, "v", given["v"], robot.nv) if "v" in given else q[:, :0]
         v = v if len(v) == len(q) else q[:, :0]
@@ -43,6 +49,8 @@ class Trajectory:
         count = _finite_count(np.concatenate([q, v], axis=1), times)
         self._q, self._times = robot.normalize(q[:count]), times[:count]
         self._v = v[:count] if v.shape[1] == robot.nv else self._velocities()
+        tau = _first(robot, "tau", given["tau"], robot.nv) if "tau" in given else v[:0]
+        self._tau = tau[:count] if len(tau) == len(q) else np.zeros((count, robot.nv))
         self.end = float(self._times[-1])
 
     def at(self, t: float) -> tuple[Array, Array]:
@@ -63,6 +71,15 @@ class Trajectory:
         v = (1.0 - share) * self._v[k] + share * self._v[k + 1]
         return self._robot.integrate(self._q[k], share * step), v
 
+    def tau_at(self, t: float) -> Array:
+        """The joint forces at a time, those of the last state before it, (nv,).
+
+        Arguments:
+            t: s.
+        """
+        tau: Array = self._tau[max(0, int(np.searchsorted(self._times, t, side="right")) - 1)]
+        return tau
+
     def _velocities(self) -> Array:
         """The differences of the configurations, for each time."""
         if len(self._q) == 1:
@@ -80,7 +97,7 @@ def _finite_count(states: Array, times: Array) -> int:
     if count == 0:
         raise KinetreeError("the trajectory's first state is not finite")
     warnings.warn(
-        f"the trajectory is not finite from {times[count]:g} s on: it is shown until then",
+        f"the trajectory is not finite after {times[count]:g} s and is shown up to that time",
         SimulationWarning,
         stacklevel=4,
     )
@@ -110,12 +127,30 @@ def _times(given: Mapping[str, ArrayLike], count: int) -> Array:
     return times - times[0]
 
 
+def arrays_of(motion: Playable) -> Mapping[str, ArrayLike]:
+    """The arrays of a motion by name: q, and v and times if they are known."""
+    if isinstance(motion, (str, os.PathLike)):
+        return load_trajectory(Path(motion))
+    if isinstance(motion, Motion):
+        return {"q": motion.q, "v": motion.at(motion.times).v, "times": motion.times}
+    if isinstance(motion, MotionCapture):
+        return {"q": motion.q, "times": motion.times}
+    if not isinstance(motion, Mapping):
+        raise KinetreeError(
+            f"the trajectory is a {type(motion).__name__}; a Simulation, a Motion, a file or "
+            "arrays by name with at least q are expected"
+        )
+    return motion
+
+
 def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
-    """The trajectory of a file that a simulation was saved to, or an NPZ file with q.
+    """The trajectory of a file that a simulation was saved to, an NPZ file with q, or a BVH file.
 
     Arguments:
-        file: ends with .npz or .parquet.
+        file: ends with .npz, .parquet or .bvh.
     """
+    if file.suffix.lower() == ".bvh":
+        return arrays_of(read_bvh(file))
     if file.suffix != ".npz":
         return Simulation.load(file)
     return read_npz(file, ("q",), ("v", "times"))

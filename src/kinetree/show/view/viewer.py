@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import html
 import math
-import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +16,24 @@ from kinetree._optional import optional
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.robot import Robot
 from kinetree.robot.checks import count, finite_state, number
+from kinetree.show.view.colliders import grounds
+from kinetree.show.view.live import Live, above_ground
 from kinetree.show.view.markdown import literal
 from kinetree.show.view.numbers import EnergyPlot, of_link, of_state
-from kinetree.show.view.parts import missing_meshes
 from kinetree.show.view.pictures import bars, heat_map
 from kinetree.show.view.pull import Pull
 from kinetree.show.view.recording import checked_ending, encoded, png, rendered
-from kinetree.show.view.scene import LAYERS, Scene
-from kinetree.show.view.trajectory import Trajectory, load_trajectory
-from kinetree.show.view.visitors import start
+from kinetree.show.view.scene import LAYERS, SHOWN, Scene
+from kinetree.show.view.sliders import Sliders
+from kinetree.show.view.surroundings import add_surroundings
+from kinetree.show.view.trajectory import Playable, Trajectory
+from kinetree.show.view.visitors import check_address, start
 from kinetree.typing import Array, ArrayLike
-
-__all__ = ["Viewer", "load_trajectory"]
 
 FRAME = 1 / 40
 """Between two pictures, s."""
-STEP = FRAME / 20
-"""Of a simulation, s."""
 NUMBERS_EVERY = 0.15
 """Between two updates of the heat maps and bars, s."""
-TURN, METRE = np.pi, 1.0
-"""How far sliders of joints without limits go."""
-VIEW = 0.7
-"""The camera's vertical field of view, rad."""
-FROM = np.array([0.72, -0.58, 0.38])
-"""The direction from the robot to the camera."""
 
 
 class Viewer:
@@ -49,8 +41,8 @@ class Viewer:
 
     Arguments:
         robot: what is shown.
-        trajectory: a `Simulation`, or arrays by name: q (T, nq), v (T, nv) if known, and times
-            (T,), s; by default 100 states per second.
+        trajectory: a `Simulation`, a `Motion`, a file of either or a BVH file; or arrays by name: q
+            (T, nq), v (T, nv) if known, and times (T,), s; by default 100 states per second.
         folder: where to look for meshes; by default in the folder of the robot file.
         host: the address to listen on; by default this computer only.
         port: the first to try; the first free one from there on is used.
@@ -66,7 +58,7 @@ class Viewer:
     def __init__(
         self,
         robot: Robot,
-        trajectory: Mapping[str, ArrayLike] | None = None,
+        trajectory: Playable | None = None,
         folder: str | Path | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,
@@ -74,25 +66,25 @@ class Viewer:
         allow: Sequence[str] = (),
     ) -> None:
         self.robot = robot
-        self._neutral: Array = robot.neutral()
+        self._neutral: Array = above_ground(robot, robot.neutral())
         self._path = None if trajectory is None else Trajectory(robot, trajectory)
         self.q: Array = self._neutral
         self.v: Array = np.zeros(robot.nv)
         if self._path is not None:
             self.q, self.v = self._path.at(0.0)
-        self._lower, self._upper = _slider_limits(robot)
         self._changed, self._numbers_at, self._clock = True, 0.0, 0.0
         self._selected: str | None = None
         self._lock = threading.RLock()
         viser = optional("viser", "the viewer")
-        _check_address(host)
+        check_address(host)
         self.server = start(viser, allow, host, port=port, label=robot.name, verbose=False)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
         place = None if folder is None else Path(folder)
         self.scene = Scene(self.server.scene, robot, place)
-        self._missing = missing_meshes(robot.model, place)
         self._pull = Pull(self.server.scene, robot, self._start_simulation)
-        self._add_surroundings()
+        self._live = Live(robot, self._pull)
+        bounds = self.scene.bounds(self.q)
+        self._cell = add_surroundings(self.server, *bounds, grounds(robot.model))
         self._add_controls()
         self._running = run
         self.scene.update(self.q)
@@ -112,13 +104,15 @@ class Viewer:
             n = self.robot.nv
             self.q = self.robot.normalize(finite_state("q", q, self.robot.nq))
             self.v = np.zeros(n) if v is None else finite_state("v", v, n)
+            self._live.rest()
             self._changed = True
 
     def layer(self, name: str, visible: bool = True) -> None:
         """Show or hide a layer.
 
         Arguments:
-            name: "surfaces", "frames", "axes", "centers", "ellipsoids" or "torques".
+            name: one of "surfaces", "constraints", "contacts", "colliders", "frames", "axes",
+                "centers", "ellipsoids" and "torques".
             visible: whether it is shown.
         """
         if not among(name, self._layers):
@@ -207,7 +201,7 @@ class Viewer:
         """The first browser that shows the page."""
         clients = list(self.server.get_clients().values())
         if not clients:
-            raise KinetreeError(f"no browser shows the robot: open {self.url} in one")
+            raise KinetreeError(f"no browser shows the robot: open {self.url}")
         return clients[0]
 
     def _repr_html_(self) -> str:
@@ -217,41 +211,19 @@ class Viewer:
 
     # the page
 
-    def _add_surroundings(self) -> None:
-        """The ground under the robot, and a camera that sees all of it."""
-        low, high = self.scene.bounds(self.q)
-        middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
-        self._cell = _round_length(radius / 2)
-        scene = self.server.scene
-        scene.set_up_direction("+z")
-        scene.add_grid(
-            "/ground",
-            infinite_grid=True,
-            cell_size=self._cell,
-            section_size=5 * self._cell,
-            fade_distance=14 * radius,
-            cell_color=(214, 218, 224),
-            section_color=(170, 176, 186),
-            shadow_opacity=0.25,
-            position=(float(middle[0]), float(middle[1]), min(0.0, float(low[2]))),
-        )
-        camera = self.server.initial_camera
-        away = 1.05 * radius / math.sin(VIEW / 2)
-        camera.fov, camera.look_at = VIEW, middle
-        camera.position = middle + away * FROM / np.linalg.norm(FROM)
-        camera.near, camera.far = 0.01 * radius, 100 * radius
-
     def _add_controls(self) -> None:
         gui = self.server.gui
-        gui.configure_theme(control_layout="collapsible", show_logo=False, show_share_button=False)
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         gui.add_markdown(
             f"**{literal(self.robot.name)}**, {self.robot.nv} degrees of freedom. "
             f"A cell of the ground is {self._cell:g} m."
         )
-        if self._missing:
+        if failed := self.scene.failed:
+            file, reason = next(iter(failed.items()))
             gui.add_markdown(
-                f"Meshes that are in none of the robot's folders: {len(self._missing)}, the first "
-                f"{literal(self._missing[0])}. Name a wider folder with folder=."
+                f"Meshes that are not drawn: {len(failed)}, the first {literal(file)}: "
+                f"{literal(reason)}."
             )
         self._link = gui.add_markdown("Click a link to see its numbers. Drag it to pull it.")
         for body, handle in self.scene.clickable:
@@ -266,10 +238,10 @@ class Viewer:
                 add()
 
     def _add_joints(self) -> None:
-        gui = self.server.gui
-        self._sliders = [self._add_slider(k) for k in range(self.robot.nv)]
+        gui, robot = self.server.gui, self.robot
+        self._sliders = Sliders(gui, robot, self._from_sliders)
         gui.add_button("neutral").on_click(lambda _: self.set(self._neutral))
-        gui.add_button("random").on_click(lambda _: self.set(self.robot.random()))
+        gui.add_button("random").on_click(lambda _: self.set(above_ground(robot, robot.random())))
 
     def _add_numbers(self) -> None:
         gui = self.server.gui
@@ -285,6 +257,7 @@ class Viewer:
         if self._path is not None:
             self._add_player(max(self._path.end, 1e-3))
         self._simulate = gui.add_checkbox("simulate", False)
+        self._hold = gui.add_checkbox("hold joints", self._live.stands)
         self._damping = gui.add_slider("damping, 1/s", 0.0, 5.0, 0.05, 0.5)
         self._energy = EnergyPlot(gui, self.robot, None if self._path is None else self._path.end)
         self._simulate.on_update(lambda _: self._pause_player())
@@ -303,7 +276,7 @@ class Viewer:
         gui.add_button("video (GIF)").on_click(self._send_video)
 
     def _add_layer(self, layer: str) -> Any:
-        box = self.server.gui.add_checkbox(layer, layer == "surfaces")
+        box = self.server.gui.add_checkbox(layer, layer in SHOWN)
 
         def switch(_: Any) -> None:
             self.scene.show(layer, box.value)
@@ -311,16 +284,6 @@ class Viewer:
 
         box.on_update(switch)
         return box
-
-    def _add_slider(self, k: int) -> Any:
-        name, unit = self.robot.labels.v[k], self.robot.labels.v_units[k].split("/")[0]
-        low, high = float(self._lower[k]), float(self._upper[k])
-        start = min(max(0.0, low), high)
-        slider = self.server.gui.add_slider(
-            f"{name}, {unit}", low, high, (high - low) / 1000, start
-        )
-        slider.on_update(self._from_sliders)
-        return slider
 
     def _send_screenshot(self, event: Any) -> None:
         picture = png(rendered(event.client, 1600, 1000))
@@ -375,6 +338,7 @@ class Viewer:
         t = (self._time.value + passed * self._speed.value) % end if end > 0.0 else 0.0
         self._time.value = self._clock = t
         self.q, self.v = self._path.at(t)
+        self._live.rest(self._path.tau_at(t))
         self._changed = True
 
     def _start_simulation(self) -> None:
@@ -387,14 +351,9 @@ class Viewer:
             self._playing.value = False
 
     def _step(self, passed: float) -> None:
-        """Simulate for a while under gravity, damping, and the mouse that pulls."""
-        steps = max(1, math.ceil(passed / STEP))
-        dt = passed / steps
-        for _ in range(steps):
-            # in proportion to M: as strong for a wrist as for a waist, and never stiff
-            tau = -self._damping.value * (self.robot.mass_matrix(self.q) @ self.v)
-            pull = self._pull.external(self.q, self.v)
-            self.q, self.v = self.robot.step(self.q, self.v, tau, dt, external=pull)
+        """Simulate for a while."""
+        damping, hold = self._damping.value, self._hold.value
+        self.q, self.v = self._live.step(self.q, self.v, passed, damping, hold)
         self._clock += passed
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             self._simulate.value = False
@@ -407,19 +366,18 @@ class Viewer:
         if event.client is not None and self._path is not None:  # the user's, not our assignment
             self._clock = self._time.value
             self.set(*self._path.at(self._clock))
+            self._live.rest(self._path.tau_at(self._clock))
 
     def _from_sliders(self, event: Any) -> None:
         if event.client is not None:
-            moved = np.array([slider.value for slider in self._sliders])
-            self.set(self.robot.integrate(self._neutral, moved))
+            self.set(self._sliders.q)
 
     def _draw(self) -> None:
+        forces = self._live.contact_forces(self.q, self.v) if self.scene.shows("contacts") else None
         with self.server.atomic():
-            self.scene.update(self.q)
+            self.scene.update(self.q, forces)
             self._pull.draw(self.q)
-            moved = self.robot.difference(self._neutral, self.q)
-            for slider, value in zip(self._sliders, moved, strict=True):
-                slider.value = float(np.clip(value, slider.min, slider.max))
+            self._sliders.show(self.q)
             if time.perf_counter() - self._numbers_at > NUMBERS_EVERY or not self._moving():
                 self._numbers_at = time.perf_counter()
                 self._show_numbers()
@@ -440,37 +398,3 @@ class Viewer:
     def _show_link(self) -> None:
         if self._selected is not None:
             self._link.content = of_link(self.robot, self._selected, self.q, self.v)
-
-
-def _round_length(length: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above a length."""
-    power = 10.0 ** math.floor(math.log10(length))
-    return next(x * power for x in (5.0, 2.0, 1.0) if x * power <= length * (1 + 1e-9))
-
-
-def _slider_limits(robot: Robot) -> tuple[Array, Array]:
-    """How far each slider goes: the limits of joints, or a turn or a metre where there are none."""
-    model = robot.model
-    free = np.array([TURN if u.startswith("rad") else METRE for u in robot.labels.v_units])
-    lower, upper = -free, free.copy()
-    for i in model.coordinate_order:
-        joint, limits = model.bodies[i].joint, model.bodies[i].limits
-        if joint.nq == joint.nv == 1:
-            k, bounds = model.v_slices[i].start, sorted((limits.lower, limits.upper))
-            lower[k] = bounds[0] if np.isfinite(bounds[0]) else lower[k]
-            upper[k] = bounds[1] if np.isfinite(bounds[1]) else upper[k]
-            upper[k] = max(upper[k], lower[k] + 1e-3)
-    return lower, upper
-
-
-def _check_address(host: str) -> None:
-    """Refuse an address that is not one of this computer; the server would only hang."""
-    try:
-        family, _, _, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family) as probe:
-            probe.bind(place)
-    except OSError as e:
-        raise KinetreeError(
-            f"host {host!r} is not an address of this computer ({e.strerror}); "
-            "127.0.0.1 lets only this computer in, 0.0.0.0 all others"
-        ) from None

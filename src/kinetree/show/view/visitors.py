@@ -1,6 +1,6 @@
 """Who may open the viewer's page: requests for this computer, made by the page itself.
 
-A web page of somebody else's can open a connection to any address that the browser reaches, this
+Another web page can open a connection to any address that the browser reaches, this
 computer's own included. The browser then sends the other page's *Origin*. Or a name of theirs leads
 here (DNS rebinding): then the *Host* is that name. Both headers are checked before viser answers.
 """
@@ -23,20 +23,20 @@ STARTING = threading.Lock()
 
 
 def refusal(
-    hosts: Sequence[str], origins: Sequence[str], own: Collection[str], allowed: Collection[str]
+    hosts: Sequence[str], origins: Sequence[str], local: Collection[str], allowed: Collection[str]
 ) -> str | None:
     """Why a request is not answered; None if it is.
 
     Arguments:
         hosts: its Host headers; exactly one is valid.
         origins: its Origin headers: none if no page made the request.
-        own: names of this computer; any address in numbers is valid, too: no name leads there.
+        local: names of this computer; any address in numbers is valid, too: no name leads there.
         allowed: names of other hosts, whose pages are answered.
     """
     if len(hosts) != 1 or len(origins) > 1:
         return "a request has one Host and at most one Origin"
     name = _name(f"//{hosts[0]}")
-    if name is None or not (name in own or name in allowed or _is_address(name)):
+    if name is None or not (name in local or name in allowed or _is_address(name)):
         return f"the viewer does not answer requests for host {hosts[0]!r}: name it with allow="
     for origin in origins:
         page = _name(origin)
@@ -61,7 +61,7 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
     import websockets.asyncio.server as websockets
 
     checked, begin = [], websockets.serve
-    own = {"localhost", socket.gethostname().lower(), host.lower()}
+    local = {"localhost", socket.gethostname().lower(), host.lower()}
     others = {name.lower() for name in allowed}
 
     def serve(*arguments: Any, process_request: Any = None, **settings: Any) -> Any:
@@ -70,7 +70,7 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
 
         def process(connection: Any, request: Any) -> Any:
             headers = request.headers
-            why = refusal(headers.get_all("Host"), headers.get_all("Origin"), own, others)
+            why = refusal(headers.get_all("Host"), headers.get_all("Origin"), local, others)
             if why is not None:
                 return connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n")
             return process_request(connection, request)
@@ -87,10 +87,27 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
     if not checked:
         server.stop()
         raise KinetreeError(
-            f"viser {viser.__version__} starts its server in a way that Kinetree does not know, "
-            "and other pages could read the scene: install another release"
+            f"viser {viser.__version__} starts its server in an unknown way, so other web pages "
+            "could read the scene: install another release"
         )
     return server
+
+
+def check_address(host: str) -> None:
+    """Refuse an address that is not one of this computer; the server would only hang.
+
+    Arguments:
+        host: the address to listen on.
+    """
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.bind(place)
+    except OSError as e:
+        raise KinetreeError(
+            f"host {host!r} is not an address of this computer ({e.strerror}); use 127.0.0.1 for "
+            "this computer only, 0.0.0.0 for all interfaces"
+        ) from None
 
 
 def _name(url: str) -> str | None:

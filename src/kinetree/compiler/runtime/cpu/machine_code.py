@@ -11,21 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.compiler.emit.llvm import Target, emit_body
 from kinetree.compiler.graph import Program
-from kinetree.compiler.graph.garbage import without_searches
-from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.graph.lowered import Style
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.native.layout import MAX_AXES, Block, Field
-from kinetree.compiler.runtime import cache as disk
 from kinetree.compiler.runtime.arrays import DTYPES
 from kinetree.compiler.runtime.backend import COMPILING
 from kinetree.compiler.runtime.cpu.binding import address_of, make_function, make_gufunc
+from kinetree.compiler.runtime.cpu.bodies import Body, bodies
 from kinetree.compiler.runtime.cpu.host import Loaded, host
+from kinetree.compiler.runtime.cpu.machine_loop import MachineLoops
 from kinetree.compiler.runtime.cpu.support import support
+from kinetree.compiler.runtime.host_loop import HostLoop
+from kinetree.compiler.runtime.host_program import HostProgram, NumpyArrays
 from kinetree.compiler.runtime.interface import Interface
+from kinetree.compiler.runtime.loop_layout import LoopLayout
 from kinetree.compiler.runtime.patience import patience
+from kinetree.errors import ShapeError
 
 OPERATIONS = 3e8
 """Operations between two looks at signals: 0.01 s with 512-bit vectors, 0.1 s at the slowest."""
@@ -33,28 +34,10 @@ _BLOCK_COST = 16384  # operations of a tile's lanes that make a block worth hand
 _BLOCK_TILES = 4  # at least, because a tile is written while the next is computed
 
 
-class Body(NamedTuple):
-    """The code of a kernel's body, and the room it needs, in elements (of a tile: in vectors).
-
-    steps: how many there are.
-    late: the steps before the first that stores results; all, if each tile's results have a place
-        of their own.
-    objects: object files.
-    """
-
-    steps: int
-    scratch: int
-    results: int
-    tiles: int
-    late: int
-    objects: tuple[bytes, ...]
-
-
-_HEAD = "<6q"
-
-
-class Cpu:
+class Cpu(NumpyArrays):
     """The back end."""
+
+    compiles = True
 
     def compile(
         self, interface: Interface, program: Callable[[], Program], kind: str
@@ -62,20 +45,29 @@ class Cpu:
         return MachineCode(interface, program, kind)
 
 
-class MachineCode:
-    """A program as machine code: see `runtime.backend.Compiled`.
+class MachineCode(HostProgram):
+    """A program as machine code.
 
     One state and many have code of their own: a first call waits for what it needs.
     """
 
     def __init__(self, interface: Interface, program: Callable[[], Program], kind: str) -> None:
-        self._interface, self._program, self._kind = interface, program, kind
-        self.longest = OPERATIONS / (interface.cost + 1)
+        super().__init__(interface, kind, longest=OPERATIONS / (interface.cost + 1))
+        self._program = program
+
+    @property
+    def native(self) -> MachineCode:
+        """This very code."""
+        return self
+
+    def loop(self, layout: LoopLayout) -> HostLoop:
+        """The program in a loop over time, as machine code."""
+        return HostLoop(layout, self.kind, self.longest, MachineLoops(layout, self))
 
     @cached_property
     def one(self) -> Any:
         """The function for one state."""
-        interface, kind = self._interface, self._kind
+        interface, kind = self.interface, self.kind
         with COMPILING:
             call = support(kind).address(f"kinetree_call_{kind}")
         return make_function(call, self._one.description, interface.name, keep=self._one.loaded)
@@ -94,28 +86,30 @@ class MachineCode:
         with COMPILING:
             return Prepared(*self._load(("one", "wide")))
 
-    def bind(self, arrays: Sequence[np.ndarray], answer: Any, name: str) -> Any:
-        """A Python function without arguments that computes one state on fixed memory.
-
-        Arguments:
-            arrays: arguments and results, each of one state, in C order.
-            answer: what the function returns.
-        """
-        kind = self._kind
+    def _bind_one(
+        self, arrays: Sequence[np.ndarray], results: tuple[np.ndarray, ...], answer: Any
+    ) -> Any:
+        """A Python function without arguments that computes one state on fixed memory."""
+        kind, name, operands = self.kind, self.interface.name, (*arrays, *results)
+        for array in operands:
+            if not array.flags.c_contiguous or not array.flags.aligned:
+                raise ShapeError(
+                    f"{name}: bind takes arrays in C order; one has strides {array.strides}"
+                )
         with COMPILING:
             call = support(kind).address(f"kinetree_bound_{kind}")
-        pointers = [array.ctypes.data for array in arrays]
+        pointers = [array.ctypes.data for array in operands]
         head = {Block.DESCRIPTION: address_of(self._one.description), Block.ANSWER: id(answer)}
         numbers = [*(head[field] for field in sorted(head)), *pointers]
         block = struct.pack(f"={len(numbers)}q", *numbers)
-        return make_function(call, block, name, keep=(self._one, arrays, answer))
+        return make_function(call, block, name, keep=(self._one, operands, answer))
 
     @cached_property
     def entry(self) -> Entry:
         """The function for other compiled code: pointers to arguments, then to results."""
         from kinetree.compiler.native.bound_call import define_entry  # not needed but here
 
-        count = len(self._interface.inputs) + len(self._interface.outputs)
+        count = len(self.interface.inputs) + len(self.interface.outputs)
         return self._entry(partial(define_entry, operands=count))
 
     @cached_property
@@ -125,8 +119,8 @@ class MachineCode:
 
         from kinetree.compiler.native.bound_call import define_flat_entry  # not needed but here
 
-        scalar = ir.DoubleType() if self._kind == "double" else ir.FloatType()
-        sizes = [size(shape) for _, shape in self._interface.inputs]
+        scalar = ir.DoubleType() if self.kind == "double" else ir.FloatType()
+        sizes = [size(shape) for _, shape in self.interface.inputs]
         return self._entry(partial(define_flat_entry, scalar=scalar, sizes=sizes))
 
     @cached_property
@@ -148,7 +142,7 @@ class MachineCode:
         """
         from llvmlite import ir
 
-        kind, prepared = self._kind, body or self._one
+        kind, prepared = self.kind, body or self._one
         with COMPILING:
             run = support(kind).address(f"kinetree_{runs}_{kind}")
             module = ir.Module("kinetree_entry")
@@ -163,7 +157,7 @@ class MachineCode:
         A tile with one state in it gives what the body for one state gives, only later: a batch
         does not wait for that body to be compiled.
         """
-        interface, kind = self._interface, self._kind
+        interface, kind = self.interface, self.kind
         with COMPILING:
             loop = support(kind).address(f"kinetree_loop_{kind}")
             body = self._both if "_one" in self.__dict__ else Prepared(*self._load(("wide",)))
@@ -190,7 +184,7 @@ class MachineCode:
         return self._rollout("rollout_one", "one")
 
     def _rollout(self, function: str, body: str) -> Rollout:
-        kind, target = self._kind, host().target(self._kind)
+        kind, target = self.kind, host().target(self.kind)
         with COMPILING:
             address = support(kind).address(f"kinetree_{function}_{kind}")
             loaded, description = self._load((body,), block=target.lanes)
@@ -198,11 +192,11 @@ class MachineCode:
 
     def _load(self, names: Sequence[str], block: int | None = None) -> tuple[Loaded, bytes]:
         """Bodies in memory, and the kernel's description with them."""
-        support(self._kind)  # whose routines they call
-        with patience(self._interface.name):
-            found = bodies(self._interface, self._program, self._kind, names)
+        support(self.kind)  # whose routines they call
+        with patience(self.interface.name):
+            found = bodies(self.interface, self._program, self.kind, names)
         loaded = host().load([code for body in found.values() for code in body.objects])
-        return loaded, _describe(self._interface, self._kind, loaded, found, block)
+        return loaded, _describe(self.interface, self.kind, loaded, found, block)
 
 
 class Prepared(NamedTuple):
@@ -235,101 +229,6 @@ class Rollout(NamedTuple):
 
 
 _ROLLOUT = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4, ctypes.c_int64)
-
-
-def bodies(
-    interface: Interface, program: Callable[[], Program], kind: str, names: Sequence[str]
-) -> dict[str, Body]:
-    """A kernel's bodies for one state, "one", or for a tile, "wide": kept ones or new ones."""
-    keys = {
-        name: disk.key("code", interface.digest, kind, host().fingerprint, name) for name in names
-    }
-    kept = {name: disk.load(key) for name, key in keys.items()}
-    missing = [name for name, content in kept.items() if content is None]
-    made = _generate(program(), kind, missing) if missing else {}
-    for name, body in made.items():
-        disk.save(keys[name], _pack(body))
-    known = {name: _unpack(content) for name, content in kept.items() if content is not None}
-    return known | made
-
-
-def _pack(body: Body) -> bytes:
-    *numbers, objects = body
-    sizes = [len(code) for code in objects]
-    head = struct.pack(_HEAD, *numbers, len(sizes)) + struct.pack(f"<{len(sizes)}q", *sizes)
-    return head + b"".join(objects)
-
-
-def _unpack(content: bytes) -> Body:
-    steps, scratch, results, tiles, late, count = struct.unpack_from(_HEAD, content)
-    at = struct.calcsize(_HEAD)
-    sizes = struct.unpack_from(f"<{count}q", content, at)
-    at += 8 * count
-    objects = []
-    for size_ in sizes:
-        objects.append(content[at : at + size_])
-        at += size_
-    return Body(steps, scratch, results, tiles, late, tuple(objects))
-
-
-def source(program: Program, kind: str) -> str:
-    """The LLVM IR of a program's bodies, for one state and for a tile of them, on this processor.
-
-    Arguments:
-        kind: "double" or "float".
-    """
-    target = host().target(kind)
-    texts = {
-        name: emit_body(lower(program, style(target, lanes)), name, target, lanes)
-        for name, lanes in (("one", 1), ("wide", target.lanes))
-    }
-    return "\n".join(f"; {name}\n{text}" for name, own in texts.items() for text in own)
-
-
-@without_searches()
-def _generate(program: Program, kind: str, names: Sequence[str]) -> dict[str, Body]:
-    """New bodies: their modules are compiled side by side."""
-    h = host()
-    target = h.target(kind)
-    lanes = {"one": 1, "wide": target.lanes}
-    lowered = {name: lower(program, style(target, lanes[name])) for name in names}
-    texts = {
-        name: [h.attributes + text for text in emit_body(low, name, target, lanes[name], MODULE)]
-        for name, low in lowered.items()
-    }
-    objects = iter(h.compile_all([text for name in names for text in texts[name]]))
-    return {
-        name: Body(
-            steps=len(low.steps),
-            scratch=low.scratch,
-            results=low.results,
-            tiles=2 if low.late is None else 1,
-            late=max(len(low.steps) if low.late is None else low.late, 1),
-            objects=tuple(next(objects) for _ in texts[name]),
-        )
-        for name, low in lowered.items()
-    }
-
-
-MODULE = 4000
-"""Instructions of a module: enough to keep a thread busy, few enough to share large programs."""
-CHUNK = 400
-KEEP = 32
-
-
-def style(target: Target, lanes: int) -> Style:
-    """How programs are lowered for this processor."""
-    return Style(
-        target.type,
-        fused=True,
-        routines=True,
-        chunk=CHUNK,
-        keep=KEEP,
-        whole=target.lanes // lanes,
-        defer=lanes > 1,
-        functions=True,
-        gathered=lanes > 1,
-    )
 
 
 def _describe(

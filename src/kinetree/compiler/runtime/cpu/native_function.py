@@ -1,81 +1,18 @@
-"""A kernel without checks: bound to fixed arrays, or as a C function for other compiled code."""
+"""A kernel as a C function, for other compiled code to call."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kinetree._lazy import cached_property
-from kinetree.compiler.runtime.arrays import (
-    DTYPES,
-    batch_shape,
-    kind_of_plain,
-    plain_arrays,
-    plain_results,
-)
-from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.errors import KinetreeError
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
 C_TYPES: dict[str, Any] = {"double": ctypes.c_double, "float": ctypes.c_float}
-
-
-def bind(kernel: Kernel, given: Sequence[Any], out: Any) -> Callable[[], Any]:
-    """See `Kernel.bind`."""
-    interface = kernel.interface
-    kind = kind_of_plain(given)
-    if kind is None or any(array.dtype is not DTYPES[kind] for array in given):
-        raise DtypeError(
-            f"{kernel.name}: bind takes NumPy's arrays, all float64 or all float32; anything else "
-            "would have to be copied at every call"
-        )
-    arrays = plain_arrays(kernel.name, interface.inputs, given)
-    batch = batch_shape(kernel.name, interface.inputs, arrays)
-    answer = _new_results(kernel, batch, kind) if out is None else out
-    results = plain_results(kernel.name, interface.outputs, answer, batch)
-    _refuse_aliases(kernel, arrays, results, kind)
-    compiled = kernel.compiled(kind)
-    if batch or not hasattr(compiled, "bind"):
-        return partial(_run, compiled.gufunc, arrays, results, answer)
-    for array in (*arrays, *results):
-        if not array.flags.c_contiguous or not array.flags.aligned:
-            raise ShapeError(
-                f"{kernel.name}: bind takes arrays in C order; one has strides {array.strides}"
-            )
-    return compiled.bind((*arrays, *results), answer, kernel.name)
-
-
-def _run(gufunc: Any, arrays: Sequence[Any], results: Any, answer: Any) -> Any:
-    gufunc(*arrays, out=results)
-    return answer
-
-
-def _new_results(kernel: Kernel, batch: tuple[int, ...], kind: str) -> Any:
-    made = tuple(np.zeros(batch + shape, DTYPES[kind]) for _, shape in kernel.interface.outputs)
-    return made if len(made) > 1 else made[0]
-
-
-def _refuse_aliases(
-    kernel: Kernel, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], kind: str
-) -> None:
-    for (name, _), result in zip(kernel.interface.outputs, results, strict=True):
-        if result.dtype is not DTYPES[kind]:
-            raise DtypeError(
-                f"{kernel.name}: out for {name} has dtype {result.dtype}; {DTYPES[kind]} is "
-                "expected, as for the arguments"
-            )
-        others = (*arrays, *(x for x in results if x is not result))
-        if any(np.may_share_memory(result, x) for x in others):
-            raise ShapeError(
-                f"{kernel.name}: out for {name} shares memory with another array; bind needs one "
-                "of its own"
-            )
 
 
 class NativeFunction:
@@ -91,12 +28,12 @@ class NativeFunction:
     """
 
     def __init__(self, kernel: Kernel, kind: str) -> None:
-        self._kernel, self.kind = kernel, kind
-        self._compiled: Any = kernel.compiled(kind)
-        if not hasattr(self._compiled, "entry"):
+        native = kernel.compiled(kind).native
+        if native is None:
             raise KinetreeError(
                 f"{kernel.name} is interpreted, not compiled: there is no machine code to call"
             )
+        self._kernel, self.kind, self._native = kernel, kind, native
 
     def __repr__(self) -> str:
         return f"<NativeFunction {self.signature}>"
@@ -104,7 +41,7 @@ class NativeFunction:
     @cached_property
     def address(self) -> int:
         """The address of the function."""
-        return int(self._compiled.entry.address)
+        return int(self._native.entry.address)
 
     @property
     def signature(self) -> str:
@@ -120,7 +57,7 @@ class NativeFunction:
         interface = self._kernel.interface
         count = len(interface.inputs) + len(interface.outputs)
         kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * count)
-        return _keeping(kind(self.address), self._compiled.entry)
+        return _keeping(kind(self.address), self._native.entry)
 
     def low_level_callable(self) -> Any:
         """The function as SciPy's integrators take it: `double f(int n, double *x)`.
@@ -141,7 +78,7 @@ class NativeFunction:
             )
         number = C_TYPES[self.kind]
         kind = ctypes.CFUNCTYPE(number, ctypes.c_int, ctypes.POINTER(number))
-        entry = self._compiled.flat_entry
+        entry = self._native.flat_entry
         return LowLevelCallable(_keeping(kind(entry.address), entry))
 
 

@@ -3,8 +3,13 @@
 One file a package, imported when an array of that package comes for the first time. Each has
 
     call(kernel, arrays, out): the results of a kernel, as arrays of that package
+    to_numpy(what, array): the same numbers in an array of NumPy, for what is no kernel; refuses
+        arrays that have no numbers yet, and those that would lose a gradient
+    from_numpy(array, like): an array of NumPy as one of that package, on the device of another;
+        none where `to_numpy` refuses all
 
-A kernel's method of the package's name (`Kernel.casadi`) gives what is more than a call.
+A kernel's method of the package's name (`Kernel.casadi`) gives what is more than a call. Functions
+that are no kernels take these arrays by `through_numpy`.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import DtypeError, KinetreeError
 
 MODULES = {
     "casadi": "casadi_arrays",
@@ -26,27 +31,50 @@ MODULES = {
 }
 """The package that defines a type of array -> the file here that knows it."""
 
+KINDS = {
+    "casadi_arrays": "a matrix of CasADi",
+    "cupy_arrays": "an array of CuPy",
+    "dask_arrays": "an array of dask",
+    "jax_arrays": "an array of JAX",
+    "sympy_arrays": "an expression of SymPy",
+    "torch_arrays": "a tensor of PyTorch",
+}
+"""What messages call the arrays that each file knows."""
+
 
 def foreign_name(arrays: Sequence[Any]) -> str:
     """The file here that knows these arrays; empty if they are for NumPy."""
     for array in arrays:
-        for kind in type(array).__mro__:
-            module = MODULES.get(kind.__module__.partition(".")[0])
-            if module is not None:
-                return module
+        module = foreign_name_of_type(type(array))
+        if module:
+            return module
     return ""
 
 
-def array_module(array: Any) -> Any:
-    """CuPy for its arrays, else NumPy: the functions of both have the same names."""
-    name = "cupy" if type(array).__module__.partition(".")[0] == "cupy" else "numpy"
-    return import_module(name)
+def foreign_name_of_type(kind: type) -> str:
+    """The file here that knows arrays of a type, or empty."""
+    for base in kind.__mro__:
+        module = MODULES.get(base.__module__.partition(".")[0])
+        if module is not None:
+            return module
+    return ""
+
+
+def foreign_name_inside(given: Any) -> str:
+    """The file here that knows an element of nested lists; empty if none does."""
+    if not isinstance(given, (list, tuple)):
+        return ""
+    kinds = {type(x) for x in given}
+    if found := next(filter(None, map(foreign_name_of_type, kinds)), ""):
+        return found
+    nested = any(issubclass(kind, (list, tuple)) for kind in kinds)
+    return next(filter(None, map(foreign_name_inside, given)), "") if nested else ""
 
 
 def on_host(array: Any) -> Any:
     """The same numbers in an array of NumPy."""
-    module = array_module(array)
-    return module.asnumpy(array) if module.__name__ == "cupy" else array
+    package = foreign_name((array,))
+    return foreign_module(package).to_numpy("an array", array) if package else array
 
 
 def foreign_module(name: str) -> Any:
@@ -68,9 +96,15 @@ def refuse_out(kernel: Any, out: Any, package: str) -> None:
         )
 
 
-def check_count(kernel: Any, arrays: Sequence[Any]) -> None:
-    """Refuse another number of arguments than a kernel has."""
-    inputs = kernel.interface.inputs
-    if len(arrays) != len(inputs):
-        names = ", ".join(name for name, _ in inputs)
-        raise ShapeError(f"{kernel.name} takes {names}: {len(arrays)} arrays were given")
+def no_numbers(what: str, package: str, hint: str) -> DtypeError:
+    """The error for an array that has no numbers, given to a function that computes with NumPy.
+
+    Arguments:
+        what: the function and the argument.
+        package: the file here that knows the array.
+        hint: what to do instead.
+    """
+    return DtypeError(
+        f"{what} is {KINDS[package]}, and {what.partition(':')[0]} computes with NumPy, which "
+        f"needs numbers: {hint}"
+    )

@@ -17,47 +17,48 @@ from kinetree.compiler.emit.c_casadi import CasadiFunction, Matrix, interface_so
 from kinetree.compiler.emit.c_names import is_identifier
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.differentiate import jacobian, vjp
-from kinetree.compiler.graph.program import Output, selected, size, trace, values
-from kinetree.compiler.runtime.arrays import plain_array
-from kinetree.compiler.runtime.foreign import check_count, refuse_out
+from kinetree.compiler.graph.evaluate import selected, values
+from kinetree.compiler.graph.program import Output, size, trace
+from kinetree.compiler.runtime.arrays import check_count, plain_array
+from kinetree.compiler.runtime.foreign import no_numbers, refuse_out
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.scalar import register
+from kinetree.scalar import ALIASES, register
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
 
 cs = optional("casadi", "CasADi's functions of a kernel")
 
-FUNCTIONS = {
-    "sqrt": cs.sqrt,
-    "sin": cs.sin,
-    "cos": cs.cos,
-    "exp": cs.exp,
-    "log": cs.log,
-    "tanh": cs.tanh,
-    "atan2": cs.atan2,
-    "less": cs.lt,
-    "less_equal": cs.le,
-    "logical_and": cs.logic_and,
-    "logical_or": cs.logic_or,
-    "logical_not": cs.logic_not,
-    "select": cs.if_else,
-    "abs": cs.fabs,
-    "min": cs.fmin,
-    "max": cs.fmax,
+NAMES = {
+    "less": "lt",
+    "less_equal": "le",
+    "logical_and": "logic_and",
+    "logical_or": "logic_or",
+    "logical_not": "logic_not",
+    "select": "if_else",
+    "abs": "fabs",
+    "min": "fmin",
+    "max": "fmax",
 }
+"""CasADi's names of functions, where they are not ours."""
+
+
+def computed(name: str, args: Sequence[Any]) -> Any:
+    """A function of the table of operations, by CasADi."""
+    if name in ALIASES:  # CasADi's derivatives go through them: it has no such operation
+        return args[0]
+    return getattr(cs, NAMES.get(name, name))(*args)
+
+
 for kind in (cs.SX, cs.MX):
-    register(kind, lambda name, args: FUNCTIONS[name](*args))
+    register(kind, computed)
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel: numbers (DM) for numbers, else expressions (SX or MX)."""
     refuse_out(kernel, out, "CasADi")
     given = _arguments(kernel, arrays)
-    function = kernel.foreign.get("casadi")
-    if function is None:
-        function = kernel.foreign["casadi"] = sx_function(kernel)
-    results = function.call(given)
+    results = kernel.in_package("casadi", sx_function).call(given)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -269,7 +270,7 @@ def _function_name(kernel: Kernel, name: str) -> str:
 
 def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     """The arguments as CasADi's matrices, or as arrays of NumPy; of one state each."""
-    check_count(kernel, arrays)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
     found = []
     for (name, shape), array in zip(kernel.interface.inputs, arrays, strict=True):
         given = array
@@ -283,3 +284,8 @@ def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
             )
         found.append(given)
     return found
+
+
+def to_numpy(what: str, array: Any) -> Any:
+    """Refuse a matrix: an expression has no numbers, and results may have more axes than two."""
+    raise no_numbers(what, "casadi_arrays", "give NumPy's array, as from DM.full()")

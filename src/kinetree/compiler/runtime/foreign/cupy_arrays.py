@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree._optional import optional
-from kinetree.compiler.runtime.arrays import check_dtype, plain_array
-from kinetree.compiler.runtime.foreign import check_count
-from kinetree.compiler.runtime.gpu.device_kernel import GpuKernel
-from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.arrays import check_count, check_dtype, kind_of_numbers
+from kinetree.compiler.runtime.backend import backend, device_of
+
+if TYPE_CHECKING:
+    from kinetree.compiler.runtime.kernel import Kernel
 
 cupy = optional("cupy", "a kernel of arrays on a GPU")
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as CuPy arrays; float32 if all arguments are, else float64."""
-    check_count(kernel, arrays)
-    given = []
-    for (name, _), x in zip(kernel.interface.inputs, arrays, strict=True):
-        what = f"{kernel.name}: {name}"
-        array = x if isinstance(x, cupy.ndarray) else cupy.asarray(plain_array(what, x))
-        check_dtype(what, array.dtype)
-        given.append(array)
-    kind = "float" if all(x.dtype == cupy.float32 for x in given) else "double"
-    key = ("cupy", kind, cupy.cuda.Device().id)
-    if key not in kernel.foreign:
-        kernel.foreign[key] = GpuKernel(kernel.interface, kernel.program, kind)
-    return kernel.foreign[key](given, out)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
+    device = device_of(next(x for x in arrays if isinstance(x, cupy.ndarray)))
+    named = zip(kernel.interface.inputs, arrays, strict=True)
+    given = [backend(device).array(f"{kernel.name}: {name}", x) for (name, _), x in named]
+    return kernel.compiled_on(device, kind_of_numbers(given))(given, out)
+
+
+def to_numpy(what: str, array: Any) -> Any:
+    """The same numbers on the host."""
+    numbers = cupy.asnumpy(array)
+    check_dtype(what, numbers.dtype)
+    return numbers
+
+
+def from_numpy(array: Any, like: Any) -> Any:
+    """An array of NumPy on the device of another array."""
+    with like.device:
+        return cupy.asarray(array)

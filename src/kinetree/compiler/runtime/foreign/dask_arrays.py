@@ -16,11 +16,12 @@ from kinetree._optional import optional
 from kinetree.compiler.runtime.arrays import (
     DTYPES,
     batch_shape,
+    check_count,
     check_dtype,
     plain_array,
     refuse_masked,
 )
-from kinetree.compiler.runtime.foreign import check_count, refuse_out
+from kinetree.compiler.runtime.foreign import no_numbers, refuse_out
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
@@ -31,7 +32,7 @@ da = optional("dask.array", "a kernel of dask's arrays")
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as dask's arrays, still to be computed."""
     refuse_out(kernel, out, "dask")
-    check_count(kernel, arrays)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
     inputs, outputs = kernel.interface.inputs, kernel.interface.outputs
     operands = [
         _checked(f"{kernel.name}: {name}", x) for (name, _), x in zip(inputs, arrays, strict=True)
@@ -105,3 +106,8 @@ def _only(chunk: Any) -> Any:
 
 def _item(k: int, results: tuple[Any, ...]) -> Any:
     return results[k]
+
+
+def to_numpy(what: str, array: Any) -> Any:
+    """Refuse an array that is still to be computed."""
+    raise no_numbers(what, "dask_arrays", "give what its compute() returns, or map over its blocks")

@@ -24,13 +24,16 @@ import numpy as np
 
 from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.graph.program import size, values
-from kinetree.compiler.runtime.arrays import batch_shape, plain_array, refuse_masked
-from kinetree.compiler.runtime.foreign import check_count, foreign_module, refuse_out
+from kinetree.compiler.graph.evaluate import values
+from kinetree.compiler.graph.program import size
+from kinetree.compiler.runtime.arrays import batch_shape, check_count, plain_array, refuse_masked
+from kinetree.compiler.runtime.foreign import foreign_name, no_numbers, refuse_out
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.errors import BackendWarning, DtypeError
+from kinetree.scalar import ALIASES
 
 if TYPE_CHECKING:
+    from kinetree.compiler.runtime.host_program import Native
     from kinetree.compiler.runtime.kernel import Kernel
 
 jax = optional("jax", "a kernel of JAX's arrays")
@@ -65,7 +68,7 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 
 def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     """The arguments as JAX's arrays of one dtype."""
-    check_count(kernel, arrays)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
     named = zip(kernel.interface.inputs, arrays, strict=True)
     given = [_array(f"{kernel.name}: {name}", x) for (name, _), x in named]
     for (name, _), x in zip(kernel.interface.inputs, given, strict=True):
@@ -81,13 +84,32 @@ def _arguments(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
 
 def _array(what: str, given: Any) -> Any:
     """An argument as JAX's array; lists may hold what JAX traces."""
-    if isinstance(given, np.ndarray):
+    if isinstance(given, np.ndarray) or foreign_name((given,)) not in ("", "jax_arrays"):
         return jnp.asarray(plain_array(what, given))
     refuse_masked(what, given)
     try:
         return jnp.asarray(given)
     except (TypeError, ValueError) as e:
         raise DtypeError(f"{what}: {e}") from None
+
+
+def to_numpy(what: str, array: Any) -> Any:
+    """The same numbers on the host; an array that JAX traces has none."""
+    if isinstance(array, jax.core.Tracer):
+        raise no_numbers(
+            what, "jax_arrays", "call it outside of jit, grad and vmap, or use a kernel's method"
+        )
+    return plain_array(what, np.asarray(array))
+
+
+def from_numpy(array: Any, like: Any) -> Any:
+    """An array of NumPy on the device of another array; float32 if JAX has no float64."""
+    found = jnp.asarray(array)
+    return found if found.devices() == like.devices() else jax.device_put(found, _device(like))
+
+
+def _device(array: Any) -> Any:
+    return min(array.devices(), key=lambda device: device.id)
 
 
 def _flat(x: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
@@ -120,33 +142,25 @@ def traced(kernel: Kernel, *arrays: Any) -> list[Any]:
     ]
 
 
-FUNCTIONS = {
-    "neg": jnp.negative,
-    "add": jnp.add,
-    "sub": jnp.subtract,
-    "mul": jnp.multiply,
-    "div": jnp.divide,
-    "sqrt": jnp.sqrt,
-    "sin": jnp.sin,
-    "cos": jnp.cos,
-    "exp": jnp.exp,
-    "log": jnp.log,
-    "tanh": jnp.tanh,
-    "atan2": jnp.arctan2,
-    "less": jnp.less,
-    "less_equal": jnp.less_equal,
-    "logical_and": jnp.logical_and,
-    "logical_or": jnp.logical_or,
-    "logical_not": jnp.logical_not,
-    "select": jnp.where,
-    "abs": jnp.abs,
-    "min": jnp.minimum,
-    "max": jnp.maximum,
+NAMES = {
+    "neg": "negative",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "atan2": "arctan2",
+    "select": "where",
+    "min": "minimum",
+    "max": "maximum",
 }
+"""JAX's names of operations, where they are not ours."""
 
 
 def _operation(op: str, args: list[Any]) -> Any:
-    return FUNCTIONS[op](*args)
+    if op in ALIASES:
+        value, *others = args
+        followed = (x - jax.lax.stop_gradient(x) for x in others)
+        return sum(followed, start=jax.lax.stop_gradient(value))
+    return getattr(jnp, NAMES.get(op, op))(*args)
 
 
 def _states(arrays: Sequence[Any]) -> int:
@@ -173,9 +187,10 @@ def _evaluated(*arrays: Any, kernel: Kernel) -> list[Any]:
 def _lowered(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
     """The call of the compiled kernel in XLA's program."""
     kind = "float" if ctx.avals_in[0].dtype == np.float32 else "double"
-    if not hasattr(kernel.compiled(kind), "xla_handler"):
+    native = kernel.compiled(kind).native
+    if native is None:
         return _lowered_trace(ctx, *operands, kernel=kernel)
-    return jax.ffi.ffi_lowering(_target(kernel, kind))(ctx, *operands)
+    return jax.ffi.ffi_lowering(_target(kernel, kind, native))(ctx, *operands)
 
 
 def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
@@ -193,12 +208,11 @@ TARGETS: dict[str, Any] = {}
 """The handlers that XLA knows, by name, and what must stay alive with them."""
 
 
-def _target(kernel: Kernel, kind: str) -> str:
+def _target(kernel: Kernel, kind: str, native: Native) -> str:
     """The name under which XLA knows a kernel."""
     name = f"kinetree_{identifier(kernel.name)}_{kernel.interface.digest}_{kind}"
     if name not in TARGETS:
-        compiled: Any = kernel.compiled(kind)
-        entry = compiled.xla_handler
+        entry = native.xla_handler
         jax.ffi.register_ffi_target(name, _capsule(entry.address), platform="cpu")
         TARGETS[name] = entry
     return name
@@ -291,10 +305,9 @@ def launched(*arrays: Any, kernel: Kernel) -> list[Any]:
     It waits for the results: JAX does not know that another stream reads its arrays, and might
     reuse their memory.
     """
-    gpu = foreign_module("cupy_arrays")
-    cupy = gpu.cupy
+    cupy = optional("cupy", "a kernel of JAX's arrays on a GPU")
     with cupy.cuda.Device(arrays[0].__dlpack_device__()[1]):
-        found = gpu.call(kernel, list(map(cupy.from_dlpack, arrays)), None)
+        found = kernel.unguarded(tuple(map(cupy.from_dlpack, arrays)))
         cupy.cuda.get_current_stream().synchronize()
     return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
 
@@ -309,7 +322,7 @@ def _gives_much(*arrays: Any, kernel: Kernel) -> bool:
         return False
     devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
     kind = "float" if arrays[0].dtype == np.float32 else "double"
-    return devices <= {jax.devices("cpu")[0]} and hasattr(kernel.compiled(kind), "xla_handler")
+    return devices <= {jax.devices("cpu")[0]} and kernel.compiled(kind).native is not None
 
 
 def computed(*arrays: Any, kernel: Kernel) -> list[Any]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._optional import optional
-from kinetree.compiler.graph.program import shaped, size, values
-from kinetree.compiler.runtime.arrays import refuse_masked
-from kinetree.compiler.runtime.foreign import check_count, refuse_out
+from kinetree.compiler.graph.evaluate import values
+from kinetree.compiler.graph.program import shaped, size
+from kinetree.compiler.runtime.arrays import check_count, refuse_masked
+from kinetree.compiler.runtime.foreign import no_numbers, refuse_out
 from kinetree.errors import DtypeError, ShapeError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     Their numbers are floats; those of `kinetree.robot.symbolic.closed_form` are fractions.
     """
     refuse_out(kernel, out, "SymPy")
-    check_count(kernel, arrays)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
     inputs = kernel.interface.inputs
     pairs = zip(inputs, arrays, strict=True)
     given = [_elements(f"{kernel.name}: {name}", shape, x) for (name, shape), x in pairs]
@@ -54,6 +55,11 @@ def _check_numbers(what: str, given: Any) -> None:
             raise DtypeError(
                 f"{what} has an element {x!r}; expressions and real numbers are expected"
             )
+
+
+def to_numpy(what: str, array: Any) -> Any:
+    """Refuse an expression."""
+    raise no_numbers(what, "sympy_arrays", "give NumPy's array, as from numpy.array(x, float)")
 
 
 def matrix(entries: Any) -> Any:

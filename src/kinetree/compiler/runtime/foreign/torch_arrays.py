@@ -17,8 +17,8 @@ from typing import Any
 
 from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.runtime.arrays import Shapes, plain_array
-from kinetree.compiler.runtime.foreign import check_count, foreign_module
+from kinetree.compiler.runtime.arrays import Shapes, check_count, plain_array
+from kinetree.compiler.runtime.foreign import no_numbers
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 
@@ -50,10 +50,7 @@ def apply(kernel: Kernel, tensors: Sequence[Any]) -> Any:
 
 def function(kernel: Kernel) -> Any:
     """The `autograd.Function` of a kernel: forward and reverse derivatives, vmap."""
-    found = kernel.foreign.get("function")
-    if found is None:
-        found = kernel.foreign["function"] = _function(kernel)
-    return found
+    return kernel.in_package("torch", _function)
 
 
 def _function(kernel: Kernel) -> Any:
@@ -153,11 +150,11 @@ def _memory(t: Any) -> Any:
 
 def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
     """Compute on a GPU into the memory of given tensors, on PyTorch's current stream."""
-    gpu = foreign_module("cupy_arrays")
-    cupy, index = gpu.cupy, tensors[0].device.index
+    cupy = optional("cupy", "a kernel of tensors on a GPU")
+    index = tensors[0].device.index
     with cupy.cuda.Device(index), _current_stream(cupy, index):
         given, results = ([cupy.from_dlpack(t.detach()) for t in x] for x in (tensors, out))
-        gpu.call(kernel, given, tuple(results))
+        kernel.unguarded(tuple(given), tuple(results))
 
 
 class _StreamHandle:
@@ -215,7 +212,7 @@ def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
 
     Numbers and lists have no dtype: they get that of the others, without rounding before.
     """
-    check_count(kernel, arrays)
+    check_count(kernel.name, kernel.interface.inputs, arrays)
     device = next(x.device for x in arrays if isinstance(x, torch.Tensor))
     single = all(str(x.dtype).endswith("float32") for x in arrays if hasattr(x, "dtype"))
     dtype = torch.float32 if single else torch.float64
@@ -230,15 +227,46 @@ def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     return tensors
 
 
+def to_numpy(what: str, t: Any) -> Any:
+    """The numbers of a tensor, in its own memory if that is on the host; not those with gradients.
+
+    Arguments:
+        what: the function and the argument, for messages.
+    """
+    _check(what, t, t.device)
+    tangent = torch.autograd.forward_ad.unpack_dual(t).tangent
+    if tangent is not None or (t.requires_grad and torch.is_grad_enabled()):
+        raise KinetreeError(
+            f"{what} is a tensor of PyTorch that requires a gradient, and "
+            f"{what.partition(':')[0]} computes with NumPy, where gradients end: detach() it, or "
+            "use torch.no_grad()"
+        )
+    try:
+        return plain_array(what, t.detach().resolve_neg().cpu().numpy())
+    except RuntimeError:  # inside torch.func and torch.compile there is no memory
+        raise no_numbers(
+            what, "torch_arrays", "call it outside of torch.func and torch.compile"
+        ) from None
+
+
+def from_numpy(array: Any, like: Any) -> Any:
+    """An array of NumPy as a tensor on the device of another one."""
+    return _shared(array).to(like.device)
+
+
+def _shared(array: Any) -> Any:
+    """A tensor in the memory of an array, or in a copy where PyTorch cannot use that."""
+    usable = array.flags.writeable and all(step >= 0 for step in array.strides)
+    return torch.from_numpy(array if usable else array.copy())
+
+
 def _from_host(what: str, given: Any) -> Any:
     """A tensor of numbers that are in none yet."""
     if isinstance(given, (int, float)) or torch.compiler.is_compiling():
         return torch.as_tensor(given, dtype=torch.float64)
     if isinstance(given, (list, tuple)) and any(isinstance(x, torch.Tensor) for x in given):
         raise DtypeError(f"{what} is a list of tensors; torch.stack makes one of them")
-    array = plain_array(what, given)
-    shared = array.flags.writeable and all(step >= 0 for step in array.strides)
-    return torch.from_numpy(array if shared else array.copy())
+    return _shared(plain_array(what, given))
 
 
 def _check(what: str, t: Any, device: Any) -> None:

@@ -10,23 +10,26 @@ therefore split into parts, each a launch of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
-from kinetree._optional import optional
+from kinetree._lazy import cached_property
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda import emit_cuda, style
-from kinetree.compiler.emit.cuda_layout import WARP, Layout, Rows, Shape, launch_shape
+from kinetree.compiler.emit.cuda_layout import WARP, Layout, Rows, launch_shape
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.graph.parts import Part, Segment, split
+from kinetree.compiler.graph.parts import Part, Parts, Segment, split
 from kinetree.compiler.graph.program import size
-from kinetree.compiler.runtime.arrays import batch_shape
+from kinetree.compiler.runtime.arrays import batch_shape, check_count, check_dtype, plain_array
+from kinetree.compiler.runtime.gpu.device_loop import GpuTimeLoop
+from kinetree.compiler.runtime.gpu.launch import compiled, cupy, launch
 from kinetree.compiler.runtime.interface import Interface
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.compiler.runtime.loop_layout import LoopLayout
+from kinetree.errors import DtypeError, ShapeError
 
 BLOCKS = 16
 """Blocks of 128 threads that a multiprocessor is given at most: beyond, each takes several
@@ -36,12 +39,32 @@ LIMIT = {"float": 8_000, "double": 4_500}
 code keeps more of them in memory."""
 STRETCH = 1 << 18
 """States that pass through all parts before the next ones begin, where parts hand values on."""
-OPTIONS = ("--std=c++14", "--fmad=true")
 
 
-def cupy() -> Any:
-    """The package, if it is there."""
-    return optional("cupy", "a kernel of arrays on a GPU")
+class Gpu:
+    """The back end: NVIDIA's GPUs, on CuPy's current device."""
+
+    compiles = True
+    simulates_in_single = True
+
+    @property
+    def xp(self) -> Any:
+        return cupy()
+
+    def compile(self, interface: Interface, program: Callable[[], Program], kind: str) -> GpuKernel:
+        return GpuKernel(interface, program(), kind)
+
+    def array(self, what: str, given: Any) -> Any:
+        cp = cupy()
+        array = given if isinstance(given, cp.ndarray) else cp.asarray(plain_array(what, given))
+        check_dtype(what, array.dtype)
+        return array
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return cupy().empty(shape, dtype)
+
+    def on_host(self, array: Any) -> Any:
+        return cupy().asnumpy(array)
 
 
 class Given(NamedTuple):
@@ -99,25 +122,47 @@ class GpuPart:
             self._functions[key] = compiled(name, text, self.shape)
         return self._functions[key]
 
-
-def compiled(name: str, text: str, shape: Shape) -> Any:
-    """CuPy's kernel of a text."""
-    try:
-        module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
-        found = module.get_function(name)
-    except Exception as e:
-        raise KinetreeError(f"{name}: no code for this GPU: {e}") from e
-    if shape.shared > 48 * 1024:
-        found.max_dynamic_shared_size_bytes = shape.shared
-    return found
+    def text(self) -> str:
+        """CUDA C++ for arrays of rows."""
+        return emit_cuda(self.lowered, identifier(self.name), (), self.layout(ROWS))
 
 
-def launch(name: str, function: Any, blocks: int, shape: Shape, arguments: Sequence[Any]) -> None:
-    """Put a kernel on the current stream."""
-    try:
-        function((blocks,), (shape.threads,), tuple(arguments), shared_mem=shape.shared)
-    except cupy().cuda.driver.CUDADriverError as e:
-        raise KinetreeError(f"{name}: the launch failed: {e}") from e
+def source(program: Program, kind: str) -> str:
+    """CUDA C++ of a program for arrays of rows: one text for each part, as NVRTC compiles them.
+
+    A comment before each says how it is launched.
+
+    Arguments:
+        kind: "double" or "float".
+    """
+    parts = [GpuPart(part, program, kind) for part in split(program, LIMIT[kind]).parts]
+    return "\n".join(f"{_launching(part, program)}\n{part.text()}" for part in parts)
+
+
+def _launching(part: GpuPart, program: Program) -> str:
+    """What a part's pointers are, and what a launch of it needs, as a comment."""
+    pointers = [
+        f"{letter}{k} = {_pointer(segment, [x.name for x in operands])}"
+        for letter, operands, segments in (
+            ("in", program.inputs, part.inputs),
+            ("out", program.outputs, part.outputs),
+        )
+        for k, segment in enumerate(segments)
+    ]
+    shape = part.shape
+    return (
+        f"// {identifier(part.name)}: {', '.join(pointers)}\n"
+        f"// {shape.threads} threads a block, {shape.shared} bytes of dynamic shared memory, "
+        f"{shape.scratch} elements of scratch a block"
+    )
+
+
+def _pointer(segment: Segment, names: Sequence[str]) -> str:
+    """An array and where a segment of it starts; arrays between parts come behind the others."""
+    behind = segment.array - len(names)
+    if behind >= 0:
+        return f"between{behind}"
+    return f"{names[segment.array]} + {segment.start}" if segment.start else names[segment.array]
 
 
 def _layout(segment: Segment, lengths: Sequence[int], columns: Collection[int]) -> Rows:
@@ -130,7 +175,7 @@ def _layout(segment: Segment, lengths: Sequence[int], columns: Collection[int]) 
 
 
 class GpuKernel:
-    """A program compiled for the current device, for one kind of number.
+    """A program compiled for the current device; see `runtime.backend.Compiled`.
 
     Arguments:
         interface: names and shapes.
@@ -139,13 +184,46 @@ class GpuKernel:
     """
 
     def __init__(self, interface: Interface, program: Program, kind: str) -> None:
-        self.interface, self.kind = interface, kind
-        parts = split(program, LIMIT[kind])
-        self.parts = [GpuPart(part, program, kind) for part in parts.parts]
-        self.between = parts.between
+        self.interface, self.kind, self._program = interface, kind, program
         self._ready: set[Given] = set()
 
-    def compile(self, given: Given = ROWS) -> None:
+    @cached_property
+    def _split(self) -> Parts:
+        return split(self._program, LIMIT[self.kind])
+
+    @cached_property
+    def parts(self) -> list[GpuPart]:
+        """The launches of a call, in order."""
+        return [GpuPart(part, self._program, self.kind) for part in self._split.parts]
+
+    @property
+    def between(self) -> tuple[int, ...]:
+        """The lengths of the rows that parts hand on."""
+        return self._split.between
+
+    def loop(self, layout: LoopLayout) -> GpuTimeLoop:
+        """The program in a loop over time, as one launch."""
+        return GpuTimeLoop(layout, self._program, self.kind)
+
+    def bind(self, arrays: Sequence[Any], out: Any = None) -> Callable[[], Any]:
+        """A function that launches on fixed arrays, on the stream that is current at each call."""
+        interface, cp = self.interface, cupy()
+        check_count(interface.name, interface.inputs, arrays)
+        dtype = self._dtype(cp)
+        if not all(isinstance(x, cp.ndarray) and x.dtype == dtype for x in arrays):
+            raise DtypeError(
+                f"{interface.name}: bind takes CuPy's arrays, all float64 or all float32; anything "
+                "else would have to be copied at every call"
+            )
+        batch = batch_shape(interface.name, interface.inputs, arrays)
+        results = self._results(cp, batch, dtype, out)
+        answer = out if out is not None else results[0] if len(results) == 1 else tuple(results)
+        return partial(self, arrays, answer)
+
+    def _dtype(self, cp: Any) -> Any:
+        return cp.float32 if self.kind == "float" else cp.float64
+
+    def prepare(self, given: Given = ROWS) -> None:
         """Compile all parts, side by side, for arrays of this kind."""
         device = cupy().cuda.Device()
 
@@ -170,7 +248,7 @@ class GpuKernel:
                 axis and results that are vectors, also transposed views of columns.
         """
         cp, interface = cupy(), self.interface
-        dtype = cp.float32 if self.kind == "float" else cp.float64
+        dtype = self._dtype(cp)
         batch = batch_shape(interface.name, interface.inputs, arrays)
         found = [
             self._argument(cp, x, shape, batch, dtype)
@@ -238,7 +316,7 @@ class GpuKernel:
     ) -> None:
         """All parts, for a stretch of states after the other."""
         if given not in self._ready:
-            self.compile(given)
+            self.prepare(given)
         stretch = min(states, STRETCH) if self.between else states
         tiles = -(-stretch // WARP) * WARP
         between = [cp.empty(tiles * length, dtype) for length in self.between]

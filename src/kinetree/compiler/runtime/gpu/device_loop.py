@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda import style
 from kinetree.compiler.emit.cuda_loop import emit_cuda_loop, loop_shape
+from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.runtime.gpu.device_kernel import compiled, cupy, launch
-from kinetree.compiler.runtime.kernel import Kernel
+from kinetree.compiler.runtime.arrays import DTYPES
+from kinetree.compiler.runtime.gpu.launch import compiled, cupy, launch
+from kinetree.compiler.runtime.loop_layout import Extent, LoopLayout, Rolled
+from kinetree.errors import KinetreeError
 
 
 class GpuTimeLoop:
-    """A kernel in a loop over time, compiled for the current device and one kind of number.
+    """A program in a loop over time, compiled for the current device.
 
     Arguments:
-        kernel: one step, as in `TimeLoop`.
-        states, series: how many arguments are states, and how many of the last ones series.
+        layout: its arguments and results.
+        program: one step.
         kind: "double" or "float".
     """
 
-    def __init__(self, kernel: Kernel, states: int, series: int, kind: str) -> None:
-        self.kernel, self.states, self.series = kernel, states, series
-        self.lowered = lower(kernel.program, style(kind))
-        self.shape = loop_shape(self.lowered, series)
-        self._functions: dict[Any, Any] = {}
+    def __init__(self, layout: LoopLayout, program: Program, kind: str) -> None:
+        self._layout, self._dtype = layout, DTYPES[kind]
+        self._series = len(layout.inputs) - layout.first_series
+        self._lowered = lower(program, style(kind))
+        self._shape = loop_shape(self._lowered, self._series)
+        self._functions: dict[tuple[tuple[str, ...], tuple[int, ...]], Any] = {}
 
-    def __call__(
-        self,
-        arrays: Sequence[Any],
-        shared: tuple[int, ...],
-        systems: int,
-        steps: int,
-        every: int,
-        records: dict[str, Any],
-    ) -> list[Any]:
-        """Run systems through time; returns the final states, (systems, n).
+    def __call__(self, arguments: Sequence[Any], extent: Extent, out: Mapping[str, Any]) -> Rolled:
+        """See `runtime.backend.CompiledLoop`. Records are new arrays and then copied."""
+        if extent.backwards:
+            raise KinetreeError(f"{self._layout.name}: on a GPU time runs forwards only")
+        cp, layout = cupy(), self._layout
+        constants = range(layout.states, layout.first_series)
+        shared = tuple(k for k in constants if arguments[k].shape == layout.inputs[k][1])
+        arrays = [
+            cp.asarray(x, self._dtype).ravel()
+            if k in shared
+            else cp.ascontiguousarray(layout.argument(cp, k, x, extent, self._dtype))
+            for k, x in enumerate(arguments)
+        ]
+        records = layout.new_records(cp, extent, self._dtype)
+        now = [cp.empty_like(x) for x in arrays[: layout.states]]
+        if extent.systems:
+            counts = (extent.systems, extent.steps, extent.every)
+            numbers = tuple(map(cp.int64, counts))
+            given = (*arrays, *now, *records.values(), *numbers)
+            blocks = -(-extent.systems // self._shape.threads)
+            function = self._function(extent.record, shared)
+            launch(layout.name, function, blocks, self._shape, given)
+        for name in records.keys() & out.keys():
+            out[name][...] = records[name]
+            records[name] = out[name]
+        return Rolled(layout.final(now, extent.systems), records)
 
-        Arguments:
-            arrays: the arguments, (systems, n), of series (systems, steps, n), in C order.
-            shared: the constants of which there is one row for all systems.
-            every: record before each so many steps.
-            records: arrays for records, (systems, times, n), in C order, by name.
-        """
-        cp = cupy()
-        final = [cp.empty_like(x) for x in arrays[: self.states]]
-        key = (tuple(records), shared)
+    def _function(self, record: tuple[str, ...], shared: tuple[int, ...]) -> Any:
+        """CuPy's kernel for these records, where some constants have one row for all systems."""
+        key = (record, shared)
         if key not in self._functions:
-            self._functions[key] = self._compiled(*key)
-        if systems:
-            numbers = (cp.int64(systems), cp.int64(steps), cp.int64(every))
-            given = (*arrays, *final, *records.values(), *numbers)
-            blocks = -(-systems // self.shape.threads)
-            launch(self.kernel.name, self._functions[key], blocks, self.shape, given)
-        return final
-
-    def _compiled(self, record: tuple[str, ...], shared: tuple[int, ...]) -> Any:
-        name = identifier(self.kernel.name)
-        text = emit_cuda_loop(self.lowered, name, self.states, self.series, record, shared)
-        return compiled(name, text, self.shape)
+            name = identifier(self._layout.name)
+            states = self._layout.states
+            text = emit_cuda_loop(self._lowered, name, states, self._series, record, shared)
+            self._functions[key] = compiled(name, text, self._shape)
+        return self._functions[key]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.runtime.backend import Compiled
 from kinetree.compiler.runtime.memory import LARGE, empty
 
 ELEMENTS = 8e6
@@ -22,7 +21,8 @@ Cores = Sequence[tuple[int, ...]]
 
 
 def in_pieces(
-    compiled: Compiled,
+    gufunc: Any,
+    longest: float,
     dtype: np.dtype[Any],
     cores: tuple[Cores, Cores],
     batch: tuple[int, ...],
@@ -32,7 +32,8 @@ def in_pieces(
     """Call a compiled program on a batch, piece by piece if it is long.
 
     Arguments:
-        compiled: whose `longest` says how many states make a piece.
+        gufunc: computes any batch.
+        longest: how many states make a piece, at most.
         dtype: of the results.
         cores: the shapes of arguments and of results for one state.
         batch: the shape of the batch.
@@ -43,8 +44,7 @@ def in_pieces(
         What the gufunc gives.
     """
     inputs, outputs = cores
-    gufunc = compiled.gufunc
-    longest = min(compiled.longest, ELEMENTS / (1 + sum(map(prod, outputs))))
+    longest = min(longest, ELEMENTS / (1 + sum(map(prod, outputs))))
     short = prod(batch) <= longest
     if out is None:
         if short and prod(batch) * sum(map(prod, outputs)) * dtype.itemsize < LARGE:

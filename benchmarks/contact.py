@@ -1,0 +1,197 @@
+"""Contact beside MuJoCo, on the same robots in the same process.
+
+    python -m benchmarks.contact [--only quadruped g1 humanoid] [--derivatives]
+
+Robots stand on a plane, held by springs of their joints. Both libraries make the same motion, which
+is checked before anything is timed: positions after half a second agree to 1e-4 m or rad. One
+thread; MuJoCo makes its steps in one call (`mj_step` with nstep), so that Python costs it nothing;
+ours are a compiled rollout of many states, each a different motion.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+
+import kinetree as kt
+from benchmarks.pinocchio_rows import ROBOTS
+from benchmarks.timing import on_the_quietest, seconds_in_turn
+from kinetree.geometry import Collider, ContactPair, Plane, Sphere
+
+DT = 0.002
+AGREE_AFTER = 250
+STEPS = 50
+STATES = 256
+G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
+HUMANOID = Path(gymnasium.__file__).parent / "envs/mujoco/assets/humanoid.xml"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot that stands.
+
+    robot: makes it.
+    height: of its base at the start, m.
+    asked: how many times faster than MuJoCo's step.
+    """
+
+    name: str
+    robot: Callable[[], kt.Robot]
+    height: float
+    asked: float
+
+
+def sprung(robot: kt.Robot, stiffness: float, damping: float) -> kt.Robot:
+    """The robot with a spring and a damper at each hinge."""
+    drive = kt.Drive(armature=0.01, damping=damping, stiffness=stiffness)
+    bodies = tuple(
+        replace(body, drive=drive) if body.joint.nv == 1 else body for body in robot.model.bodies
+    )
+    return kt.Robot(replace(robot.model, bodies=bodies))
+
+
+def quadruped() -> kt.Robot:
+    return sprung(kt.robots.quadruped(), 200.0, 4.0).on_ground(friction=0.8)
+
+
+def g1() -> kt.Robot:
+    """Eight balls under the feet."""
+    robot = sprung(kt.load(G1, base="floating"), 400.0, 8.0)
+    parts: list[Any] = [Collider("floor", None, Plane())]
+    for side in ("left", "right"):
+        for k, (x, y) in enumerate(((-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03))):
+            ball = f"{side}{k}"
+            parts.append(Collider(ball, f"{side}_ankle_roll_link", Sphere(0.005), (x, y, -0.03)))
+            parts.append(ContactPair("floor", ball, friction=0.8))
+    return robot.collide(*parts)
+
+
+def humanoid() -> kt.Robot:
+    """Gymnasium's, with all its pairs; MuJoCo's Euler in the place of RK4."""
+    robot = kt.load(HUMANOID)
+    options = replace(robot.model.contact_options, integrator="euler", timestep=DT)
+    return sprung(kt.Robot(replace(robot.model, contact_options=options)), 300.0, 5.0)
+
+
+CASES = {
+    "quadruped": Case("quadruped, 4 feet", quadruped, 0.4205, 20.0),
+    "g1": Case("G1, 8 foot points", g1, 0.0, 20.0),
+    "humanoid": Case("humanoid, 126 pairs", humanoid, 1.3, 10.0),
+}
+
+
+class Peer:
+    """A robot in MuJoCo."""
+
+    def __init__(self, file: Path) -> None:
+        self.m = mujoco.MjModel.from_xml_path(str(file))
+        self.m.opt.timestep = DT
+        self.d = mujoco.MjData(self.m)
+
+    def start(self, q: Any) -> None:
+        mujoco.mj_resetData(self.m, self.d)
+        self.d.qpos[:] = np.r_[q[:3], q[6], q[3:6], q[7:]]
+
+    def steps(self, count: int) -> Any:
+        mujoco.mj_step(self.m, self.d, nstep=count)
+        p = self.d.qpos
+        return np.r_[p[:3], p[4:7], p[3], p[7:]]
+
+
+def both(case: Case) -> tuple[kt.Robot, Peer]:
+    """The robot here and in MuJoCo, from one file."""
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        file = Path(folder) / "robot.xml"
+        case.robot().save(file)
+        return kt.load(file), Peer(file)
+
+
+def start(case: Case, robot: kt.Robot) -> Any:
+    """Upright, the lowest shape 0.1 mm in the ground."""
+    q = robot.neutral()
+    q[2] = case.height
+    planes = {c.name for c in robot.model.colliders if isinstance(c.shape, Plane)}
+    ground = [name.split("/")[0] in planes for name in robot.contact.touch_names]
+    q[2] -= robot.distances(q)[ground].min() + 1e-4
+    return q
+
+
+def measure(case: Case) -> bool:
+    """Print a row; whether what is asked is met."""
+    robot, peer = both(case)
+    q, zero = start(case, robot), np.zeros(robot.nv)
+    motion = robot.simulate(q, zero, time=AGREE_AFTER * DT, dt=DT)
+    peer.start(q)
+    theirs = peer.steps(AGREE_AFTER)
+    error = float(np.abs(robot.difference(theirs, motion.q[-1])).max())
+    assert error < 1e-4, error
+    rng = np.random.default_rng(0)
+    many = robot.integrate(
+        np.tile(motion.q[-1], (STATES, 1)), 1e-3 * rng.standard_normal((STATES, robot.nv))
+    )
+    still = np.tile(motion.v[-1], (STATES, 1))
+    rollout = robot.rollout(None, steps=STEPS, dt=DT)
+    calls = [lambda: rollout(many, still), lambda: peer.steps(500)]
+    with on_the_quietest(calls[0]):
+        ours, mujocos = seconds_in_turn(calls)
+    ours, mujocos = ours / (STATES * STEPS), mujocos / 500
+    pushing = robot.contact.forces(motion.q[-1], motion.v[-1], motion.tau[-1])
+    touching = int((np.abs(pushing).max(axis=-1) > 0.0).sum())
+    ratio = mujocos / ours
+    print(
+        f"{case.name}: {touching} contacts, differs by {error:.0e}; {1e6 * ours:.2f} us a step, "
+        f"{ratio:.1f} x MuJoCo's {1e6 * mujocos:.1f} (asked {case.asked:.0f})",
+        flush=True,
+    )
+    return ratio >= case.asked
+
+
+def derivatives(case: Case) -> None:
+    """The Jacobian of a step beside MuJoCo's finite differences."""
+    robot, peer = both(case)
+    q = start(case, robot)
+    motion = robot.simulate(q, np.zeros(robot.nv), time=0.5, dt=DT)
+    many = [np.tile(x, (STATES, 1)) for x in (motion.q[-1], motion.v[-1], motion.tau[-1])]
+    peer.start(q)
+    peer.steps(AGREE_AFTER)
+    n = 2 * peer.m.nv + peer.m.na
+    A, B = np.zeros((n, n)), np.zeros((n, peer.m.nu))
+    calls = [
+        lambda: robot.linearize(*many, DT),
+        lambda: mujoco.mjd_transitionFD(peer.m, peer.d, 1e-6, True, A, B, None, None),
+    ]
+    with on_the_quietest(calls[1]):
+        ours, mujocos = seconds_in_turn(calls)
+    ours /= STATES
+    print(
+        f"{case.name}: Jacobian of a step {1e6 * ours:.1f} us, {mujocos / ours:.0f} x "
+        f"mjd_transitionFD's {1e6 * mujocos:.0f} (asked 30)",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--derivatives", action="store_true")
+    given = parser.parse_args()
+    kt.set_threads(1)
+    met = [measure(CASES[name]) for name in given.only]
+    if given.derivatives:
+        for name in given.only:
+            derivatives(CASES[name])
+    print("all met" if all(met) else "not all met")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The forces of actuators: from controls and activations to joint forces.
+
+Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
+its documentation, "Actuators", whose order of bounds this is.
+
+    symbol    code        meaning
+    l, l'     length ...  of an actuator along its transmission, and its rate r v
+    w         act         activations of the actuators that have one
+    u         ctrl        controls, bounded first
+    p         forces      gain(l, l') u + bias(l, l'), with w in the place of u if there is one
+
+The sum of the forces on a tendon is bounded by scaling them; then each force is bounded, and last
+the joint force of each joint by its effort limit. tau = sum of r p.
+
+Cost: O(n d) for n actuators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kinetree.algorithms.actuation.levers import lever
+from kinetree.algorithms.actuation.posture import Posture, Row
+from kinetree.model import Model
+from kinetree.model.actuators import Actuator
+from kinetree.model.ranges import UNBOUNDED, within
+from kinetree.scalar import Scalar, less, logical_or, select
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """An actuator at a state: its length, its velocity and its moment arms."""
+
+    actuator: Actuator
+    length: Scalar
+    velocity: Scalar
+    row: Row
+
+
+def pulled(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Pulled]:
+    """Every actuator at a state."""
+    posture, found = Posture(model, q), []
+    for actuator in model.equipment.actuators:
+        length, row = lever(posture, actuator.transmission)
+        found.append(Pulled(actuator, length, _dot(row, v), row))
+    return found
+
+
+def actuator_lengths(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """The length of every actuator, along its transmission."""
+    return [x.length for x in pulled(model, q, [0] * model.nv)]
+
+
+def actuator_moments(model: Model, q: Sequence[Scalar]) -> list[Row]:
+    """The moment arms of every actuator: rows, one for each actuator."""
+    return [x.row for x in pulled(model, q, [0] * model.nv)]
+
+
+def actuator_velocities(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """The velocity of every actuator, along its transmission."""
+    return [x.velocity for x in pulled(model, q, v)]
+
+
+def actuator_forces(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    act: Sequence[Scalar],
+    ctrl: Sequence[Scalar],
+) -> list[Scalar]:
+    """The force of every actuator, along its transmission."""
+    return _forces(model, pulled(model, q, v), act, ctrl)
+
+
+def joint_forces_of_actuators(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    act: Sequence[Scalar],
+    ctrl: Sequence[Scalar],
+) -> list[Scalar]:
+    """The joint forces of all actuators together, within the effort limits of joints."""
+    states = pulled(model, q, v)
+    tau: list[Scalar] = [0] * model.nv
+    for state, force in zip(states, _forces(model, states, act, ctrl), strict=True):
+        tau = [t + r * force for t, r in zip(tau, state.row, strict=True)]
+    for i in model.coordinate_order:
+        body, at = model.bodies[i], model.v_slices[i]
+        if body.joint.nv == 1:
+            effort = body.limits.effort
+            tau[at.start] = within(tau[at.start], (-effort, effort))
+    return tau
+
+
+def activation_rates(model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]) -> list[Scalar]:
+    """The rate of every activation."""
+    return [x.activation.rate(own, u) for x, own, u in _stateful(model, act, ctrl)]  # type: ignore[union-attr]
+
+
+def next_activations(
+    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar], dt: Scalar
+) -> list[Scalar]:
+    """Every activation after a step of time."""
+    found = []
+    for x, own, u in _stateful(model, act, ctrl):
+        assert x.activation is not None
+        after = x.activation.after(own, x.activation.rate(own, u), dt)
+        found.append(within(after, x.activation_range))
+    return found
+
+
+def _stateful(
+    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]
+) -> Iterator[tuple[Actuator, Scalar, Scalar]]:
+    """The actuators with activations, these, and their bounded controls."""
+    own = iter(act)
+    for x, u in zip(model.equipment.actuators, ctrl, strict=True):
+        if x.activation is not None:
+            yield x, next(own), within(u, x.control_range)
+
+
+def _forces(
+    model: Model, states: Sequence[Pulled], act: Sequence[Scalar], ctrl: Sequence[Scalar]
+) -> list[Scalar]:
+    """p of every actuator."""
+    own, forces = iter(act), []
+    for state, u in zip(states, ctrl, strict=True):
+        x = state.actuator
+        signal = within(u, x.control_range) if x.activation is None else next(own)
+        forces.append(x.force(state.length, state.velocity, signal))
+    _bound_on_tendons(model, states, forces)
+    return [within(p, x.actuator.force_range) for x, p in zip(states, forces, strict=True)]
+
+
+def _bound_on_tendons(model: Model, states: Sequence[Pulled], forces: list[Scalar]) -> None:
+    """Scale the forces on each tendon so that their sum is within its range."""
+    for tendon in model.equipment.tendons:
+        on = [k for k, x in enumerate(states) if tendon.name in x.actuator.references.tendons]
+        if tendon.force_range == UNBOUNDED or not on:
+            continue
+        total = sum((forces[k] for k in on), start=0)
+        bounded = within(total, tendon.force_range)
+        pulls = logical_or(less(total, 0.0), less(0.0, total))
+        scale = select(pulls, bounded / select(pulls, total, 1.0), 1.0)
+        for k in on:
+            forces[k] = forces[k] * scale
+
+
+def _dot(row: Row, v: Sequence[Scalar]) -> Scalar:
+    return sum((r * x for r, x in zip(row, v, strict=True)), start=0)

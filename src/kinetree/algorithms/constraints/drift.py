@@ -1,0 +1,66 @@
+"""What keeps a motion on its constraints: after a step, the state is projected back onto them.
+
+Source: E. Hairer & G. Wanner, Solving Ordinary Differential Equations II (1996), section VII.2,
+"Methods with projection"; the metric of the mass matrix is that of Ch. Lubich, Extrapolation
+integrators for constrained multibody systems, Impact of Computing in Science and Engineering 3
+(1991). It keeps the order of the step.
+
+    q' = q (+) M^-1 J^T x,    G x = - error(q),    again with the new error and the same G
+    v' = v + M^-1 J^T y,      G y = - J v,         J and G at q'
+
+    symbol      code        meaning
+    G           inner       J M^-1 J^T, as in `proximal`: dependent rows do no harm
+    error       error       of the rows; zero for those that only forbid velocities
+
+Cost: two factors as in `forward`, and for each iteration the errors and a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.algorithms.constraints.forward import NO_STABILIZATION, Baumgarte
+from kinetree.algorithms.constraints.null_space import projected_velocity
+from kinetree.algorithms.constraints.proximal import proximal
+from kinetree.algorithms.constraints.rows import constraint_rows
+from kinetree.algorithms.manifold import integrate
+from kinetree.model import Model
+from kinetree.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Errors of constraints are removed at the end of each step, in position and in velocity.
+
+    Arguments:
+        iterations: of Newton's method for the configuration, with one Jacobian; zero projects the
+            velocity alone.
+    """
+
+    iterations: int = 2
+
+
+Stabilization = Baumgarte | Projection
+PROJECTION = Projection()
+
+
+def acceleration_terms(stabilization: Stabilization) -> Baumgarte:
+    """What it adds to accelerations: nothing, if errors are removed after the step."""
+    return stabilization if isinstance(stabilization, Baumgarte) else NO_STABILIZATION
+
+
+def projected(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], stabilization: Stabilization
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The state after a step, back on the constraints; Baumgarte's terms leave it as it is."""
+    if not model.constraints or isinstance(stabilization, Baumgarte):
+        return list(q), list(v)
+    rows = constraint_rows(model, q)
+    factors = proximal(model, q, rows.J)
+    error = rows.error
+    for k in range(stabilization.iterations):
+        error = constraint_rows(model, q).error if k else error
+        x, _ = factors.forces([-e for e in error])
+        q = integrate(model, q, factors.solve({}, x))
+    return list(q), projected_velocity(model, q, v)

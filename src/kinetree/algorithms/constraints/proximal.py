@@ -1,0 +1,165 @@
+"""The matrix of constraints J M^-1 J^T, its factor, and forces by proximal iterations.
+
+Source: J. Carpentier, R. Budhiraja & N. Mansard, Proximal and sparse resolution of constrained
+dynamic equations, Robotics: Science and Systems (2021), sections III and IV; the sparse factor is
+R. Featherstone's, Rigid Body Dynamics Algorithms (2008), section 8.5.
+
+    paper         code      meaning
+    M = L^T D L   M         the factor of the mass matrix, as in `ltl`
+    J             J         the rows of the constraints
+    G             G         J M^-1 J^T = Z D^-1 Z^T, the operational (Delassus) matrix
+    Z             Z         rows of J L^-1
+    mu            mu        the proximal parameter, a small share of the mean of G's diagonal
+    lambda        forces    the forces of the rows
+
+Forces are the solution of G x = b of least norm, if the rows of J are dependent and agree:
+
+    (G + mu) x_0 = b,    (G + mu) x_{k+1} = b + mu x_k
+
+What is left after each of these, b - G x_{k+1} = mu (x_{k+1} - x_k), falls by mu / (s + mu) along
+an eigenvector of G with the eigenvalue s. G + mu has the same factor in each of them. None of its
+pivots is smaller than mu; rounding must not make them so.
+
+differs: mu is a share of G's own size, so that units do not matter; the number of iterations is
+fixed, and what is left at the end is a result.
+
+Cost: O(m N) for Z, O(m^2 d) for G, O(m^3) for its factor; less where constraints share no joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.algorithms.constraints.rows import constraint_rows
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor, is_zero
+from kinetree.model import Model
+from kinetree.scalar import Scalar, maximum, sqrt
+
+SHARE = 1e-9
+"""mu, as a share of the mean of G's diagonal: small beside the smallest eigenvalues of real robots,
+large beside the rounding of double precision."""
+ITERATIONS = 3
+"""How often x is corrected after x_0."""
+
+
+@dataclass(frozen=True)
+class Proximal:
+    """The factors of M and of G + mu.
+
+    G: J M^-1 J^T, in the order of the rows.
+    inner: the factor of G + mu.
+    """
+
+    M: Factor
+    Z: list[Row]
+    G: list[list[Scalar]]
+    mu: Scalar
+    inner: Factor
+
+    def forces(
+        self, b: Sequence[Scalar], iterations: int = ITERATIONS
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """x of least norm with G x = b, and what is left of b."""
+        step = self.inner.solve(b)
+        x = step
+        for _ in range(iterations):
+            step = self.inner.solve([self.mu * s for s in step])
+            x = [u + s for u, s in zip(x, step, strict=True)]
+        return x, [self.mu * s for s in step]
+
+    def accelerations_along(self, y: Row) -> list[Scalar]:
+        """J M^-1 b, from y = half(b)."""
+        scaled = self.M.scaled(y)
+        return [_product(row, scaled) for row in self.Z]
+
+    def solve(self, y: Row, forces: Sequence[Scalar]) -> list[Scalar]:
+        """M^-1 (b + J^T forces), from y = half(b)."""
+        total = dict(y)
+        for row, force in zip(self.Z, forces, strict=True):
+            for i, entry in row.items():
+                total[i] = total.get(i, 0) + entry * force
+        return self.M.back(total)
+
+
+def proximal(
+    model: Model, q: Sequence[Scalar], J: Sequence[Row], idle: Sequence[Scalar] = ()
+) -> Proximal:
+    """The factors for rows J at a configuration.
+
+    idle: added to the diagonal of G: where a row is zero, something else than zero.
+    """
+    return factored(factor(crba(model, q), elimination_order(model)), J, idle)
+
+
+def factored(M: Factor, J: Sequence[Row], idle: Sequence[Scalar] = ()) -> Proximal:
+    """The same, from the factor of the mass matrix."""
+    Z = [M.half(row) for row in J]
+    scaled = [M.scaled(row) for row in Z]
+    G: list[list[Scalar]] = [[0] * len(Z) for _ in Z]
+    for r, row in enumerate(scaled):
+        for s in range(r + 1):
+            G[r][s] = G[s][r] = _product(row, Z[s])
+    for r, extra in enumerate(idle):
+        G[r][r] = G[r][r] + extra
+    inner, mu = damped_factor(G)
+    return Proximal(M, Z, G, mu, inner)
+
+
+def damped_factor(A: Sequence[Sequence[Scalar]], floor: float = 0) -> tuple[Factor, Scalar]:
+    """The factor of A + mu, and mu.
+
+    floor: added to the sum of A's diagonal, of which mu is a share: for an A that may be zero.
+    """
+    n = len(A)
+    mu = (sum((A[r][r] for r in range(n)), start=0) + floor) * (SHARE / max(n, 1))
+    damped = [[a + mu if r == s else a for s, a in enumerate(row)] for r, row in enumerate(A)]
+    return factor(damped, sparse_order(A), lambda _, pivot: 1 / maximum(pivot, mu)), mu
+
+
+def delassus_matrix(
+    model: Model, q: Sequence[Scalar], names: Sequence[str] = ()
+) -> list[list[Scalar]]:
+    """G = J M^-1 J^T."""
+    return proximal(model, q, constraint_rows(model, q, names=names).J).G
+
+
+def delassus_inverse(
+    model: Model, q: Sequence[Scalar], names: Sequence[str] = ()
+) -> list[list[Scalar]]:
+    """G^-1; where rows are dependent, large along what they have in common, and finite."""
+    factors = proximal(model, q, constraint_rows(model, q, names=names).J)
+    m = len(factors.Z)
+    units = [[1 if r == s else 0 for s in range(m)] for r in range(m)]
+    columns = [factors.forces(unit)[0] for unit in units]
+    return [[columns[max(r, s)][min(r, s)] for s in range(m)] for r in range(m)]
+
+
+def sparse_order(G: Sequence[Sequence[Scalar]]) -> list[int]:
+    """An order of elimination, its last first, that fills few of G's zeros: least degree first."""
+    n = len(G)
+    near = {r: {s for s in range(n) if s != r and not is_zero(G[r][s])} for r in range(n)}
+    if all(len(others) == n - 1 for others in near.values()):
+        return list(range(n))
+    order: list[int] = []
+    while near:
+        r = min(near, key=lambda k: (len(near[k]), k))
+        others = near.pop(r)
+        for s in others:
+            near[s] |= others
+            near[s] -= {r, s}
+        order.append(r)
+    return order[::-1]
+
+
+def norm(x: Sequence[Scalar]) -> Scalar:
+    """The Euclidean norm."""
+    return sqrt(sum((u * u for u in x), start=0))
+
+
+def _product(a: Row, b: Row) -> Scalar:
+    """The product of two sparse rows."""
+    if len(b) < len(a):
+        a, b = b, a
+    return sum((x * b[k] for k, x in a.items() if k in b), start=0)

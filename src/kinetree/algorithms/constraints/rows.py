@@ -1,0 +1,125 @@
+"""The rows of a robot's constraints: errors, Jacobian, and what velocities add to accelerations.
+
+Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), sections 8.1 and 8.2: a loop joint
+between frames of two bodies transmits the forces T, so that T^T v_rel = 0.
+
+    book        code      meaning
+    T           T         the wrenches on the frame, one a row, in the frame
+    v_s - v_p   V         the velocity of the frame relative to its base, in the frame
+    K           J         a row each: T^T times the axes of the joints between the two
+    k           -bias     K qdd = k: bias = J' qd = T^T A + T'^T V, A the rate of V at qdd = 0
+    delta       error     how far the loop is open
+
+The joints that carry both frames move neither relative to the other: rows have no entries there,
+and the motion is computed from the last of them on as if it were at rest.
+
+A polynomial coupling sum_j f_j(q_j) = 0 has the row f_j' and the bias sum_j f_j'' qd_j^2.
+
+Cost: O(d) for each row, d the joints between the two frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kinetree.algorithms.constraints.chains import Chains
+from kinetree.algorithms.constraints.sparse import Rows
+from kinetree.algorithms.ltl import Row, is_zero
+from kinetree.model import Model
+from kinetree.model.constraints import Constraint, Coupling, FrameConstraint
+from kinetree.model.constraints.coupling import derivative, polynomial
+from kinetree.scalar import Scalar
+from kinetree.spatial import Force, Motion
+
+
+def constraint_rows(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar] | None = None,
+    names: Sequence[str] = (),
+) -> Rows:
+    """The rows of constraints; of all of them if none is named."""
+    rows = Rows()
+    chains = Chains(model, q, qd)
+    for constraint in chosen(model, names):
+        for J, error, bias in _rows(chains, constraint):
+            rows.J.append(J)
+            rows.error.append(error)
+            rows.bias.append(bias)
+    return rows
+
+
+def chosen(model: Model, names: Sequence[str]) -> list[Constraint]:
+    """The constraints that are named, in the model's order; all of them if none is."""
+    return [c for c in model.constraints if not names or c.name in names]
+
+
+def constraint_errors(model: Model, q: Sequence[Scalar], names: Sequence[str] = ()) -> list[Scalar]:
+    """How far each row is from what it demands, m or rad."""
+    return constraint_rows(model, q, names=names).error
+
+
+def constraint_jacobian(
+    model: Model, q: Sequence[Scalar], names: Sequence[str] = ()
+) -> list[list[Scalar]]:
+    """J with its zeros."""
+    rows = constraint_rows(model, q, names=names).J
+    return [[row.get(k, 0) for k in range(model.nv)] for row in rows]
+
+
+def constraint_bias(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], names: Sequence[str] = ()
+) -> list[Scalar]:
+    """J' qd."""
+    return constraint_rows(model, q, qd, names).bias
+
+
+def _rows(chains: Chains, constraint: Constraint) -> Iterator[tuple[Row, Scalar, Scalar]]:
+    """J, error and bias of each row."""
+    if isinstance(constraint, Coupling):
+        yield _coupled(chains, constraint)
+    elif isinstance(constraint, FrameConstraint):
+        yield from _between_frames(chains, constraint)
+
+
+def _coupled(chains: Chains, constraint: Coupling) -> tuple[Row, Scalar, Scalar]:
+    model, q, qd = chains.model, chains.q, chains.qd
+    number = {body.joint_name: i for i, body in enumerate(model.bodies)}
+    J: Row = {}
+    error: Scalar = 0
+    bias: Scalar = 0
+    for joint, f in constraint.polynomials:
+        i = number[joint]
+        x, k = q[model.q_slices[i].start], model.v_slices[i].start
+        first = derivative(f)
+        J[k] = polynomial(first, x)
+        error = error + polynomial(f, x)
+        if qd is not None:
+            bias = bias + polynomial(derivative(first), x) * (qd[k] * qd[k])
+    return J, error, bias
+
+
+def _between_frames(
+    chains: Chains, constraint: FrameConstraint
+) -> Iterator[tuple[Row, Scalar, Scalar]]:
+    b = chains.place(constraint.frame, constraint.at_frame)
+    a = chains.place(constraint.base, constraint.at_base)
+    common = chains.common(a, b)
+    to_b, to_a = chains.chain(b, common), chains.chain(a, common)
+    X = to_a.pose.inverse() @ to_b.pose
+    T = constraint.wrenches(X)
+    V, A = Motion.zero(), Motion.zero()
+    T_rates = [Force.zero()] * len(T)
+    if chains.qd is not None:
+        V, A = chains.relative_motion(b, a, common, X)
+        T_rates = constraint.wrench_rates(X, V)
+    for T_r, rate, error in zip(T, T_rates, constraint.error(X), strict=True):
+        J: Row = {}
+        for k, column in to_b.columns:
+            J[k] = J.get(k, 0) + T_r.dot(column)
+        if to_a.columns:
+            at_base = X.to_parent(T_r)
+            for k, column in to_a.columns:
+                J[k] = J.get(k, 0) - at_base.dot(column)
+        bias = T_r.dot(A) + rate.dot(V)
+        yield {k: x for k, x in J.items() if not is_zero(x)}, error, bias

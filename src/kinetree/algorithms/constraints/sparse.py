@@ -1,0 +1,73 @@
+"""Sparse rows of constraints, and products with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kinetree.algorithms.ltl import Row
+from kinetree.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of constraints at a state.
+
+    J: a sparse row each.
+    error: how far each is from what it demands, m or rad.
+    bias: J' qd; empty if there is no velocity.
+    """
+
+    J: list[Row] = field(default_factory=list)
+    error: list[Scalar] = field(default_factory=list)
+    bias: list[Scalar] = field(default_factory=list)
+
+    def velocity(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """J qd."""
+        return [times(row, qd) for row in self.J]
+
+    def weighted(self, weights: Sequence[Scalar]) -> Rows:
+        """The rows, each times its weight."""
+        J = [{k: x * w for k, x in row.items()} for row, w in zip(self.J, weights, strict=True)]
+        error, bias = (
+            [x * w for x, w in zip(part, weights, strict=True)] for part in (self.error, self.bias)
+        )
+        return Rows(J, error, bias)
+
+    def force(self, forces: Sequence[Scalar], nv: int) -> list[Scalar]:
+        """J^T times the forces of the rows."""
+        total: list[Scalar] = [0] * nv
+        for row, force in zip(self.J, forces, strict=True):
+            for k, entry in row.items():
+                total[k] = total[k] + entry * force
+        return total
+
+
+def times(row: Row, x: Sequence[Scalar]) -> Scalar:
+    """A sparse row times a vector."""
+    return sum((entry * x[k] for k, entry in row.items()), start=0)
+
+
+def weighted_products(J: Sequence[Row], weights: Sequence[Scalar]) -> list[list[Scalar]]:
+    """J W J^T, with the diagonal W."""
+    A: list[list[Scalar]] = [[0] * len(J) for _ in J]
+    for r, row in enumerate(J):
+        for s in range(r + 1):
+            terms = (x * J[s][k] * weights[k] for k, x in row.items() if k in J[s])
+            A[r][s] = A[s][r] = sum(terms, start=0)
+    return A
+
+
+def filled(rows: Sequence[Row], entries: Sequence[Scalar]) -> list[Row]:
+    """Rows with the same columns and other entries."""
+    rest = iter(entries)
+    return [{k: next(rest) for k in row} for row in rows]
+
+
+def transposed(rows: Sequence[Row], count: int) -> list[Row]:
+    """The columns of sparse rows, as sparse rows."""
+    columns: list[Row] = [{} for _ in range(count)]
+    for i, row in enumerate(rows):
+        for k, entry in row.items():
+            columns[k][i] = entry
+    return columns

@@ -1,0 +1,107 @@
+"""Many couples of which few touch: one branch leaves all of them out, and one each those apart.
+
+Source: E. Todorov (2014), as in `reference`.
+
+    symbol    code       meaning
+    members   members    the couples
+    near      near       1 for each couple that touches, else 0
+    at        at         the velocities that move each couple, by their places in the crowd's
+
+Cost: that of the couples that touch, and a branch for each if any does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kinetree.algorithms.contact.couple import Couple
+from kinetree.algorithms.contact.joint_rows import Entry
+from kinetree.algorithms.contact.laws import Law, Matrix
+from kinetree.algorithms.contact.part import Part, Rows, Sums, added, moved, part_slope
+from kinetree.scalar import Scalar, call_if, less, logical_or, select
+
+
+@dataclass(frozen=True)
+class Crowd(Part):
+    """Couples of bodies."""
+
+    members: list[Couple]
+    near: list[Scalar]
+    at: ClassVar[tuple[tuple[int, ...], ...]] = ()
+
+    def moved(self, a: Sequence[Scalar]) -> Rows:
+        found: Rows = []
+        for member, acts, at in self._each():
+            found += call_if(acts, moved, member, [a[k] for k in at], otherwise=member.zeros)
+        return found
+
+    @property
+    def arefs(self) -> Rows:
+        return [row for member in self.members for row in member.arefs]
+
+    @property
+    def laws(self) -> list[Law]:
+        return [law for member in self.members for law in member.laws]
+
+    def forces(self, f: Rows) -> list[Scalar]:
+        raise AssertionError("members have forces")
+
+    def stiffness(self, C: Sequence[Matrix]) -> list[Scalar]:
+        raise AssertionError("members have stiffness")
+
+    def places(self) -> list[tuple[int, int]]:
+        return list(dict.fromkeys(place for places in self._places() for place in places))
+
+    def added(self, a: Sequence[Scalar], g: Sequence[Scalar], H: Sequence[Scalar]) -> Sums:
+        g, entries = list(g), dict(zip(self.places(), H, strict=True))
+        x: Rows = []
+        for (member, acts, at), places in zip(self._each(), self._places(), strict=True):
+            so_far = ([g[k] for k in at], [entries[place] for place in places], member.zeros)
+            own = [a[k] for k in at]
+            found = call_if(acts, added, member, own, *so_far[:2], otherwise=so_far)
+            for k, value in zip(at, found[0], strict=True):
+                g[k] = value
+            entries.update(zip(places, found[1], strict=True))
+            x += found[2]
+        return g, list(entries.values()), x
+
+    def slope(self, x: Rows, y: Rows, alpha: Scalar) -> tuple[Scalar, Scalar]:
+        total: tuple[Scalar, Scalar] = (0.0, 0.0)
+        start = 0
+        for member, acts, _ in self._each():
+            own = slice(start, start + len(member.contacts))
+            start = own.stop
+            none = (0.0, 0.0)
+            more = call_if(acts, part_slope, member, x[own], y[own], alpha, otherwise=none)
+            total = total[0] + more[0], total[1] + more[1]
+        return total
+
+    def _each(self) -> Iterator[tuple[Couple, Scalar, tuple[int, ...]]]:
+        acts = (less(0.5, near) for near in self.near)
+        return zip(self.members, acts, self.at, strict=True)
+
+    def _places(self) -> Iterator[list[tuple[int, int]]]:
+        """The rows and columns of each member's stiffness, the larger first."""
+        for member, at in zip(self.members, self.at, strict=True):
+            pairs = ((at[i], at[j]) for i, j in member.places())
+            yield [(max(pair), min(pair)) for pair in pairs]
+
+
+def crowd_of(entries: Sequence[tuple[tuple[int, ...], Couple, Scalar]]) -> Entry:
+    """Couples as one part."""
+    union = tuple(sorted({k for at, _, _ in entries for k in at}))
+    place = {k: i for i, k in enumerate(union)}
+    near: Scalar = False
+    for _, _, acts in entries:
+        near = logical_or(near, acts)
+
+    class Local(Crowd):
+        """A crowd whose couples are moved by these velocities."""
+
+        at = tuple(tuple(place[k] for k in at) for at, _, _ in entries)
+
+    members = [couple for _, couple, _ in entries]
+    numbers = [select(acts, 1.0, 0.0) for _, _, acts in entries]
+    return union, Local(members, numbers), near

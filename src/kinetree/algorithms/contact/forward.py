@@ -1,0 +1,154 @@
+"""Forward dynamics with contact: accelerations, the forces of contacts, and what is left.
+
+Source: E. Todorov (2014), as in `reference`; the problem is that of `newton`, with these parts:
+
+    contacts              couples of bodies, `meetings`
+    limits of joints      one-sided rows with the distance to the nearer limit
+    dry friction          rows that hold a velocity with at most the friction of the drive
+    constraints           rows of loops, held frames and couplings, nearly rigid: R = 1e-6 A
+
+    symbol    code     meaning
+    u         u        accelerations whose linear part at floating joints is in the parent's axes:
+                       MuJoCo's, turned into the body; the reference (1) has no J' v, as there
+    still     still    qdd of u = 0
+
+Cost: that of `newton`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.balafoutis_patel import balafoutis_patel
+from kinetree.algorithms.contact.contact_rows import ContactLaws
+from kinetree.algorithms.contact.joint_rows import (
+    Entry,
+    equality_rows,
+    friction_rows,
+    limit_rows,
+)
+from kinetree.algorithms.contact.meetings import Meetings
+from kinetree.algorithms.contact.newton import minimised
+from kinetree.algorithms.contact.problem import Layout, Problem
+from kinetree.algorithms.contact.weights import InverseWeights
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.ltl import elimination_order
+from kinetree.algorithms.manifold import resting_rates
+from kinetree.algorithms.tree import Loads
+from kinetree.model import Model
+from kinetree.model.edit import without
+from kinetree.scalar import Scalar, select
+
+
+class ContactSolver(NamedTuple):
+    """How contacts are solved for.
+
+    Arguments:
+        iterations: how many Newton steps are made at most.
+        tolerance: no more steps are made once the error of the accelerations is below this share
+            of what forces without contacts give, in the norm of the mass matrix.
+        cone: "elliptic" or "pyramidal"; "" for what the robot's file says.
+        limits: whether joint limits act, as one-sided soft constraints.
+        friction: whether dry friction of joints acts in the same problem, and holds at rest.
+    """
+
+    iterations: int = 20
+    tolerance: float = 1e-10
+    cone: str = ""
+    limits: bool = True
+    friction: bool = True
+
+
+SOLVER = ContactSolver()
+
+
+class Solution(NamedTuple):
+    """The solution at a state.
+
+    problem: what it is the solution of.
+    still: what makes qdd of u.
+    residual: the error of the last step but one, relative to the accelerations without contact.
+    """
+
+    u: list[Scalar]
+    still: list[Scalar]
+    residual: Scalar
+    layout: Layout
+    problem: Problem
+
+
+def contact_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Loads = (),
+    solver: ContactSolver = SOLVER,
+    dt: Scalar | None = None,
+) -> tuple[list[Scalar], Scalar]:
+    """qdd and the residual."""
+    found = contact_accelerations(model, q, qd, tau, external, solver, dt)
+    return [x + s for x, s in zip(found.u, found.still, strict=True)], found.residual
+
+
+def contact_accelerations(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Loads = (),
+    solver: ContactSolver = SOLVER,
+    dt: Scalar | None = None,
+) -> Solution:
+    """u, and the problem that it solves.
+
+    Arguments:
+        dt: the step; by default that of the robot's file.
+    """
+    dt = model.contact_options.timestep if dt is None else dt
+    layout, problem, still = contact_problem(model, q, qd, tau, external, solver, dt)
+    found = minimised(layout, problem, [0.0] * model.nv, solver.iterations, solver.tolerance)
+    return Solution(found.a, still, found.decrement, layout, problem)
+
+
+def contact_problem(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external: Loads,
+    solver: ContactSolver,
+    dt: Scalar,
+) -> tuple[Layout, Problem, list[Scalar]]:
+    """Equation (9) at a state, and qdd of u = 0."""
+    still = resting_rates(model, qd)
+    moved = without(model, "friction") if solver.friction else model
+    bias = balafoutis_patel(moved, q, qd, still, external)
+    f = [t - b for t, b in zip(tau, bias, strict=True)]
+    at, parts, near = [], [], []
+    for indices, part, acts in _parts(model, q, qd, solver, dt):
+        at.append(indices)
+        parts.append(part)
+        near.append(select(acts, 1.0, 0.0))
+    M = [list(row) for row in crba(model, q)]
+    size = sum((x * x / M[k][k] for k, x in enumerate(f)), start=0)
+    problem = Problem(M, f, parts, near, size)
+    return Layout(tuple(elimination_order(model)), tuple(at)), problem, still
+
+
+def _parts(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], solver: ContactSolver, dt: Scalar
+) -> Iterator[Entry]:
+    """All that acts: velocities that move it, the part, and whether it is near."""
+    options = model.contact_options
+    weights = InverseWeights(model)
+    shortest = dt * 2 if options.refsafe else 0.0
+    cone = solver.cone or options.cone
+    laws = ContactLaws(cone, options.impratio, shortest)
+    yield from Meetings(model, q, qd, weights, laws).entries()
+    if solver.limits and options.limits:
+        yield from limit_rows(model, q, qd, weights, shortest)
+    if solver.friction:
+        yield from friction_rows(model, qd, weights, shortest)
+    yield from equality_rows(model, q, qd, weights)

@@ -1,0 +1,95 @@
+"""Rows of joints and constraints: limits, dry friction, loops and held frames.
+
+Source: MuJoCo's documentation, "Computation", sections "Limit", "Friction loss" and "Equality".
+
+    limits         one-sided, with the distance to the nearer limit                             (13)
+    dry friction   holds a velocity with at most the friction of the drive                      (14)
+    constraints    J a = - J' v, nearly rigid: R = `RIGID` A                                    (15)
+
+differs: constraints are not as soft as their solref and solimp, which would let loops drift; errors
+of position and velocity are left to the stabilisation of the step.
+
+Cost: a few operations for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kinetree.algorithms.constraints import constraint_rows
+from kinetree.algorithms.contact.laws import Huber, OneSided, Quadratic
+from kinetree.algorithms.contact.part import Part
+from kinetree.algorithms.contact.reference import impedance, reference, regularisation
+from kinetree.algorithms.contact.row_parts import Equality, JointRows, Row
+from kinetree.algorithms.contact.weights import InverseWeights
+from kinetree.algorithms.limited import limited_coordinates
+from kinetree.model import Model
+from kinetree.scalar import Scalar, less, logical_or, minimum, select
+
+RIGID = 1e-6
+"""R of constraints, as a share of A."""
+Entry = tuple[tuple[int, ...], Part, Scalar]
+"""The velocities that move a part, the part, and whether some of its rows can act."""
+
+
+def limit_rows(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    weights: InverseWeights,
+    shortest: Scalar,
+) -> Iterator[Entry]:
+    """A row for each limited coordinate (13)."""
+    owner = {k: i for i in model.coordinate_order for k in _range(model.v_slices[i])}
+    at: list[int] = []
+    rows: list[Row] = []
+    near: Scalar = False
+    for place, k, lower, upper in limited_coordinates(model):
+        soft = model.bodies[owner[k]].softness.limit
+        below, above = q[place] - lower, upper - q[place]
+        side = select(less(below, above), 1.0, -1.0)
+        r = minimum(below, above) - soft.margin
+        d, acts = impedance(soft.solimp, r), less(r, 0.0)
+        of = reference(soft.solref, soft.solimp, shortest)
+        A = weights.of_joint(owner[k])[k - model.v_slices[owner[k]].start]
+        D = select(acts, 1 / regularisation(d, A), 0.0)
+        rows.append(Row((side,), -of.b * (side * qd[k]) - of.k * d * r, OneSided(D)))
+        at.append(k)
+        near = logical_or(near, acts)
+    if rows:
+        yield tuple(at), JointRows(rows), near
+
+
+def friction_rows(
+    model: Model, qd: Sequence[Scalar], weights: InverseWeights, shortest: Scalar
+) -> Iterator[Entry]:
+    """A row for each velocity with dry friction (14)."""
+    at: list[int] = []
+    rows: list[Row] = []
+    for i in model.coordinate_order:
+        drive, soft = model.drives[i], model.bodies[i].softness.friction
+        if not drive.friction:
+            continue
+        of, d = reference(soft.solref, soft.solimp, shortest), impedance(soft.solimp, 0.0)
+        for k, A in enumerate(weights.of_joint(i), model.v_slices[i].start):
+            law = Huber(1 / regularisation(d, A), drive.friction)
+            rows.append(Row((1.0,), -of.b * qd[k], law))
+            at.append(k)
+    if rows:
+        yield tuple(at), JointRows(rows), True
+
+
+def equality_rows(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], weights: InverseWeights
+) -> Iterator[Entry]:
+    """The rows of the robot's constraints (15)."""
+    if not model.constraints:
+        return
+    rows = constraint_rows(model, q, qd)
+    for J, bias in zip(rows.J, rows.bias, strict=True):
+        law = Quadratic(1 / (RIGID * weights.of_row(J)))
+        yield tuple(J), Equality(Row(tuple(J.values()), -bias, law)), True
+
+
+def _range(at: slice) -> range:
+    return range(at.start, at.stop)

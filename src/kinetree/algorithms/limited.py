@@ -1,0 +1,24 @@
+"""The coordinates of a robot that have limits.
+
+Cost: none; it does not depend on the state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from kinetree.model import Model
+
+
+def limited_coordinates(model: Model) -> Iterator[tuple[int, int, float, float]]:
+    """Coordinates with a limit: their place in q and in v, the lower limit and the upper one.
+
+    Only those whose velocities are their rates; an infinite limit is none.
+    """
+    for i in model.coordinate_order:
+        body, at, along = model.bodies[i], model.q_slices[i], model.v_slices[i]
+        lower, upper = body.limits.lower, body.limits.upper
+        if body.joint.nq == body.joint.nv and (math.isfinite(lower) or math.isfinite(upper)):
+            for k in range(body.joint.nv):
+                yield at.start + k, along.start + k, lower, upper

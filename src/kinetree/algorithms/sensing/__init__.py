@@ -1,0 +1,8 @@
+"""Sensors: what is measured of a robot's state, acceleration and controls.
+
+`situation` has what they share; `places`, `subtrees` and `parts` the sensors of each family.
+"""
+
+from kinetree.algorithms.sensing.every import readings
+
+__all__ = ["readings"]

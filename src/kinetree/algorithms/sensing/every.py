@@ -1,0 +1,37 @@
+"""What all sensors show, one after the other.
+
+Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
+its documentation, "Sensors".
+
+Cost: that of the sensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.sensing.parts import OF_PARTS
+from kinetree.algorithms.sensing.places import AT_PLACES
+from kinetree.algorithms.sensing.situation import Situation
+from kinetree.algorithms.sensing.subtrees import OF_SUBTREES
+from kinetree.model import Model
+from kinetree.model.ranges import within
+from kinetree.scalar import Scalar
+
+SENSORS = AT_PLACES | OF_SUBTREES | OF_PARTS
+
+
+def readings(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    act: Sequence[Scalar],
+    ctrl: Sequence[Scalar],
+) -> list[Scalar]:
+    """The numbers of every sensor."""
+    situation, shown = Situation(model, q, v, a, act, ctrl), []
+    for sensor in model.equipment.sensors:
+        bounds = (-sensor.cutoff, sensor.cutoff)
+        shown += [within(x, bounds) for x in SENSORS[sensor.kind](situation, sensor)]
+    return shown

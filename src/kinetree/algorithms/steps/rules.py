@@ -1,0 +1,39 @@
+"""What holds in every stage of a step: limits, constraints, contacts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinetree.algorithms.constraints import PROJECTION, Stabilization
+from kinetree.algorithms.contact import SOLVER, ContactSolver
+from kinetree.algorithms.steps.limits import FREE, Enforcement
+from kinetree.model import Model
+
+
+class Rules(NamedTuple):
+    """The settings of a step.
+
+    Arguments:
+        enforcement: what joint limits do.
+        stabilization: what keeps the robot on its constraints.
+        contact: how contacts are solved for; None leaves them out.
+    """
+
+    enforcement: Enforcement = FREE
+    stabilization: Stabilization = PROJECTION
+    contact: ContactSolver | None = SOLVER
+
+    def solver(self, model: Model) -> ContactSolver | None:
+        """How contacts of a robot are solved for; None if it has none, or they are left out.
+
+        What enforcement does about limits and friction is not done again.
+        """
+        if self.contact is None or not model.contacts:
+            return None
+        return self.contact._replace(
+            limits=self.contact.limits and not self.enforcement.stops,
+            friction=self.contact.friction and not self.enforcement.friction_speed,
+        )
+
+
+DEFAULT_RULES = Rules()

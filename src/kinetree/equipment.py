@@ -1,0 +1,52 @@
+"""Tendons, actuators, sensors and named states to equip robots with; see `Robot.edit.equip`."""
+
+from kinetree.model.actuators import (
+    Activation,
+    Actuator,
+    Affine,
+    Filter,
+    Integrator,
+    JointTransmission,
+    Law,
+    MuscleActivation,
+    MuscleBias,
+    MuscleGain,
+    SiteTransmission,
+    SliderCrank,
+    TendonTransmission,
+    Transmission,
+)
+from kinetree.model.actuators.makers import motor, position_servo, velocity_servo
+from kinetree.model.keyframe import Keyframe
+from kinetree.model.place import Place
+from kinetree.model.sensors import Sensor
+from kinetree.model.tendons import FixedTendon, Pulley, SpatialTendon, Tendon, Via, Wrap
+
+__all__ = [
+    "Activation",
+    "Actuator",
+    "Affine",
+    "Filter",
+    "FixedTendon",
+    "Integrator",
+    "JointTransmission",
+    "Keyframe",
+    "Law",
+    "MuscleActivation",
+    "MuscleBias",
+    "MuscleGain",
+    "Place",
+    "Pulley",
+    "Sensor",
+    "SiteTransmission",
+    "SliderCrank",
+    "SpatialTendon",
+    "Tendon",
+    "TendonTransmission",
+    "Transmission",
+    "Via",
+    "Wrap",
+    "motor",
+    "position_servo",
+    "velocity_servo",
+]

@@ -1,0 +1,92 @@
+"""Reasons not to use an identified model: nothing excited, flipped signs, forces unexplained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.identify.log import Log
+from kinetree.typing import Array
+
+if TYPE_CHECKING:
+    from kinetree.identify.result import Identified
+
+STILL = 1e-3
+"""rad or m: a joint that moves less counts as at rest."""
+EXPLAINED = 0.2
+"""A fit that explains less of the forces' variance explains nothing."""
+OPPOSITE = -0.5
+"""A correlation of measured forces with those of the model below this: a sign is flipped."""
+
+
+def doubts(found: Identified) -> tuple[str, ...]:
+    """The reasons, as sentences; none for a result to use.
+
+    Arguments:
+        found: what is judged, by its validation log if it has one.
+    """
+    reasons = []
+    count = len(found.estimate.base)
+    if len(found.vague) == count:
+        reasons.append(
+            f"the motion excites nothing: none of the {count} base parameters is well determined"
+        )
+    elif found.log is not None and still_joints(found.log) == list(range(found.before.nq)):
+        reasons.append("the motion excites nothing: no joint moves")
+    log = found.validation or found.log
+    if log is not None:
+        reasons += _doubts_of_forces(found, log)
+    return tuple(reasons)
+
+
+def still_joints(log: Log) -> list[int]:
+    """The coordinates that do not move; none is known to of robots with quaternions."""
+    if log.robot.nq != log.robot.nv:
+        return []
+    return [int(k) for k in np.flatnonzero(np.ptp(log.q, axis=0) < STILL)]
+
+
+def _doubts_of_forces(found: Identified, log: Log) -> list[str]:
+    reasons = []
+    opposite = _correlations(log, found.predicted(log, found.before)) < OPPOSITE
+    if opposite.any():
+        names = [f"{found.before.labels.v[k]!r}" for k in np.flatnonzero(opposite)]
+        reasons.append(
+            f"the forces of joint {', '.join(names)} have the opposite sign of those that the "
+            "robot file predicts: is the sign of the force or of the position flipped?"
+        )
+    share = explained(log, found.predicted(log))
+    if share < EXPLAINED:
+        reasons.append(
+            f"the fit explains {max(share, 0.0):.0%} of the forces' variance: are positions and "
+            "forces of the same joints, in rad and N m, at the same times?"
+        )
+    return reasons
+
+
+def explained(log: Log, predicted: Array) -> float:
+    """The share of the forces' variance that a prediction explains; one for a perfect one.
+
+    Arguments:
+        log: what was measured.
+        predicted: joint forces, (T, nv).
+    """
+    error = np.where(log.keep, log.tau - predicted, 0.0)
+    total = (_centered(log, log.tau) ** 2).sum()
+    return float(1.0 - (error**2).sum() / total) if total > 0.0 else 0.0
+
+
+def _correlations(log: Log, predicted: Array) -> Array:
+    """How measured and predicted forces vary together, from -1 to 1; zero if one is constant."""
+    a, b = _centered(log, log.tau), _centered(log, predicted)
+    sizes = np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
+    together: Array = (a * b).sum(axis=0) / np.where(sizes > 0.0, sizes, 1.0)
+    return together
+
+
+def _centered(log: Log, forces: Array) -> Array:
+    """The forces that are used, without their means."""
+    kept = np.where(log.keep, forces, 0.0)
+    mean = kept.sum(axis=0) / np.maximum(log.used, 1)
+    return np.where(log.keep, forces - mean, 0.0)

@@ -1,0 +1,123 @@
+"""Transmissions: along what an actuator acts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+from kinetree.model.place import References
+
+Wrench = tuple[float, float, float, float, float, float]
+"""Three numbers of a force, then three of a torque."""
+
+
+class Transmission(ABC):
+    """Along what an actuator acts: its length is a function of the configuration."""
+
+    @property
+    @abstractmethod
+    def references(self) -> References:
+        """The names that it refers to."""
+
+    @abstractmethod
+    def renamed(self, prefix: str) -> Transmission:
+        """The same transmission of a robot all of whose names have a prefix.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            A transmission.
+        """
+
+
+@dataclass(frozen=True)
+class JointTransmission(Transmission):
+    """A motor at a joint.
+
+    Arguments:
+        joint: its name.
+        gear: how many units of joint force a unit of actuator force gives. The first number for a
+            joint of one coordinate; a torque, the first three, for a ball; a force and a torque
+            for a free body.
+        in_parent: whether torques on a ball or a free body are in the parent's axes.
+    """
+
+    joint: str
+    gear: Wrench = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    in_parent: bool = False
+
+    @property
+    def references(self) -> References:
+        return References(joints=(self.joint,))
+
+    def renamed(self, prefix: str) -> JointTransmission:
+        return replace(self, joint=prefix + self.joint)
+
+
+@dataclass(frozen=True)
+class TendonTransmission(Transmission):
+    """A motor that pulls a tendon.
+
+    Arguments:
+        tendon: its name.
+        gear: how many units of the tendon's force a unit of actuator force gives.
+    """
+
+    tendon: str
+    gear: float = 1.0
+
+    @property
+    def references(self) -> References:
+        return References(tendons=(self.tendon,))
+
+    def renamed(self, prefix: str) -> TendonTransmission:
+        return replace(self, tendon=prefix + self.tendon)
+
+
+@dataclass(frozen=True)
+class SiteTransmission(Transmission):
+    """A thruster or a Cartesian drive: a wrench at a frame.
+
+    Arguments:
+        frame: the name of the frame.
+        gear: the force and the torque of a unit of actuator force, in the frame's axes.
+        reference: the name of the frame relative to which it acts; the wrench is in that frame's
+            axes then, and the length is the pose relative to it. None for none.
+    """
+
+    frame: str
+    gear: Wrench
+    reference: str | None = None
+
+    @property
+    def references(self) -> References:
+        return References(frames=tuple(x for x in (self.frame, self.reference) if x is not None))
+
+    def renamed(self, prefix: str) -> SiteTransmission:
+        reference = None if self.reference is None else prefix + self.reference
+        return replace(self, frame=prefix + self.frame, reference=reference)
+
+
+@dataclass(frozen=True)
+class SliderCrank(Transmission):
+    """A motor that moves a slider, which pushes a crank by a rod.
+
+    Arguments:
+        crank: the name of the frame at whose origin the rod ends.
+        slider: the name of the frame along whose z axis the slider moves.
+        rod: the length of the rod, m.
+        gear: how many units of the slider's force a unit of actuator force gives.
+    """
+
+    crank: str
+    slider: str
+    rod: float
+    gear: float = 1.0
+
+    @property
+    def references(self) -> References:
+        return References(frames=(self.crank, self.slider))
+
+    def renamed(self, prefix: str) -> SliderCrank:
+        return replace(self, crank=prefix + self.crank, slider=prefix + self.slider)

@@ -1,0 +1,133 @@
+"""The sensors of a compiled MuJoCo model that are functions of the state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from kinetree._optional import optional
+from kinetree.model.formats.mjcf_parts import SITE, XBODY, Parts, Remark
+from kinetree.model.place import Place
+from kinetree.model.sensors import KINDS, Carried, Sensor
+from kinetree.spatial import Inertia, Transform, Vector3
+
+OTHER_NAMES = {"jointactfrc": "jointactuatorfrc", "tendonactfrc": "tendonactuatorfrc"}
+"""MuJoCo's names of sensors that are not those of MJCF."""
+REAL, POSITIVE = 0, 1  # mjtDataType
+
+
+def sensors(
+    parts: Parts, inertia: Callable[[int], Inertia], actuators: dict[int, str]
+) -> list[Sensor]:
+    """The sensors, but for those of kinds that are not known here, and of what is left out.
+
+    Arguments:
+        inertia: of a body of MuJoCo, in its frame.
+        actuators: the numbers and names of those that are read.
+    """
+    found = []
+    for i, name, kind in _named(parts):
+        known = kind in KINDS and not (
+            KINDS[kind].of == "actuator" and not _of(parts, i, actuators)
+        )
+        if known:
+            found.append(_sensor(parts, i, name, kind, inertia, actuators))
+    return found
+
+
+def _named(parts: Parts) -> Iterator[tuple[int, str, str]]:
+    """The number, the name and the kind of every sensor."""
+    kinds: Any = optional("mujoco", "reading MJCF").mjtSensor
+    for i, name in enumerate(parts.names("sensor", parts.m.nsensor)):
+        kind = kinds(parts.m.sensor_type[i]).name.removeprefix("mjSENS_").lower()
+        yield i, name, OTHER_NAMES.get(kind, kind)
+
+
+def _of(parts: Parts, i: int, actuators: dict[int, str]) -> str:
+    return actuators.get(int(parts.m.sensor_objid[i]), "")
+
+
+def _sensor(
+    parts: Parts,
+    i: int,
+    name: str,
+    kind: str,
+    inertia: Callable[[int], Inertia],
+    actuators: dict[int, str],
+) -> Sensor:
+    m, refers = parts.m, KINDS[kind].of
+    number = int(m.sensor_objid[i])
+    of = ""
+    if refers == "joint":
+        of = parts.joints[number]
+    elif refers == "tendon":
+        of = parts.names("tendon", m.ntendon)[number]
+    elif refers == "actuator":
+        of = actuators[number]
+    shown = m.sensor_datatype[i] in (REAL, POSITIVE) and m.sensor_cutoff[i] > 0
+    sensor = Sensor(
+        name=name,
+        kind=kind,
+        place=_place(parts, i, kind) if refers == "place" else None,
+        of=of,
+        reference=_reference(parts, i) if KINDS[kind].relative else None,
+        field=Vector3(*m.opt.magnetic.tolist()),
+        cutoff=float(m.sensor_cutoff[i]) if shown else math.inf,
+        noise=parts.number("sensor_noise", i),
+    )
+    return replace(sensor, carried=_carried(parts, i, inertia)) if sensor.holds else sensor
+
+
+def _place(parts: Parts, i: int, kind: str) -> Place | None:
+    number = int(parts.m.sensor_objid[i])
+    if kind.startswith("subtree"):
+        return parts.place(XBODY, number)
+    return parts.place(int(parts.m.sensor_objtype[i]), number)
+
+
+def _reference(parts: Parts, i: int) -> Place | None:
+    number = int(parts.m.sensor_refid[i])
+    return None if number < 0 else parts.place(int(parts.m.sensor_reftype[i]), number)
+
+
+def _carried(parts: Parts, i: int, inertia: Callable[[int], Inertia]) -> Carried:
+    """What a sensor's body carries: all that is fixed to it, and the joints that hang on that."""
+    m, number = parts.m, int(parts.m.sensor_objid[i])
+    body = int(m.site_bodyid[number]) if m.sensor_objtype[i] == SITE else number
+    poses = {body: Transform.identity()}
+    total, joints = inertia(body) if body else Inertia.zero(), []
+    for b in range(body + 1, m.nbody):
+        parent = int(m.body_parentid[b])
+        if parent not in poses:
+            continue
+        if m.body_jntnum[b]:
+            joints.append(parts.joints[m.body_jntadr[b]])
+        else:
+            poses[b] = poses[parent] @ parts.pose(m.body_pos[b], m.body_quat[b])
+            total = total + poses[b].to_parent(inertia(b))
+    return Carried(total, _frames(parts, poses), tuple(joints))
+
+
+def _frames(parts: Parts, bodies: Collection[int]) -> tuple[str, ...]:
+    """The names of bodies, in their order, and of their sites."""
+    on = (name for k, name in parts.sites.items() if parts.m.site_bodyid[k] in bodies)
+    return (*(parts.links[b] for b in bodies), *on)
+
+
+def sensor_remarks(parts: Parts, read: Collection[str]) -> Iterator[Remark]:
+    """What sensors there are in MuJoCo and not here.
+
+    Arguments:
+        read: the names of those that are read.
+    """
+    for i, name, kind in _named(parts):
+        if name not in read:
+            yield (
+                "note",
+                f"sensor {name!r}",
+                f"it is left out: a {kind} is no function of the state",
+            )
+        elif parts.any("sensor_delay", i) or parts.any("sensor_interval", i):
+            yield "note", f"sensor {name!r}", "it measures without delay, and at every step"

@@ -1,0 +1,92 @@
+"""Motors of a URDF document: <transmission> of one joint and one actuator, and ros2_control.
+
+The reduction of a transmission is the gear of a motor: the joint force is reduction times the
+motor's. Interfaces of positions and velocities are no forces, and transmissions of several joints
+have no standard, so both are passed over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+
+from kinetree.model.actuators import Actuator
+from kinetree.model.actuators.makers import motor
+from kinetree.model.disassemble import fresh
+from kinetree.model.formats.xml import Element, brief
+from kinetree.model.ranges import UNBOUNDED, Range
+
+
+def motors(robot: Element, joints: Collection[str]) -> list[Actuator]:
+    """The motors of a document.
+
+    Arguments:
+        robot: its root element.
+        joints: the names of the joints that have one coordinate.
+    """
+    found: dict[str, Actuator] = {}
+    for element in robot.all("transmission"):
+        _add(found, joints, *_transmission(element))
+    for system in robot.all("ros2_control"):
+        for element in system.all("joint"):
+            bounds = _effort_range(element)
+            if bounds is not None:
+                name = element.attributes.get("name", "")
+                driven = {x.references.joints[0] for x in found.values()}
+                if name not in driven:
+                    _add(found, joints, name, name, 1.0, bounds)
+    return list(found.values())
+
+
+def _add(
+    found: dict[str, Actuator],
+    joints: Collection[str],
+    joint: str,
+    name: str,
+    gear: float = 1.0,
+    bounds: Range = UNBOUNDED,
+) -> None:
+    if joint in joints:
+        unique = fresh(name or joint, found)
+        found[unique] = motor(unique, joint, gear, bounds)
+
+
+def _transmission(element: Element) -> tuple[str, str, float]:
+    """The joint, the name and the reduction of a motor; no joint if it is none."""
+    joints, actuators = list(element.all("joint")), list(element.all("actuator"))
+    if len(joints) != 1 or len(actuators) != 1 or not _is_effort([*joints, *actuators]):
+        return "", "", 1.0
+    places = (*actuators, *joints, element)
+    written = (place.first("mechanicalReduction") for place in places)
+    reduction = next((x for x in written if x is not None), None)
+    name = actuators[0].attributes.get("name") or element.attributes.get("name", "")
+    gear = 1.0 if reduction is None else _content(reduction)
+    return joints[0].attributes.get("name", ""), brief(name), gear
+
+
+def _is_effort(parts: Collection[Element]) -> bool:
+    """Whether the interfaces are those of forces, or none is named."""
+    named = [x.content for part in parts for x in part.all("hardwareInterface")]
+    return not named or any("effort" in name.lower() for name in named)
+
+
+def _effort_range(joint: Element) -> Range | None:
+    """The bounds of an interface of forces; None if a joint has none."""
+    for interface in joint.all("command_interface"):
+        if interface.attributes.get("name") == "effort":
+            bounds = dict(_bounds(interface))
+            return bounds.get("min", -math.inf), bounds.get("max", math.inf)
+    return None
+
+
+def _bounds(interface: Element) -> Iterator[tuple[str, float]]:
+    for parameter in interface.all("param"):
+        if parameter.attributes.get("name") in ("min", "max"):
+            yield parameter.attributes["name"], _content(parameter)
+
+
+def _content(element: Element) -> float:
+    """The number between the tags of an element."""
+    return Element(element.tag, {"value": element.content}, element.line, element.file).number(
+        "value"
+    )

@@ -1,0 +1,67 @@
+"""Sensors as MJCF has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from kinetree.model.formats.write_xml import number
+from kinetree.model.model import Model
+from kinetree.model.sensors import KINDS, Sensor
+
+AT_SITE = ("accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer")
+"""Sensors that name a site, and no other object."""
+
+
+class SensorElements:
+    """The elements of a robot's sensors.
+
+    Arguments:
+        model: the robot.
+        site: gives the name of a site at a place: of what needs it, of the frame, the pose there.
+
+    Attributes:
+        elements: tags and attributes.
+        lost: the sensors that MJCF cannot express, in words.
+    """
+
+    def __init__(self, model: Model, site: Callable[..., str]) -> None:
+        self._model, self._site = model, site
+        self.lost = [f"sensor {x.name!r}" for x in model.equipment.sensors if self._loses(x)]
+        written = [x for x in model.equipment.sensors if not self._loses(x)]
+        self.elements = [(x.kind, dict(self._attributes(x))) for x in written]
+
+    def _loses(self, x: Sensor) -> bool:
+        """Whether what a sensor carries is only a part of its body, which is one in MJCF."""
+        if x.carried is None or x.place is None:
+            return False
+        home = self._model.frame(x.carried.frames[0])
+        on_body = {f.name for f in self._model.frames if f.body == home.body}
+        named = x.place.frame == self._body_name(home.body)
+        return set(x.carried.frames) != on_body or (x.kind.startswith("subtree") and not named)
+
+    def _body_name(self, body: int) -> str:
+        return "world" if body < 0 else self._model.bodies[body].name
+
+    def _attributes(self, x: Sensor) -> Iterator[tuple[str, str]]:
+        yield "name", x.name
+        of = KINDS[x.kind].of
+        if x.place is None:
+            if x.of:
+                yield of, x.of
+        elif x.kind.startswith("subtree"):
+            yield "body", x.place.frame
+        else:
+            site = self._site(x.name, x.place.frame, x.place.at)
+            if x.kind in AT_SITE:
+                yield "site", site
+            else:
+                yield "objtype", "site"
+                yield "objname", site
+        if x.reference is not None:
+            yield "reftype", "site"
+            yield "refname", self._site(x.name, x.reference.frame, x.reference.at)
+        if math.isfinite(x.cutoff):
+            yield "cutoff", number(x.cutoff)
+        if x.noise:
+            yield "noise", number(x.noise)

@@ -1,0 +1,31 @@
+"""What a robot can touch with: shapes, where they are, and which of them can touch."""
+
+from kinetree.model.geometry.collider import Collider
+from kinetree.model.geometry.contact_pair import ContactPair
+from kinetree.model.geometry.options import ContactOptions
+from kinetree.model.geometry.shapes import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Plane,
+    Solid,
+    Sphere,
+)
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Collider",
+    "ContactOptions",
+    "ContactPair",
+    "ConvexMesh",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
+    "Plane",
+    "Solid",
+    "Sphere",
+]

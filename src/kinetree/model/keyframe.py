@@ -1,0 +1,49 @@
+"""Keyframes: named states of a robot, by the names of its joints and actuators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+Values = tuple[tuple[str, tuple[float, ...]], ...]
+"""Pairs of a name and numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyframe:
+    """A named state.
+
+    Arguments:
+        name: unique in a robot.
+        time: s.
+        coordinates, velocities: of joints; those not named are neutral and at rest.
+        activations, controls: of actuators; those not named are zero.
+    """
+
+    name: str
+    time: float = 0.0
+    coordinates: Values = ()
+    velocities: Values = ()
+    activations: Values = ()
+    controls: Values = ()
+
+    def renamed(self, prefix: str) -> Keyframe:
+        """The same state of a robot all of whose names have a prefix.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            A keyframe.
+        """
+        return replace(
+            self,
+            name=prefix + self.name,
+            coordinates=_renamed(self.coordinates, prefix),
+            velocities=_renamed(self.velocities, prefix),
+            activations=_renamed(self.activations, prefix),
+            controls=_renamed(self.controls, prefix),
+        )
+
+
+def _renamed(values: Values, prefix: str) -> Values:
+    return tuple((prefix + name, numbers) for name, numbers in values)

@@ -1,0 +1,131 @@
+"""A sensor: what it measures, and where."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from kinetree.errors import ModelError, among, unknown
+from kinetree.model.joints import Label
+from kinetree.model.place import Place, References
+from kinetree.model.sensors.kinds import KINDS
+from kinetree.spatial import Inertia, Vector3
+
+MAGNETIC_FIELD = Vector3(0.0, -0.5, 0.0)
+"""In the world's axes, as MuJoCo has it by default."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a link carries rigidly, and the joints that hang on it.
+
+    A force sensor measures what holds it, and a subtree is all of it.
+
+    Arguments:
+        inertia: of the link and all that is fixed to it, in the first of the frames.
+        frames: the names of the link, first, and of the frames fixed to it.
+        joints: the names of the joints whose bodies hang on it.
+    """
+
+    inertia: Inertia
+    frames: tuple[str, ...]
+    joints: tuple[str, ...] = ()
+
+    def renamed(self, prefix: str) -> Carried:
+        """The same part of a robot all of whose names have a prefix.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            A part.
+        """
+        frames, joints = (tuple(prefix + x for x in names) for names in (self.frames, self.joints))
+        return replace(self, frames=frames, joints=joints)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensor:
+    """A sensor.
+
+    Arguments:
+        name: unique in a robot.
+        kind: a key of `KINDS`, such as "gyro".
+        place: where it is, for the kinds that are at a place.
+        of: the name of the joint, tendon or actuator, for the other kinds.
+        reference: relative to what it measures; None for the world.
+        carried: what hangs on it, for forces, torques and subtrees; `equip` finds it if None.
+        field: the magnetic field in the world's axes, for a magnetometer.
+        cutoff: the largest absolute value that it shows.
+        noise: the standard deviation of its noise, where noise is asked for.
+    """
+
+    name: str
+    kind: str
+    place: Place | None = None
+    of: str = ""
+    reference: Place | None = None
+    carried: Carried | None = None
+    field: Vector3 = MAGNETIC_FIELD
+    cutoff: float = math.inf
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not among(self.kind, KINDS):
+            raise unknown("kind of sensor", self.kind, KINDS, "kinetree")
+        needs = KINDS[self.kind].of
+        given = "place" if self.place is not None else ""
+        if (needs == "place") != (given == "place") or (needs not in ("", "place") and not self.of):
+            what = f"a {needs}" if needs else "nothing"
+            raise ModelError(f"sensor {self.name!r}: a {self.kind} refers to {what}")
+
+    @property
+    def holds(self) -> bool:
+        """Whether what it shows depends on what hangs on it."""
+        return self.kind in ("force", "torque") or self.kind.startswith("subtree")
+
+    @property
+    def size(self) -> int:
+        """How many numbers it measures."""
+        return len(KINDS[self.kind].labels)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The name and the unit of each number that it measures."""
+        kind = KINDS[self.kind]
+        return tuple(Label(f"{self.name}.{x}" if x else self.name, kind.unit) for x in kind.labels)
+
+    @property
+    def references(self) -> References:
+        """The names that it refers to."""
+        places = tuple(x.frame for x in (self.place, self.reference) if x is not None)
+        carried = self.carried
+        frames = places if carried is None else (*places, *carried.frames)
+        joints = () if carried is None else carried.joints
+        named = {"joints": joints, "tendons": (), "actuators": ()}
+        if self.of:
+            named[f"{KINDS[self.kind].of}s"] = (self.of,)
+        return References(frames, **named)
+
+    def renamed(self, prefix: str) -> Sensor:
+        """The same sensor of a robot all of whose names have a prefix.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            A sensor.
+        """
+        place, reference, carried = (
+            None if x is None else x.renamed(prefix)
+            for x in (self.place, self.reference, self.carried)
+        )
+        of = prefix + self.of if self.of else ""
+        return replace(
+            self,
+            name=prefix + self.name,
+            of=of,
+            place=place,  # type: ignore[arg-type]
+            reference=reference,  # type: ignore[arg-type]
+            carried=carried,  # type: ignore[arg-type]
+        )

@@ -1,0 +1,143 @@
+"""A simulation that runs on the page: gravity, contacts, damping, held joints, the mouse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.model import Model
+from kinetree.model.model import WORLD
+from kinetree.robot import Robot
+from kinetree.show.view.colliders import on_robot, touch_pairs
+from kinetree.show.view.contacts import GRAVITY
+from kinetree.show.view.parts import extent, matrix
+from kinetree.show.view.pull import Pull
+from kinetree.typing import Array
+
+STEP = 1 / 800
+"""Of the simulation, s."""
+SAG = 0.15
+"""How far a joint gives way under the robot's weight at the distance of its size, rad."""
+SETTLING = 0.03
+"""The ratio of damping to stiffness of a held joint, s."""
+LIFTS = 30
+"""The most attempts to lift a robot out of its ground; one is enough on level ground."""
+
+
+class Live:
+    """A robot that moves by itself.
+
+    Arguments:
+        robot: what is simulated.
+        pull: the mouse that pulls it.
+
+    Attributes:
+        stands: whether the robot floats and can touch something: its joints are held by default.
+    """
+
+    def __init__(self, robot: Robot, pull: Pull) -> None:
+        self._robot, self._pull = robot, pull
+        self._posture: Array | None = None
+        self._gains: tuple[Array, Array] = np.zeros(robot.nv), np.zeros(robot.nv)
+        self.stands = bool(_floating(robot.model)) and bool(robot.contact.pairs)
+        self._tau: Array = np.zeros(robot.nv)
+
+    def rest(self, tau: Array | None = None) -> None:
+        """Forget what the joints held: the state was chosen by someone else.
+
+        Arguments:
+            tau: the joint forces of that state, (nv,); zero by default.
+        """
+        self._posture = None
+        self._tau = np.zeros(self._robot.nv) if tau is None else tau
+
+    def step(
+        self, q: Array, v: Array, passed: float, damping: float, hold: bool
+    ) -> tuple[Array, Array]:
+        """The state a while later.
+
+        Arguments:
+            q, v: the state, (nq,) and (nv,).
+            passed: the time, s.
+            damping: in proportion to the mass matrix, 1/s.
+            hold: whether springs hold the joints where they were at first.
+
+        Returns:
+            q, v: (nq,) and (nv,).
+        """
+        if not hold:
+            self._posture = None
+        elif self._posture is None:
+            self._take(q)
+        steps = max(1, math.ceil(passed / STEP))
+        for _ in range(steps):
+            # in proportion to M: as strong for a wrist as for a waist, and never stiff
+            self._tau = -damping * (self._robot.mass_matrix(q) @ v)
+            if self._posture is not None:
+                stiffness, resistance = self._gains
+                self._tau += stiffness * self._robot.difference(q, self._posture) - resistance * v
+            pull = self._pull.external(q, v)
+            q, v = self._robot.step(q, v, self._tau, passed / steps, external=pull)
+        return q, v
+
+    def contact_forces(self, q: Array, v: Array) -> Array | None:
+        """The forces of contacts in a state, under the joint forces and the pull of the last step.
+
+        Arguments:
+            q, v: the state, (nq,) and (nv,).
+
+        Returns:
+            (ntouches, 3), N; None if the robot touches nothing.
+        """
+        if not self._robot.contact.pairs:
+            return None
+        pull = self._pull.external(q, v)
+        return self._robot.contact.forces(q, v, self._tau, external=pull)
+
+    def _take(self, q: Array) -> None:
+        """Hold the joints as they are, except those of free bodies, which nothing drives."""
+        model, units = self._robot.model, self._robot.labels.v_units
+        size, mass = extent(model), sum(float(x.inertia.mass) for x in model.bodies)
+        turning = mass * GRAVITY * size / SAG
+        stiffness = np.array([turning if x.startswith("rad") else turning / size**2 for x in units])
+        for i in _floating(model):
+            stiffness[model.v_slices[i]] = 0.0
+        felt = 1.0 / np.diag(self._robot.mass_matrix_inverse(q))
+        # springs and dampers that a step can follow, also where a link is light
+        stiffness = np.minimum(stiffness, 0.25 * felt / STEP**2)
+        self._gains = stiffness, np.minimum(SETTLING * stiffness, 0.5 * felt / STEP)
+        self._posture = q
+
+
+def _floating(model: Model) -> list[int]:
+    """The bodies that nothing connects to the world: position and quaternion."""
+    return [i for i, x in enumerate(model.bodies) if x.parent == WORLD and x.joint.nq == 7]
+
+
+def above_ground(robot: Robot, q: Array) -> Array:
+    """The same configuration, lifted until nothing of a floating robot is in the ground.
+
+    Arguments:
+        robot: what is lifted.
+        q: configuration, (nq,).
+
+    Returns:
+        (nq,).
+    """
+    model = robot.model
+    roots = [
+        (model.q_slices[i].start, matrix(model.bodies[i].placement)[2, :3])
+        for i in _floating(model)
+    ]
+    outer = np.array([not on_robot(model, x.first, x.second) for x in touch_pairs(model)], bool)
+    if not (roots and outer.any()):
+        return q
+    q = q.copy()
+    for _ in range(LIFTS):
+        depth = -float(robot.distances(q)[outer].min())
+        if depth < 1e-9:
+            break
+        for start, up in roots:
+            q[start : start + 3] += depth * up
+    return q

@@ -1,0 +1,112 @@
+"""Meshes with the colours of their materials."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.model.formats.files import read_file
+from kinetree.model.formats.meshes import LARGEST_MESH, MESHES, Triangles, load_mesh
+
+MATERIALS = (".mtl", ".png", ".jpg", ".jpeg")
+"""Files beside a mesh that it may name: materials and textures."""
+MOST_COLORS = 24
+"""Textures have more colours; these are rounded."""
+
+
+class Painted(NamedTuple):
+    """A part of a mesh that has one colour.
+
+    color: red, green, blue and opacity, from 0 to 1; empty if the file gives none.
+    """
+
+    triangles: Triangles
+    color: tuple[float, ...] = ()
+
+
+def painted_mesh(path: Path, scale: tuple[float, ...]) -> list[Painted]:
+    """The triangles of a file, those of each colour apart; empty if it cannot be read.
+
+    Arguments:
+        path: of an STL, OBJ, PLY, GLB or DAE file.
+        scale: along x, y and z; one if empty.
+    """
+    kind = path.suffix.lower()
+    if kind == ".stl":  # which has no colours
+        plain = load_mesh(path, scale)
+        return [] if plain is None else [Painted(plain)]
+    content = read_file(path, LARGEST_MESH) if kind in MESHES else b""
+    if not 0 < len(content) <= LARGEST_MESH:
+        return []
+    found = _painted(content, kind[1:], path.parent)
+    if not all(len(x.faces) and np.isfinite(x.vertices).all() for x, _ in found):
+        return []
+    return [Painted(Triangles(x.vertices * (scale or 1.0), x.faces), color) for x, color in found]
+
+
+class _Beside:
+    """Gives a reader the materials and textures in the folder of a mesh, and no other file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Path(os.path.realpath(folder))
+
+    def get(self, name: str) -> bytes:
+        """The content of a file beside the mesh."""
+        path = Path(os.path.realpath(self._folder / name.strip()))
+        if path.parent != self._folder or path.suffix.lower() not in MATERIALS:
+            raise FileNotFoundError(name)
+        return read_file(path, LARGEST_MESH)
+
+    __getitem__ = get
+
+
+def _painted(content: bytes, kind: str, folder: Path) -> list[Painted]:
+    import trimesh
+
+    try:  # from memory: of the files that this one names it opens only those beside it
+        beside: Any = _Beside(folder)
+        scene: Any = trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=beside)
+        solids = [x for x in scene.dump() if isinstance(x, trimesh.Trimesh)]
+        groups: dict[tuple[int, ...], list[Triangles]] = {}
+        for solid in solids:
+            for color, faces in _faces_by_color(solid).items():
+                used, numbers = np.unique(faces, return_inverse=True)
+                vertices = np.asarray(solid.vertices, float)[used]
+                part = Triangles(vertices, numbers.reshape(-1, 3))
+                groups.setdefault(color, []).append(part)
+        return [
+            Painted(_joined(parts), tuple(x / 255.0 for x in color))
+            for color, parts in groups.items()
+        ]
+    except Exception:  # whatever a reader of many formats raises
+        return []
+
+
+def _joined(parts: list[Triangles]) -> Triangles:
+    starts = np.cumsum([0, *(len(x.vertices) for x in parts)])
+    return Triangles(
+        np.concatenate([x.vertices for x in parts]),
+        np.concatenate([x.faces + at for x, at in zip(parts, starts, strict=False)]),
+    )
+
+
+def _faces_by_color(mesh: Any) -> dict[tuple[int, ...], Any]:
+    """The faces of a mesh by their colours, of bytes; an empty one if the file gives none."""
+    visual, faces = mesh.visual, np.asarray(mesh.faces)
+    if visual.kind is None:
+        return {(): faces}
+    if visual.kind == "texture":
+        material = visual.material
+        image = getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
+        if image is None or visual.uv is None:
+            return {tuple(int(x) for x in material.main_color): faces}
+        visual = visual.to_color()
+    colors = np.asarray(visual.vertex_colors, np.uint8)[faces].mean(axis=1)
+    if len(np.unique(colors, axis=0)) > MOST_COLORS:
+        colors = np.minimum(np.round(colors / 51.0) * 51.0, 255.0)
+    kinds, which = np.unique(colors.astype(int), axis=0, return_inverse=True)
+    return {tuple(int(x) for x in kind): faces[which.ravel() == k] for k, kind in enumerate(kinds)}

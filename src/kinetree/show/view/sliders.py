@@ -1,0 +1,84 @@
+"""The viewer's sliders, one for each velocity: the way from the neutral configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinetree.robot import Robot
+from kinetree.typing import Array
+
+TURN, METRE = np.pi, 1.0
+"""How far sliders of joints without limits go."""
+
+
+class Sliders:
+    """A slider for each velocity of a robot.
+
+    Arguments:
+        gui: viser's controls, to which they are added.
+        robot: what they move.
+        moved: called with viser's event whenever one is set.
+
+    Attributes:
+        handles: viser's sliders.
+    """
+
+    def __init__(self, gui: Any, robot: Robot, moved: Callable[[Any], None]) -> None:
+        self._robot, self._neutral = robot, robot.neutral()
+        self.handles = [_add(gui, *row, moved) for row in _rows(robot)]
+
+    @property
+    def q(self) -> Array:
+        """The configuration that they are set to, (nq,)."""
+        moved = np.array([slider.value for slider in self.handles])
+        return self._robot.integrate(self._neutral, moved)
+
+    def show(self, q: Array) -> None:
+        """Set them to a configuration.
+
+        Arguments:
+            q: (nq,).
+        """
+        moved = self._robot.difference(self._neutral, q)
+        for slider, value in zip(self.handles, moved, strict=True):
+            slider.value = float(np.clip(value, slider.min, slider.max))
+
+
+def _rows(robot: Robot) -> list[tuple[str, float, float]]:
+    """The label of each slider, and where it ends."""
+    units = [unit.split("/")[0] for unit in robot.labels.v_units]
+    labels = [f"{name}, {unit}" for name, unit in zip(robot.labels.v, units, strict=True)]
+    lower, upper = slider_limits(robot)
+    return list(zip(labels, lower.tolist(), upper.tolist(), strict=True))
+
+
+def _add(gui: Any, label: str, low: float, high: float, moved: Callable[[Any], None]) -> Any:
+    start = min(max(0.0, low), high)
+    slider = gui.add_slider(label, low, high, (high - low) / 1000, start)
+    slider.on_update(moved)
+    return slider
+
+
+def slider_limits(robot: Robot) -> tuple[Array, Array]:
+    """How far each slider goes: the limits of joints, or a turn or a metre where there are none.
+
+    Arguments:
+        robot: what they move.
+
+    Returns:
+        The lower and upper ends, (nv,) each.
+    """
+    model = robot.model
+    free = np.array([TURN if u.startswith("rad") else METRE for u in robot.labels.v_units])
+    lower, upper = -free, free.copy()
+    for i in model.coordinate_order:
+        joint, limits = model.bodies[i].joint, model.bodies[i].limits
+        if joint.nq == joint.nv == 1:
+            k, bounds = model.v_slices[i].start, sorted((limits.lower, limits.upper))
+            lower[k] = bounds[0] if np.isfinite(bounds[0]) else lower[k]
+            upper[k] = bounds[1] if np.isfinite(bounds[1]) else upper[k]
+            upper[k] = max(upper[k], lower[k] + 1e-3)
+    return lower, upper

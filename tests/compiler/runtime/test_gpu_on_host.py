@@ -1,0 +1,167 @@
+"""The GPU's back end with a stand-in for CuPy: calls, parts, loops over time and their refusals."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compiler.runtime import foreign
+from kinetree.compiler.runtime.backend import HOST, backend, device_of
+from kinetree.compiler.runtime.gpu import device_kernel
+from kinetree.compiler.runtime.gpu.device_kernel import Gpu, GpuKernel
+from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from tests import host_cupy
+from tests.compiler.runtime.test_time_loop import PROGRAM, RECORD, arguments, expected, same
+from tests.mixed_robots import ROBOTS, interpreted, random_state
+from tests.tolerances import relative_error
+
+pytestmark = pytest.mark.skipif(host_cupy.COMPILER is None, reason="no C++ compiler")
+
+
+@pytest.fixture
+def cp(monkeypatch, tmp_path):
+    yield host_cupy.installed(monkeypatch, tmp_path)
+    foreign.IMPORTED.pop("cupy_arrays", None)  # which knows the stand-in
+    sys.modules.pop(f"{foreign.__name__}.cupy_arrays", None)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return kt.robots.double_pendulum()
+
+
+def test_the_kind_of_array_chooses_the_back_end(cp):
+    assert device_of(cp.zeros(3)) == "cuda:0"
+    assert isinstance(backend("cuda:0"), Gpu)
+    assert {device_of(x) for x in (np.zeros(3), [1.0], 2.0, None)} == {HOST}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "kinetic_energy"])
+def test_a_kernel_on_a_gpu_equals_the_interpreter(cp, quantity, dtype):
+    robot = ROBOTS["rider"]()
+    kernel = robot.kernel(quantity)
+    given = random_state(robot, kernel, (5,))
+    found = kernel(*(cp.asarray(x, dtype) for x in given))
+    assert type(found) is cp.ndarray
+    assert found.dtype == dtype
+    limit = 1e-12 if dtype == np.float64 else 1e-5
+    assert relative_error(np.asarray(found), interpreted(kernel, given)[0]) < limit
+
+
+def test_shared_arguments_single_states_columns_and_out(cp, robot):
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 9, robot.nv))
+    whole = robot.inverse_dynamics(q, v[0], a)
+    on_gpu = [cp.asarray(x) for x in (q, v[0], a)]
+    assert relative_error(np.asarray(robot.inverse_dynamics(*on_gpu)), whole) < 1e-12
+    assert relative_error(np.asarray(robot.inverse_dynamics(on_gpu[0], v[0], a)), whole) < 1e-12
+    one = robot.inverse_dynamics(*(cp.asarray(x[0]) for x in (q, v, a)))
+    assert relative_error(np.asarray(one), whole[0]) < 1e-12
+    out = cp.full((9, robot.nv), np.nan)
+    assert robot.inverse_dynamics(*on_gpu, out=out) is out
+    assert relative_error(np.asarray(out), whole) < 1e-12
+    columns = [cp.asarray(np.ascontiguousarray(x.T)).T for x in (q, v, a)]
+    found = robot.inverse_dynamics(*columns)
+    assert relative_error(np.asarray(found), robot.inverse_dynamics(q, v, a)) < 1e-12
+
+
+def test_what_cannot_be_computed_on_a_gpu_is_refused(cp, robot):
+    q = cp.zeros((9, 2))
+    with pytest.raises(ShapeError, match="q has shape"):
+        robot.mass_matrix(cp.zeros((3, 5)))
+    with pytest.raises(DtypeError, match="complex128"):
+        robot.mass_matrix(cp.zeros((3, 2), complex))
+    with pytest.raises(ShapeError, match="takes q, v, a"):
+        robot.kernel("inverse_dynamics")(q)
+    with pytest.raises(KinetreeError, match="C order"):
+        robot.mass_matrix(q, out=cp.empty((9, 2, 2)).swapaxes(1, 2))
+    with pytest.raises(ShapeError, match="2 arrays; 1 expected"):
+        robot.mass_matrix(q, out=(cp.empty((9, 2, 2)), cp.empty((9, 2, 2))))
+
+
+def test_a_bound_call_launches_on_what_is_in_the_arrays(cp, robot):
+    q, v, a = (cp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, 4, robot.nv)))
+    kernel = robot.kernel("inverse_dynamics")
+    call = kernel.bind(q, v, a)
+    assert call() is call()
+    q += 0.5
+    assert (call() == kernel(q, v, a)).all()
+    out = cp.zeros((4, robot.nv))
+    assert kernel.bind(q, v, a, out=out)() is out
+    assert (out == call()).all()
+    with pytest.raises(DtypeError, match="CuPy's arrays, all float64 or all float32"):
+        kernel.bind(q, v.astype(np.float32), a)
+    with pytest.raises(ShapeError, match="takes q, v, a: 2 arrays were given"):
+        kernel.bind(q, v)
+    with pytest.raises(ShapeError, match="out for tau"):
+        kernel.bind(q, v, a, out=cp.zeros((3, robot.nv)))
+
+
+@pytest.mark.slow
+def test_a_program_in_several_parts_equals_the_interpreter(cp, monkeypatch):
+    monkeypatch.setattr(device_kernel, "STRETCH", 64)
+    monkeypatch.setattr(device_kernel, "LIMIT", {"float": 900, "double": 900})
+    robot = kt.robots.arm()
+    kernel = robot.kernel("forward_dynamics_derivatives")
+    parts = GpuKernel(kernel.interface, kernel.program, "double")
+    assert len(parts.parts) > 1
+    assert parts.between
+    given = random_state(robot, kernel, (150,))
+    found = parts([cp.asarray(x) for x in given])
+    for a, b in zip(found, interpreted(kernel, given), strict=True):
+        assert relative_error(np.asarray(a), b) < 1e-12
+    assert sum(x.calls for x in cp.launched) == 3 * len(parts.parts)  # stretches of 64 states
+
+
+@pytest.mark.parametrize("systems", [1, 45])
+def test_a_loop_over_time_is_one_launch_and_equals_that_of_the_host(cp, systems):
+    from kinetree.compiler.runtime.kernel import Kernel
+    from kinetree.compiler.runtime.time_loop import TimeLoop
+
+    loop = TimeLoop(Kernel(None, lambda: PROGRAM), states=2, series=1)
+    given = arguments(systems, 7)
+    room = cp.full((systems, 4, 3), np.nan)
+    on_gpu = [cp.asarray(x) for x in given]
+    rolled = loop(on_gpu, systems, 7, 3, RECORD, out={"x": room[:, :-1]})
+    same(rolled, *expected(given, 7, 3))
+    assert np.isnan(room[:, -1]).all()
+    assert (room[:, :-1] == rolled.records["x"]).all()
+    assert [x.calls for x in cp.launched] == [1]
+    shared = [*on_gpu[:2], on_gpu[2][0], on_gpu[3]]
+    same(
+        loop(shared, systems, 7, 3, RECORD),
+        *expected([*given[:2], np.broadcast_to(given[2][0], (systems, 2)), given[3]], 7, 3),
+    )
+    with pytest.raises(KinetreeError, match="forwards only"):
+        loop(on_gpu, systems, 7, 3, RECORD, backwards=True)
+    with pytest.raises(ShapeError, match=r"gain has shape \(5,\)"):
+        loop([*on_gpu[:2], cp.zeros(5), on_gpu[3]], systems, 7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_rollout_equals_that_of_the_host(cp, robot, dtype):
+    servo = kt.control.pd(robot, kp=20.0, kd=0.5)
+    q, v = np.random.default_rng(1).normal(size=(2, 6, robot.nv))
+    p = servo.pack(target=np.zeros((6, robot.nq)))
+    rollout = robot.rollout(servo, 12, 1e-3, record=["energy"], every=4)
+    on_host = rollout(q, v, p)
+    found = rollout(*(cp.asarray(x, dtype) for x in (q, v, p)))
+    for name in on_host:
+        if name != "times":
+            assert type(found[name]) is cp.ndarray
+            assert found[name].dtype == dtype
+            limit = 1e-5 if dtype == np.float32 else 1e-12
+            assert relative_error(np.asarray(found[name]), on_host[name]) < limit, name
+
+
+def test_environments_that_diverge_are_blanked_where_they_are(cp, robot):
+    q, v = cp.zeros((3, robot.nq)), cp.zeros((3, robot.nv))
+    v[1] = 1e25
+    rollout = robot.rollout(None, 20, 1.0)
+    with pytest.warns(kt.errors.SimulationWarning, match="environment 1"):
+        run = rollout(q, v)
+    assert type(run["q"]) is cp.ndarray
+    assert np.isnan(np.asarray(run["q"])[1, -1]).all()
+    assert np.isfinite(np.asarray(run["q"])[[0, 2]]).all()
