@@ -138,6 +138,7 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     lines_before = data[: len(data) - len(text)].count(b"\n")
     parser = expat.ParserCreate(encoding)
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.buffer_text = True  # a call for each line of text would take seconds for a blank file
     stack: list[Element] = []
     roots: list[Element] = []
     elements = 0
