@@ -463,17 +463,17 @@ def _rows() -> dict[str, Row]:
         # loops over time
         "robot.simulate": Row(LOOP, partial(ROBOT.simulate, controller=PD, **short), state),
         "robot.rollout(...)(...)": Row(LOOP, ROLLOUT, {**state, "p": PD.p}),
+        "robot.rollout(...).gradient": Row(
+            LOOP, lambda q0, v0, w: ROLLOUT.gradient(q0, v0, {"q": w}), {**state, "w": a}
+        ),
+        "robot.rollout(...).sensitivity": Row(
+            LOOP, lambda q0, v0, w: ROLLOUT.sensitivity(q0, v0, {"q0": w}), {**state, "w": a}
+        ),
         # by NumPy
         "robot.simulate_adaptive": Row(
             NUMPY, partial(ROBOT.simulate_adaptive, time=0.05, tolerance=1e-6), state
         ),
         "robot.linearize": Row(NUMPY, ROBOT.linearize, {"q": q, "v": v, "tau": tau}),
-        "robot.rollout(...).gradient": Row(
-            NUMPY, lambda q0, v0, w: ROLLOUT.gradient(q0, v0, {"q": w}), {**state, "w": a}
-        ),
-        "robot.rollout(...).sensitivity": Row(
-            NUMPY, lambda q0, v0, w: ROLLOUT.sensitivity(q0, v0, {"q0": w}), {**state, "w": a}
-        ),
         "robot.cartesian.configuration": Row(
             NUMPY, ROBOT.cartesian.configuration, {"x": LINKS.x, "R": LINKS.R}
         ),

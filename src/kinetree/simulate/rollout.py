@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.compiler.runtime.arrays import plain_array
-from kinetree.compiler.runtime.foreign.through_numpy import through_numpy, through_numpy_or_cupy
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy_or_cupy
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import mapping, optional_function
@@ -194,7 +193,7 @@ class Rollout:
 
     # derivatives
 
-    @through_numpy
+    @through_numpy_or_cupy
     def gradient(
         self,
         q0: ArrayLike,
@@ -221,15 +220,15 @@ class Rollout:
         _check_names("weights", weights, ("q", "v"))
         at_steps = {name: self._weights(name, weights.get(name), start) for name in ("q", "v")}
         carried = [at_steps["q"][:, -1], at_steps["v"][:, -1]]
-        carried += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
+        carried += [start.zeros((n, len(start.memory)))] if len(start.memory) else []
         lengths = self.loop.lengths
         summed = [
-            np.zeros((n, lengths[name] or 0))
+            start.zeros((n, lengths[name] or 0))
             for name in ("p", "numbers")
             if name in lengths and not (self.series and name == "p")
         ]
         states = [*carried, *summed]
-        by_p = np.zeros((n, self.steps, start.count)) if self.series and start.count else None
+        by_p = start.zeros((n, self.steps, start.count)) if self.series and start.count else None
         for first, stored in self._stored(start):
             count = len(stored[0])
             span = slice(first, first + count)
@@ -245,9 +244,9 @@ class Rollout:
     def _weights(self, name: str, given: ArrayLike | None, start: Start) -> Array:
         """Weights at every step, (systems, steps + 1, n)."""
         n = {"q": self.robot.nq, "v": self.robot.nv}[name]
-        whole = np.zeros((*start.batch, self.steps + 1, n))
+        whole = start.zeros((*start.batch, self.steps + 1, n))
         if given is not None:
-            array = plain_array(f"weights of {name!r}", given)
+            array = start.backend.array(f"weights of {name!r}", given)
             everywhere = array.shape[-2:] == (self.steps + 1, n)
             part = whole if everywhere else whole[..., -1, :]
             if array.shape[-1:] != (n,) or not _spreads(array.shape, part.shape):
@@ -288,13 +287,15 @@ class Rollout:
     ) -> list[Array]:
         count = min(length, self.steps - first)
         seen = self._advance(start, states, first, count, tuple(names)).records
-        t = np.arange(first, first + count) * self.dt
-        arguments = {"t": t, **seen, "dt": np.full(count, self.dt)}
+        t = start.array(np.arange(first, first + count) * self.dt)
+        arguments = {"t": t, **seen, "dt": start.array(np.full(count, self.dt))}
         if start.count:
             arguments["p"] = start.p_of_steps(first, count)
         if start.numbers is not None:
             n = start.numbers.shape
-            arguments["numbers"] = np.broadcast_to(start.numbers[:, None], (n[0], count, n[1]))
+            arguments["numbers"] = start.xp.broadcast_to(
+                start.numbers[:, None], (n[0], count, n[1])
+            )
         return [arguments[name] for name, _ in self.loop.step_kernel.interface.inputs]
 
     def _shaped(self, start: Start, states: list[Array], by_p: Array | None) -> dict[str, Array]:
@@ -304,8 +305,9 @@ class Rollout:
         by_q, by_v = next(rest), next(rest)
         if len(start.memory):
             next(rest)
-        directions = self.robot.charts.coordinate_rates(start.q[:, None], np.eye(self.robot.nv))
-        gradients = {"q0": np.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
+        axes = start.array(np.eye(self.robot.nv))
+        directions = self.robot.charts.coordinate_rates(start.q[:, None], axes)
+        gradients = {"q0": start.xp.einsum("bkn,bn->bk", directions, by_q), "v0": by_v}
         if start.count:
             whole = next(rest) if by_p is None else by_p
             inputs = start.count - self.loop.load_numbers
@@ -315,7 +317,7 @@ class Rollout:
             gradients["parameters"] = next(rest)
         return {name: x.reshape(*batch, *x.shape[1:]) for name, x in gradients.items()}
 
-    @through_numpy
+    @through_numpy_or_cupy
     def sensitivity(
         self,
         q0: ArrayLike,
@@ -353,20 +355,20 @@ class Rollout:
         def rate(name: str) -> Array:
             length = lengths[name]
             whole = (*start.batch, length)
-            direction = plain_array(f"along {name!r}", along.get(name, np.zeros(length)))
+            direction = start.backend.array(f"along {name!r}", along.get(name, np.zeros(length)))
             if direction.shape[-1:] != (length,) or not _spreads(direction.shape, whole):
                 raise ShapeError(f"along {name!r} has shape {direction.shape}; {whole} is expected")
-            spread = np.broadcast_to(direction, whole).reshape(n, length)
-            return np.ascontiguousarray(spread, dtype=float)
+            spread = start.xp.broadcast_to(direction, whole).reshape(n, length)
+            return start.array(spread)
 
         by_q = self.robot.charts.coordinate_rates(start.q, rate("q0"))
         states = [by_q, rate("v0")]
-        states += [np.zeros((n, len(start.memory)))] if len(start.memory) else []
-        inputs = np.concatenate([rate("p"), rate("external")], axis=-1)
+        states += [start.zeros((n, len(start.memory)))] if len(start.memory) else []
+        inputs = start.xp.concatenate([rate("p"), rate("external")], axis=-1)
         constants = [inputs] if start.count else []
         if start.numbers is not None:
             constants.append(rate("parameters"))
-        rates = [np.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
+        rates = [start.empty((n, self.steps + 1, x.shape[-1])) for x in states[:2]]
         names = ["q", "v", *(["memory"] if len(start.memory) else [])]
         stored = self._arguments_of_steps(start, start.states(0.0, NEVER), 0, self.steps, names)
         out = {"dq": rates[0][:, :-1], "dv": rates[1][:, :-1]}

@@ -127,6 +127,30 @@ class Start:
         found: Array = self.backend.empty(shape, self.dtype)
         return found
 
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        """An array of zeros, on the device of the states.
+
+        Arguments:
+            shape: of the array.
+
+        Returns:
+            The array.
+        """
+        found: Array = self.xp.zeros(shape, self.dtype)
+        return found
+
+    def array(self, numbers: Any) -> Array:
+        """Numbers as a contiguous array of the states' kind, on their device.
+
+        Arguments:
+            numbers: an array.
+
+        Returns:
+            The array; the same one where nothing is to be changed.
+        """
+        found: Array = self.xp.ascontiguousarray(self.xp.asarray(numbers, self.dtype))
+        return found
+
     def states(self, count: float, ended: float) -> list[Array]:
         """The initial states of a loop over time.
 

@@ -134,8 +134,8 @@ def test_a_loop_over_time_is_one_launch_and_equals_that_of_the_host(cp, systems)
         loop(shared, systems, 7, 3, RECORD),
         *expected([*given[:2], np.broadcast_to(given[2][0], (systems, 2)), given[3]], 7, 3),
     )
-    with pytest.raises(KinetreeError, match="forwards only"):
-        loop(on_gpu, systems, 7, 3, RECORD, backwards=True)
+    back = loop(on_gpu, systems, 7, 3, RECORD, backwards=True)
+    same(back, *expected(given, 7, 3, backwards=True))
     with pytest.raises(ShapeError, match=r"gain has shape \(5,\)"):
         loop([*on_gpu[:2], cp.zeros(5), on_gpu[3]], systems, 7)
 
@@ -154,6 +154,37 @@ def test_a_rollout_equals_that_of_the_host(cp, robot, dtype):
             assert found[name].dtype == dtype
             limit = 1e-5 if dtype == np.float32 else 1e-12
             assert relative_error(np.asarray(found[name]), on_host[name]) < limit, name
+
+
+@pytest.mark.parametrize("series", [False, True])
+def test_gradients_of_rollouts_stay_on_the_device_and_equal_those_of_the_host(cp, robot, series):
+    rng = np.random.default_rng(2)
+    q, v = rng.normal(size=(2, 5, robot.nv))
+    p, weight = rng.normal(size=(5, 8, robot.nv)), rng.normal(size=(5, robot.nq))
+    p = p if series else p[:, 0]
+    rollout = robot.rollout(lambda t, q, v, p: p, 8, 1e-2, p_length=robot.nv, series=series)
+    on_host = rollout.gradient(q, v, {"q": weight}, p)
+    on_gpu = [cp.asarray(x) for x in (q, v, weight, p)]
+    found = rollout.gradient(*on_gpu[:2], {"q": on_gpu[2]}, on_gpu[3])
+    assert found.keys() == on_host.keys()
+    for name, value in on_host.items():
+        assert type(found[name]) is cp.ndarray
+        assert relative_error(np.asarray(found[name]), value) < 1e-12, name
+    single = [x.astype(np.float32) for x in on_gpu]
+    found = rollout.gradient(*single[:2], {"q": single[2]}, single[3])
+    assert found["p"].dtype == np.float32
+    assert relative_error(np.asarray(found["p"]), on_host["p"]) < 1e-5
+
+
+def test_sensitivities_of_rollouts_equal_those_of_the_host(cp, robot):
+    rng = np.random.default_rng(3)
+    q, v, along = rng.normal(size=(3, 5, robot.nv))
+    rollout = robot.rollout(None, 8, 1e-2)
+    on_host = rollout.sensitivity(q, v, {"q0": along})
+    found = rollout.sensitivity(cp.asarray(q), cp.asarray(v), {"q0": cp.asarray(along)})
+    for a, b in zip(found, on_host, strict=True):
+        assert type(a) is cp.ndarray
+        assert relative_error(np.asarray(a), b) < 1e-12
 
 
 def test_environments_that_diverge_are_blanked_where_they_are(cp, robot):

@@ -50,6 +50,7 @@ def emit_cuda_loop(
     series: int,
     record: Sequence[str] = (),
     shared: Collection[int] = (),
+    backwards: bool = False,
 ) -> str:
     """The text of a kernel.
 
@@ -62,8 +63,9 @@ def emit_cuda_loop(
         series: how many of the last arguments are series.
         record: the names of states, and of results that are not next states.
         shared: the constants that have one row for all systems.
+        backwards: whether series and records run from the last step to the first.
     """
-    return _Loop(lowered, identifier(name), states, series, record, shared).text()
+    return _Loop(lowered, identifier(name), states, series, record, shared, backwards).text()
 
 
 def loop_shape(lowered: Lowered, series: int) -> Shape:
@@ -102,8 +104,10 @@ class _Loop:
         series: int,
         record: Sequence[str],
         shared: Collection[int],
+        backwards: bool,
     ) -> None:
         self.lowered, self.name, self.states, self.shared = lowered, name, states, shared
+        self.backwards = backwards
         self.first_series = len(lowered.inputs) - series
         self.shape = loop_shape(lowered, series)
         self.inputs = [size(x.shape) for x in lowered.inputs]
@@ -188,12 +192,16 @@ class _Loop:
             *(f"now{k}" for k in range(self.states)),
             *(f"({rows.own_row})" for rows in self.input_rows[self.states :]),
             *(
-                f"in{k} + ((first + tid) * steps + step) * {self.inputs[k]}"
+                f"in{k} + ((first + tid) * steps + {self._index('step', 'steps')}) * {self.inputs[k]}"
                 for k in range(self.first_series, len(self.inputs))
             ),
             *(f"next{k}" for k in range(self.states)),
             *(f"seen{k}" for k in range(self.states, len(self.outputs))),
         ]
+
+    def _index(self, position: str, count: str) -> str:
+        """Where a step's value lies among those of a series or record."""
+        return f"{count} - 1 - {position}" if self.backwards else position
 
     def _recorded(self, before: bool) -> list[str]:
         """Write the records of states, before a step, or of results, after it."""
@@ -202,7 +210,8 @@ class _Loop:
             if state == before:
                 count = self.inputs[k] if state else self.outputs[k]
                 source = f"now{k}" if state else f"seen{k}"
-                to = f"record{j}[((first + tid) * times + step / every) * {count} + e]"
+                index = self._index("step / every", "times")
+                to = f"record{j}[((first + tid) * times + {index}) * {count} + e]"
                 lines += [
                     "        if (step % every == 0)",
                     f"            for (int e = 0; e < {count}; ++e) {to} = {source}[e];",

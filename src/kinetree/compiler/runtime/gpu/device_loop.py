@@ -13,7 +13,6 @@ from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.runtime.arrays import DTYPES
 from kinetree.compiler.runtime.gpu.launch import compiled, cupy, launch
 from kinetree.compiler.runtime.loop_layout import Extent, LoopLayout, Rolled
-from kinetree.errors import KinetreeError
 
 
 class GpuTimeLoop:
@@ -30,12 +29,10 @@ class GpuTimeLoop:
         self._series = len(layout.inputs) - layout.first_series
         self._lowered = lower(program, style(kind))
         self._shape = loop_shape(self._lowered, self._series)
-        self._functions: dict[tuple[tuple[str, ...], tuple[int, ...]], Any] = {}
+        self._functions: dict[tuple[tuple[str, ...], tuple[int, ...], bool], Any] = {}
 
     def __call__(self, arguments: Sequence[Any], extent: Extent, out: Mapping[str, Any]) -> Rolled:
         """See `runtime.backend.CompiledLoop`. Records are new arrays and then copied."""
-        if extent.backwards:
-            raise KinetreeError(f"{self._layout.name}: on a GPU time runs forwards only")
         cp, layout = cupy(), self._layout
         constants = range(layout.states, layout.first_series)
         shared = tuple(k for k in constants if arguments[k].shape == layout.inputs[k][1])
@@ -52,19 +49,19 @@ class GpuTimeLoop:
             numbers = tuple(map(cp.int64, counts))
             given = (*arrays, *now, *records.values(), *numbers)
             blocks = -(-extent.systems // self._shape.threads)
-            function = self._function(extent.record, shared)
+            function = self._function(extent.record, shared, extent.backwards)
             launch(layout.name, function, blocks, self._shape, given)
         for name in records.keys() & out.keys():
             out[name][...] = records[name]
             records[name] = out[name]
         return Rolled(layout.final(now, extent.systems), records)
 
-    def _function(self, record: tuple[str, ...], shared: tuple[int, ...]) -> Any:
+    def _function(self, record: tuple[str, ...], shared: tuple[int, ...], backwards: bool) -> Any:
         """CuPy's kernel for these records, where some constants have one row for all systems."""
-        key = (record, shared)
+        key = (record, shared, backwards)
         if key not in self._functions:
             name = identifier(self._layout.name)
             states = self._layout.states
-            text = emit_cuda_loop(self._lowered, name, states, self._series, record, shared)
+            text = emit_cuda_loop(self._lowered, name, states, self._series, *key)
             self._functions[key] = compiled(name, text, self._shape)
         return self._functions[key]
