@@ -1,7 +1,7 @@
 """Kernels on a GPU, with resident data: states a second, and what binds them.
 
 python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--rollouts]
-    [--json FILE]
+    [--calls] [--gradients] [--json FILE]
 
 Each row is checked against the interpreter on a few states, then timed by events: the median of
 some launches. The bandwidth of a copy is measured in the same run.
@@ -22,9 +22,12 @@ import cupy as cp
 import numpy as np
 
 import kinetree as kt
+from benchmarks import gpu_calls
 from benchmarks.diverging import diverging_runs
+from benchmarks.gpu_timing import LAUNCHES, seconds
 from kinetree.compiler.graph import interpret
-from kinetree.compiler.runtime.gpu.device_kernel import ROWS, GpuKernel
+from kinetree.compiler.runtime.gpu.device_kernel import GpuKernel
+from kinetree.compiler.runtime.gpu.device_part import ROWS
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -37,7 +40,6 @@ QUANTITIES = (
     "forward_dynamics_derivatives",
 )
 CHECKED = 64
-LAUNCHES = 9
 MEMORY = 40e9
 
 
@@ -92,14 +94,21 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=1 << 20)
     parser.add_argument("--limit", type=int, default=60_000, help="operations of a kernel at most")
     parser.add_argument("--rollouts", action="store_true", help="loops over time, too")
+    parser.add_argument("--calls", action="store_true", help="the host's time of calls, too")
+    parser.add_argument("--gradients", action="store_true", help="gradients of rollouts, too")
+    parser.add_argument("--floating", action="store_true", help="robots with floating bases")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    robots = [kt.load(path) for path in options.robots] or [kt.robots.arm(), kt.robots.human()]
+    base = "floating" if options.floating else "fixed"
+    robots = [kt.load(path, base=base) for path in options.robots]
+    robots = robots or [kt.robots.arm(), kt.robots.human()]
     copy = copy_bandwidth()
     name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"{name}, copy {copy / 1e12:.2f} TB/s, {options.states} states", flush=True)
     rows: list[Row] = []
     rolled: list[RolledRow] = []
+    called: list[gpu_calls.CallRow] = []
+    gradients: list[gpu_calls.GradientRow] = []
     for robot in robots:
         for quantity in options.quantities:
             kernel = robot.kernel(quantity)
@@ -127,6 +136,10 @@ def main() -> None:
                 f"{row.rate:9.0f} M steps/s, difference {row.error:.1e}",
                 flush=True,
             )
+        if options.calls:
+            called += [_said(row) for row in gpu_calls.calls(robot)]
+        if options.gradients:
+            gradients += [_said(gpu_calls.gradient(robot, dtype)) for dtype in options.dtypes]
     diverging = measure_diverging() if options.rollouts else None
     if diverging is not None:
         print(
@@ -148,28 +161,23 @@ def main() -> None:
             "rows": [asdict(row) for row in rows],
         }
         found |= {"rollouts": [asdict(row) for row in rolled], "peers": peers}
+        found |= {"calls": [asdict(row) for row in called]}
+        found |= {"gradients": [asdict(row) for row in gradients]}
         found |= {"diverging": asdict(diverging) if diverging is not None else None}
         options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _said(row: Any) -> Any:
+    """A row, printed."""
+    figures = (f"{k} {v:.3g}" if isinstance(v, float) else f"{v}" for k, v in asdict(row).items())
+    print("  ".join(figures), flush=True)
+    return row
 
 
 def copy_bandwidth() -> float:
     """Bytes read and written a second by a copy."""
     a, b = cp.zeros(1 << 28, cp.float32), cp.empty(1 << 28, cp.float32)
     return 2 * a.nbytes / seconds(lambda: cp.copyto(b, a))
-
-
-def seconds(launch: Any) -> float:
-    """The median time of a launch, by events."""
-    launch()
-    times = []
-    for _ in range(LAUNCHES):
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        launch()
-        stop.record()
-        stop.synchronize()
-        times.append(cp.cuda.get_elapsed_time(start, stop) * 1e-3)
-    return statistics.median(times)
 
 
 def measure(
@@ -189,7 +197,7 @@ def measure(
     started = time.perf_counter()
     gpu.prepare()
     compiled = time.perf_counter() - started
-    attributes = [part.function(ROWS).attributes for part in gpu.parts]
+    attributes = [part.function(ROWS).code.attributes for part in gpu.parts]
     found = gpu([cp.asarray(x, dtype) for x in few])
     found = found if isinstance(found, tuple) else (found,)
     expected = interpret(program, *few)

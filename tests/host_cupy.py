@@ -23,6 +23,10 @@ class ndarray(np.ndarray):
 
     __module__ = "cupy"
 
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.ctypes.data, device_id=0)
+
 
 def arrays(found):
     """NumPy's results as arrays of the stand-in."""
@@ -32,19 +36,27 @@ def arrays(found):
 
 
 class Launched:
-    """A function of a library, called as CuPy's kernels are."""
+    """A function of a library, and its address; launches of it are counted."""
 
-    def __init__(self, function):
-        self.function, self.calls = function, 0
+    def __init__(self, function, parameters):
+        self.function, self.parameters, self.calls = function, parameters, 0
+        self.kernel = types.SimpleNamespace(ptr=ctypes.cast(function, ctypes.c_void_p).value)
+        LOADED[self.kernel.ptr] = self
 
-    def __call__(self, grid, block, arguments, shared_mem):
+    def launch(self, places):
         self.calls += 1
-        self.function(*map(passed, arguments))
+        given = (ctypes.c_void_p * self.parameters).from_address(places)
+        self.function(*(ctypes.c_int64.from_address(place) for place in given))
 
 
-def passed(x):
-    """An argument for a C function: an array's address, or a number."""
-    return ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else ctypes.c_longlong(x)
+LOADED: dict[int, Launched] = {}
+"""Functions by address: kernels that one test compiled may serve the next one, too."""
+
+
+def memory(count):
+    """Memory on the host, as `cupy.cuda.alloc` gives it."""
+    kept = np.full(count, 0xFF, np.uint8)
+    return types.SimpleNamespace(ptr=kept.ctypes.data, kept=kept)
 
 
 class Device:
@@ -71,11 +83,22 @@ class CuPy(types.ModuleType):
     def __init__(self, folder: Path):
         super().__init__("cupy")
         self.folder, self.launched, self.modules = folder, [], count()
+        self.capturing, self.streams = False, []
         self.cuda = types.SimpleNamespace(
             Device=Device,
-            runtime=types.SimpleNamespace(getDevice=lambda: 0),
-            driver=types.SimpleNamespace(CUDADriverError=OSError),
+            alloc=memory,
+            get_current_stream=lambda: types.SimpleNamespace(ptr=0),
+            memory=types.SimpleNamespace(OutOfMemoryError=MemoryError),
+            runtime=types.SimpleNamespace(
+                getDevice=lambda: 0, streamIsCapturing=lambda stream: self.capturing
+            ),
+            driver=types.SimpleNamespace(CUDADriverError=OSError, launchKernel=self.launch),
         )
+
+    def launch(self, address, *how):
+        """`cuLaunchKernel`, whose last arguments are the places of a kernel's arguments, and 0."""
+        self.streams.append(how[-3])
+        LOADED[address].launch(how[-2])
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -96,7 +119,8 @@ class CuPy(types.ModuleType):
         loaded = ctypes.CDLL(str(library))
 
         def get_function(name):
-            self.launched.append(Launched(getattr(loaded, name)))
+            declared = code.rpartition(f"{name}(")[2].partition(")")[0]
+            self.launched.append(Launched(getattr(loaded, name), declared.count(",") + 1))
             return self.launched[-1]
 
         return types.SimpleNamespace(get_function=get_function)
@@ -105,12 +129,12 @@ class CuPy(types.ModuleType):
 def installed(monkeypatch, folder: Path) -> CuPy:
     """The stand-in, in place of CuPy until the test ends."""
     from kinetree.compiler.runtime import foreign
-    from kinetree.compiler.runtime.gpu import device_kernel
+    from kinetree.compiler.runtime.gpu import launch
 
     module = CuPy(folder)
     monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.delitem(foreign.IMPORTED, "cupy_arrays", raising=False)
     name = f"{foreign.__name__}.cupy_arrays"
     monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setattr(device_kernel, "_processors_of", lambda device: 1)
+    monkeypatch.setattr(launch, "_processors_of", lambda device: 1)
     return module

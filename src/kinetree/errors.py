@@ -74,6 +74,10 @@ class MissingExtraError(KinetreeError, ImportError):
     """A package of an optional extra is missing; the message names the extra."""
 
 
+class DeviceError(KinetreeError, RuntimeError):
+    """A GPU cannot do what is asked: no memory, no code, or arrays on several devices."""
+
+
 class ShapeError(KinetreeError, ValueError):
     """An array's last axes do not fit the robot, or batches do not broadcast."""
 

@@ -100,7 +100,7 @@ def test_checkpoints_change_nothing(monkeypatch):
     rollout = PENDULUM.rollout(wave, 37, 0.01, p_length=2)
     weights = random_weights(PENDULUM, (3,), 37)
     whole = rollout.gradient(q, v, weights, [1.0, 0.1])
-    monkeypatch.setattr("kinetree.simulate.rollout.STORED", 0)
+    monkeypatch.setattr("kinetree.simulate.rollout_derivatives.STORED", 0)
     parts = rollout.gradient(q, v, weights, [1.0, 0.1])
     for name in whole:
         assert relative_error(parts[name], whole[name]) < 1e-13

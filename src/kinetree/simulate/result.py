@@ -96,6 +96,18 @@ class Simulation(Mapping[str, Array]):
             [convert(x) for x in self.events],
         )
 
+    def replaced(self, **arrays: Array) -> Simulation:
+        """The same simulation with other arrays of some names.
+
+        Arguments:
+            arrays: by name, as in `arrays`.
+
+        Returns:
+            A new simulation.
+        """
+        kept = {name: x for name, x in self._arrays.items() if name != "times"}
+        return Simulation(self.times, kept | arrays, self.diverged, self.solution, self.events)
+
     # files
 
     def save(self, path: str | Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.compiler.runtime.backend import Backend, backend, device_of
-from kinetree.errors import KinetreeError, ShapeError, StateError
+from kinetree.errors import KinetreeError, ShapeError, StateError, among, unknown
 from kinetree.kinds import flag
 from kinetree.model.loads import load_name, size
 from kinetree.model.parameters import Parameter
@@ -263,3 +263,15 @@ def _array(name: str, given: Any, length: int, on: Backend) -> Array:
         state = f" of environment {where[0] if len(where) == 1 else where}" if where else ""
         raise StateError(f"{name}{state} is not finite: {array[where].tolist()}")
     return array
+
+
+def check_names(what: str, given: Any, known: Sequence[str]) -> None:
+    """Refuse what is no mapping from some of these names."""
+    if not isinstance(given, Mapping):
+        raise KinetreeError(
+            f"{what} is a {type(given).__name__}; arrays by name are expected: "
+            f"{', '.join(map(repr, known)) or 'none'}"
+        )
+    for name in given:
+        if not among(name, known):
+            raise unknown("entry", name, known, what)

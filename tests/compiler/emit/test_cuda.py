@@ -18,7 +18,7 @@ from kinetree.compiler.graph import interpret, trace
 from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.graph.narrow import depth_first, most_alive, narrow
 from kinetree.compiler.graph.parts import split
-from kinetree.compiler.runtime.gpu.device_kernel import ROWS, GpuPart
+from kinetree.compiler.runtime.gpu.device_part import ROWS, GpuPart
 from kinetree.quantities import PUBLIC
 from tests.compiler.runtime.test_time_loop import LOOP, PROGRAM, arguments
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state

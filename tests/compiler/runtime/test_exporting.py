@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.runtime.gpu import device_kernel
+from kinetree.compiler.runtime.gpu import device_kernel, device_part
 from kinetree.errors import DtypeError, UnknownNameError
 from tests import host_cupy
 from tests.mixed_robots import ROBOTS, interpreted, random_state
@@ -64,7 +64,7 @@ def test_the_source_in_cuda_computes_the_quantity(tmp_path):
 
 
 def test_a_long_program_in_cuda_is_one_kernel_for_each_part(monkeypatch):
-    monkeypatch.setattr(device_kernel, "LIMIT", {"double": 900})
+    monkeypatch.setattr(device_part, "LIMIT", {"double": 900})
     kernel = kt.robots.arm().kernel("forward_dynamics_derivatives")
     text = kernel.source("cuda")
     parts = device_kernel.GpuKernel(kernel.interface, kernel.program, "double").parts

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import BackendWarning, KinetreeError, ShapeError
+from kinetree.errors import DeviceError, KinetreeError, ShapeError
 from tests.mixed_robots import ROBOTS, every_kernel, interpreted, random_state
 from tests.tolerances import relative_error
 
@@ -49,14 +49,14 @@ def test_odd_batches_write_everything_and_nothing_else(count):
 
 
 def test_a_program_in_several_parts_equals_the_interpreter(monkeypatch):
-    from kinetree.compiler.runtime.gpu import device_kernel as gpu
+    from kinetree.compiler.runtime.gpu import device_kernel, device_part, plan
 
-    monkeypatch.setattr(gpu, "STRETCH", 1 << 10)
+    monkeypatch.setattr(plan, "STRETCH", 1 << 10)
     robot = kt.robots.arm()
     kernel = robot.kernel("forward_dynamics_derivatives")
     given = random_state(robot, kernel, (2500,))
-    monkeypatch.setattr(gpu, "LIMIT", {"float": 900, "double": 900})
-    parts = gpu.GpuKernel(kernel.interface, kernel.program, "double")
+    monkeypatch.setattr(device_part, "LIMIT", {"float": 900, "double": 900})
+    parts = device_kernel.GpuKernel(kernel.interface, kernel.program, "double")
     assert len(parts.parts) > 3
     assert parts.between
     for a, b in zip(parts([cp.asarray(x) for x in given]), interpreted(kernel, given), strict=True):
@@ -222,9 +222,134 @@ def test_jax_arrays_on_a_gpu_stay_there(name, jax):
     assert relative_error(np.asarray(jax.grad(weighed)(given[0])), expected) < 1e-11
 
 
-def test_jit_on_a_gpu_says_that_it_is_slow_and_gives_the_same(jax):
+def test_jit_grad_vmap_and_scan_launch_kernels_on_a_gpu(jax):
     robot = ROBOTS["gripper"]()
-    q = jax.numpy.asarray(robot.random(0, 5))
-    with pytest.warns(BackendWarning, match="outside of jit"):
-        found = jax.jit(robot.gravity_forces)(q)
-    assert relative_error(np.asarray(found), robot.gravity_forces(np.asarray(q))) < 1e-12
+    q, v = robot.random(0, 5), np.random.default_rng(1).standard_normal((5, robot.nv))
+    tau = np.random.default_rng(2).standard_normal((20, 5, robot.nv))
+    text = jax.jit(robot.gravity_forces).lower(jax.numpy.asarray(q)).as_text()
+    assert "_cuda" in text
+    found = jax.jit(jax.vmap(robot.gravity_forces))(jax.numpy.asarray(q))
+    assert relative_error(np.asarray(found), robot.gravity_forces(q)) < 1e-12
+
+    def final(tau, q, v):
+        def step(state, tau):
+            return robot.step(*state, tau, 0.01), None
+
+        return jax.lax.scan(step, (q, v), tau)[0][0].sum()
+
+    value, gradient = jax.jit(jax.value_and_grad(final))(*map(jax.numpy.asarray, (tau, q, v)))
+    rollout = robot.rollout(lambda t, q, v, p: p, 20, 0.01, p_length=robot.nv, series=True)
+    series = np.swapaxes(tau, 0, 1)
+    assert abs(float(value) - rollout(q, v, series).q[:, -1].sum()) < 1e-10
+    expected = rollout.gradient(q, v, {"q": np.ones((5, robot.nq))}, series)["p"]
+    assert relative_error(np.swapaxes(np.asarray(gradient), 0, 1), expected) < 1e-10
+
+
+def test_long_programs_and_shards_run_inside_of_jit_on_a_gpu(jax):
+    robot = kt.robots.quadruped()
+    q = robot.random(0, 300)
+    v, tau = np.random.default_rng(1).standard_normal((2, 300, robot.nv))
+    kernel = robot.kernel("forward_dynamics_derivatives")
+    given = [jax.numpy.asarray(x) for x in (q, v, tau)]
+    P, mesh = jax.sharding.PartitionSpec, jax.make_mesh((1,), ("batch",))
+    sharded = jax.shard_map(
+        lambda *x: kernel(*x), mesh=mesh, in_specs=(P("batch"),) * 3, out_specs=P("batch")
+    )
+    for function in (lambda *x: kernel(*x), sharded):
+        for a, b in zip(jax.jit(function)(*given), kernel(q, v, tau), strict=True):
+            assert relative_error(np.asarray(a), b) < 1e-10
+
+
+@pytest.mark.parametrize("series", [False, True])
+def test_gradients_of_rollouts_equal_those_of_the_cpu(series):
+    robot = kt.robots.arm()
+    q, v = robot.random(0, 70), np.random.default_rng(1).normal(size=(70, robot.nv))
+    p = np.random.default_rng(2).normal(size=(70, 30, robot.nv))
+    p = p if series else p[:, 0]
+    rollout = robot.rollout(lambda t, q, v, p: p, 30, 1e-3, p_length=robot.nv, series=series)
+    weight = np.random.default_rng(3).normal(size=(70, robot.nq))
+    expected = rollout.gradient(q, v, {"q": weight}, p)
+    given = [cp.asarray(x) for x in (q, v, weight, p)]
+    found = rollout.gradient(*given[:2], {"q": given[2]}, given[3])
+    for name, value in expected.items():
+        assert relative_error(found[name].get(), value) < 1e-10, name
+    along = np.random.default_rng(4).normal(size=(70, robot.nv))
+    if not series:
+        for a, b in zip(
+            rollout.sensitivity(*given[:2], {"v0": cp.asarray(along)}, given[3]),
+            rollout.sensitivity(q, v, {"v0": along}, p),
+            strict=True,
+        ):
+            assert relative_error(a.get(), b) < 1e-10
+
+
+def test_autograd_goes_through_rollouts_without_leaving_the_gpu(torch):
+    robot = kt.robots.arm()
+    q, v = robot.random(0, 9), np.random.default_rng(1).normal(size=(9, robot.nv))
+    p = np.random.default_rng(2).normal(size=(9, 30, robot.nv))
+    rollout = robot.rollout(lambda t, q, v, p: p, 30, 1e-3, p_length=robot.nv, series=True)
+    given = [torch.tensor(x, device="cuda", requires_grad=True) for x in (q, v, p)]
+    motion = rollout(*given)
+    assert motion.q.is_cuda
+    motion.q[:, -1].sum().backward()
+    expected = rollout.gradient(q, v, {"q": np.ones((9, robot.nq))}, p)
+    for t, name in zip(given, ("q0", "v0", "p"), strict=True):
+        assert t.grad.is_cuda
+        assert relative_error(t.grad.cpu().numpy(), expected[name]) < 1e-10
+
+
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics_derivatives"])
+def test_calls_can_be_captured_in_cupys_graphs(quantity):
+    robot = kt.robots.quadruped()
+    kernel = robot.kernel(quantity)
+    given = random_state(robot, kernel, (1000,))
+    arrays = [cp.asarray(x) for x in given]
+    first = kernel(*arrays)
+    out = tuple(map(cp.zeros_like, first)) if isinstance(first, tuple) else cp.zeros_like(first)
+    stream = cp.cuda.Stream(non_blocking=True)
+    bound = kernel.bind(*arrays)
+    with stream:
+        kernel(*arrays, out=out)
+        stream.begin_capture()
+        kernel(*arrays, out=out)
+        bound()
+        graph = stream.end_capture()
+    other = [x[::-1].copy() for x in given]
+    for x, new in zip(arrays, other, strict=True):
+        x.set(new)
+    cp.cuda.Device().synchronize()
+    graph.launch(stream)
+    stream.synchronize()
+    results = out if isinstance(out, tuple) else (out,)
+    again = bound()
+    again = again if isinstance(again, tuple) else (again,)
+    for a, c, b in zip(results, again, interpreted(kernel, other), strict=True):
+        assert relative_error(a.get(), b) < 1e-10
+        assert bool((a == c).all())
+
+
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics_derivatives"])
+def test_calls_can_be_captured_in_pytorchs_graphs(torch, quantity):
+    robot = kt.robots.quadruped()
+    kernel = robot.kernel(quantity)
+    given = random_state(robot, kernel, (1000,))
+    tensors = [torch.tensor(x, device="cuda") for x in given]
+    kernel(*tensors)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = kernel(*tensors)
+    other = [x[::-1].copy() for x in given]
+    for t, new in zip(tensors, other, strict=True):
+        t.copy_(torch.tensor(new))
+    graph.replay()
+    torch.cuda.synchronize()
+    results = found if isinstance(found, tuple) else (found,)
+    for a, b in zip(results, interpreted(kernel, other), strict=True):
+        assert relative_error(a.cpu().numpy(), b) < 1e-10
+
+
+def test_a_gpu_without_memory_is_named():
+    robot = kt.robots.arm()
+    q = cp.broadcast_to(cp.zeros(robot.nq), (2_000_000_000, robot.nq))
+    with pytest.raises(DeviceError, match="no memory left"):
+        robot.mass_matrix(q)

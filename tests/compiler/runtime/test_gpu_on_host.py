@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.runtime import foreign
 from kinetree.compiler.runtime.backend import HOST, backend, device_of
-from kinetree.compiler.runtime.gpu import device_kernel
+from kinetree.compiler.runtime.gpu import device_part, plan
 from kinetree.compiler.runtime.gpu.device_kernel import Gpu, GpuKernel
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 from tests import host_cupy
@@ -101,8 +101,8 @@ def test_a_bound_call_launches_on_what_is_in_the_arrays(cp, robot):
 
 @pytest.mark.slow
 def test_a_program_in_several_parts_equals_the_interpreter(cp, monkeypatch):
-    monkeypatch.setattr(device_kernel, "STRETCH", 64)
-    monkeypatch.setattr(device_kernel, "LIMIT", {"float": 900, "double": 900})
+    monkeypatch.setattr(plan, "STRETCH", 64)
+    monkeypatch.setattr(device_part, "LIMIT", {"float": 900, "double": 900})
     robot = kt.robots.arm()
     kernel = robot.kernel("forward_dynamics_derivatives")
     parts = GpuKernel(kernel.interface, kernel.program, "double")

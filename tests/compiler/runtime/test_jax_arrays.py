@@ -1,10 +1,8 @@
 """JAX: kernels under every transformation, on the CPU through XLA's foreign-function interface."""
 
-import contextlib
 import os
 import subprocess
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -12,8 +10,9 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.graph import interpret
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.errors import BackendWarning, DtypeError, KinetreeError, ShapeError
 from kinetree.scalar import LEAVES, OPERATIONS
+from tests import host_cupy
 from tests.compiler.graph.test_interpret import single
 from tests.mixed_robots import ROBOTS, interpreted, random_state, share_of_kernels
 from tests.tolerances import EXACT, SINGLE, relative_error
@@ -167,39 +166,47 @@ def test_what_is_wrong_is_said(pendulum, state):
         pendulum.inverse_dynamics(q, v, a, out=np.zeros((4, 2)))
 
 
-def test_on_a_gpu_kernels_are_launched_outside_of_jit_alone(pendulum, state, monkeypatch):
-    """Without a GPU: what would be launched there runs on the CPU."""
+@pytest.mark.skipif(host_cupy.COMPILER is None, reason="no C++ compiler")
+def test_on_a_gpu_xla_launches_kernels_on_its_buffers(monkeypatch, tmp_path):
+    """Without a GPU: XLA for the CPU calls what it would call there, and launches run here."""
+    from kinetree.compiler.runtime.foreign import jax_arrays
+    from kinetree.compiler.runtime.gpu import xla_frame
+
+    cupy = host_cupy.installed(monkeypatch, tmp_path)
+    monkeypatch.setattr(xla_frame, "_stream", lambda frame: 77)
+    monkeypatch.setattr(jax_arrays, "find_spec", lambda name: name)
+    register = jax.ffi.register_ffi_target
+    monkeypatch.setattr(
+        jax.ffi,
+        "register_ffi_target",
+        lambda name, entry, platform: register(f"{name}_here", entry, platform="cpu"),
+    )
+    robot = kt.robots.double_pendulum()
+    q, v, a = (jnp.asarray(x) for x in np.random.default_rng(0).standard_normal((3, 5, 2)))
+    kernel = robot.kernel("inverse_dynamics")
+    target = jax_arrays._gpu_target(kernel, "double") + "_here"
+    result = jax.ffi.ffi_call(target, jax.ShapeDtypeStruct((5, 2), q.dtype))
+    expected = robot.inverse_dynamics(q, v[0], a)
+    found = jax.jit(result)(q, v[:1], a)
+    assert relative_error(found, expected) < TOLERANCE
+    assert cupy.streams == [77]
+    monkeypatch.setattr(xla_frame, "_stream", no_stream)
+    with pytest.raises(Exception, match="RuntimeError: XLA gives no stream"):
+        jax.jit(lambda *x: result(*x) + 0.0)(q, v[:1], a).block_until_ready()
+
+
+def no_stream(frame):
+    raise RuntimeError("XLA gives no stream")
+
+
+def test_without_cupy_a_program_for_a_gpu_is_made_of_jaxs_operations(pendulum, monkeypatch):
     from kinetree.compiler.runtime.foreign import jax_arrays
 
-    waits = []
-
-    class cupy:
-        class cuda:
-            class Device(contextlib.nullcontext):
-                pass
-
-            @staticmethod
-            def get_current_stream():
-                return types.SimpleNamespace(synchronize=lambda: waits.append(1))
-
-        from_dlpack = staticmethod(np.from_dlpack)
-
-    q, v, a = state
-
-    def force(q):
-        return pendulum.inverse_dynamics(q, v, a).sum()
-
-    expected = pendulum.inverse_dynamics(*state), jax.grad(force)(q), jax.hessian(force)(q)
-    monkeypatch.setattr(jax_arrays, "on_one_gpu", lambda arrays: True)
-    monkeypatch.setattr(jax_arrays, "optional", lambda module, purpose: cupy)
-    found = pendulum.inverse_dynamics(*state), jax.grad(force)(q)
-    jax.vmap(pendulum.gravity_forces)(q)
-    assert len(waits) >= 4
-    for got, wanted in zip(found, expected, strict=False):
-        assert relative_error(got, wanted) < TOLERANCE
-    waits.clear()
-    assert relative_error(jax.jit(jax.hessian(force))(q), expected[2]) < TOLERANCE
-    assert waits == []
+    monkeypatch.setattr(jax_arrays, "find_spec", lambda name: None)
+    q = jnp.zeros((2, 2))
+    with pytest.warns(BackendWarning, match="without CuPy"):
+        text = jax.jit(pendulum.gravity_forces).trace(q).lower(lowering_platforms=("cuda",))
+    assert "custom_call" not in text.as_text()
 
 
 SHARDED = """

@@ -1,6 +1,5 @@
 """PyTorch: tensors in, tensors out, gradients of any order by compiled kernels."""
 
-import contextlib
 import types
 import warnings
 
@@ -9,6 +8,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from tests import host_cupy
 from tests.mixed_robots import ROBOTS, interpreted, random_state, share_of_kernels
 from tests.tolerances import relative_error
 
@@ -155,37 +155,25 @@ def test_numpy_still_gets_numpy(pendulum, state):
     assert type(found) is np.ndarray
 
 
+@pytest.mark.skipif(host_cupy.COMPILER is None, reason="no C++ compiler")
 def test_on_a_gpu_kernels_write_into_pytorchs_memory_on_its_current_stream(
-    pendulum, state, monkeypatch
+    state, monkeypatch, tmp_path
 ):
     """Without a GPU: what would be launched there runs on the CPU."""
-    from kinetree.compiler.runtime.foreign import torch_arrays
+    from kinetree.compiler.runtime.foreign import cuda_tensors, torch_arrays
 
-    streams = []
-
-    class cupy:
-        class cuda:
-            class Device(contextlib.nullcontext):
-                pass
-
-            class Stream(contextlib.nullcontext):
-                @classmethod
-                def from_external(cls, stream):
-                    streams.append(stream.__cuda_stream__())
-                    return cls()
-
-        from_dlpack = staticmethod(lambda tensor: tensor.numpy())
-
-    monkeypatch.setattr(torch_arrays, "optional", lambda module, purpose: cupy)
+    cupy = host_cupy.installed(monkeypatch, tmp_path)
     current = types.SimpleNamespace(cuda_stream=123)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda index: current)
-    kernel = pendulum.kernel("mass_and_coriolis")
-    q, v, _ = state
-    made = torch_arrays._empty(kernel, (q, v))
-    torch_arrays._launch(kernel, (q, v), made)
-    assert streams == [(0, 123)]
-    for got, wanted in zip(made, kernel(q, v), strict=True):
-        assert torch.equal(got, wanted)
+    kernel = kt.robots.double_pendulum().kernel("mass_and_coriolis")
+    q, v, _ = (x.detach() for x in state)
+    columns = q.T.contiguous().T
+    for given in ((q, v), (columns, v), (q, v[0]), (q, torch.stack([v, v])), (q[:0], v[:0])):
+        made = torch_arrays._empty(kernel, given)
+        cuda_tensors.launch(kernel, given, made)
+        for got, wanted in zip(made, kernel(*given), strict=True):
+            assert torch.allclose(got, wanted, rtol=1e-13, atol=1e-13)
+    assert set(cupy.streams) == {123}
 
 
 def test_numbers_and_lists_take_the_precision_of_the_tensors_beside_them(pendulum, state):
@@ -258,3 +246,16 @@ def test_tensors_do_not_change_how_arrays_are_called(pendulum, state):
     pendulum.inverse_dynamics(*(x.detach() for x in state))
     assert call.__module__ == "kinetree.compiler.runtime.kernel"
     assert kt.compiler.runtime.kernel.Kernel.call is call
+
+
+def test_rollouts_of_tensors_with_gradients_are_differentiable():
+    robot = ROBOTS["rider"]()
+    rollout = robot.rollout(lambda t, q, v, p: p, 6, 0.05, p_length=robot.nv, every=2)
+    q = torch.tensor(robot.random(0, 3), requires_grad=True)
+    v, p = (torch.randn(3, robot.nv, dtype=torch.float64, requires_grad=True) for _ in range(2))
+
+    def path(*given):
+        motion = rollout(*given)
+        return motion.q, motion.v
+
+    assert torch.autograd.gradcheck(path, (q, v, p))

@@ -138,8 +138,8 @@ def refuse_masked(what: str, given: Any) -> None:
         raise DtypeError(f"{what} is a masked array; a plain one is expected, as by .filled(value)")
 
 
-def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """The broadcast batch shape of the arguments."""
+def batch_shape(kernel: str, inputs: Shapes, arrays: Sequence[Any]) -> tuple[int, ...]:
+    """The broadcast batch shape of the arguments, which have a shape and a number of axes."""
     batches = []
     for (name, shape), array in zip(inputs, arrays, strict=True):
         axes = array.ndim - len(shape)

@@ -82,7 +82,7 @@ class Exporting(LazyProgram):
             return self.c_code(dtype).source
         if target == "llvm":
             return _llvm(self.program, kind)
-        from kinetree.compiler.runtime.gpu.device_kernel import source  # not needed but here
+        from kinetree.compiler.runtime.gpu.device_part import source  # not needed but here
 
         return source(self.program, kind)
 

@@ -71,6 +71,16 @@ def foreign_name_inside(given: Any) -> str:
     return next(filter(None, map(foreign_name_inside, given)), "") if nested else ""
 
 
+def gradient_module(arrays: Sequence[Any]) -> Any:
+    """The file here that knows arrays one of which wants a gradient; None if none does."""
+    for array in arrays:
+        if foreign_name_of_type(type(array)) == "torch_arrays":
+            module = foreign_module("torch_arrays")
+            if module.wants_gradient(array):
+                return module
+    return None
+
+
 def on_host(array: Any) -> Any:
     """The same numbers in an array of NumPy."""
     package = foreign_name((array,))

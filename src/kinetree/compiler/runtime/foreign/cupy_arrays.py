@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree._optional import optional
 from kinetree.compiler.runtime.arrays import check_count, check_dtype, kind_of_numbers
 from kinetree.compiler.runtime.backend import backend, device_of
+from kinetree.compiler.runtime.gpu.launch import check_device
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
@@ -17,10 +18,14 @@ cupy = optional("cupy", "a kernel of arrays on a GPU")
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
     """The results of a kernel as CuPy arrays; float32 if all arguments are, else float64."""
-    check_count(kernel.name, kernel.interface.inputs, arrays)
+    inputs = kernel.interface.inputs
+    check_count(kernel.name, inputs, arrays)
     device = device_of(next(x for x in arrays if isinstance(x, cupy.ndarray)))
-    named = zip(kernel.interface.inputs, arrays, strict=True)
-    given = [backend(device).array(f"{kernel.name}: {name}", x) for (name, _), x in named]
+    on, names = backend(device), [name for name, _ in inputs]
+    given = [on.array(f"{kernel.name}: {name}", x) for name, x in zip(names, arrays, strict=True)]
+    results = out if isinstance(out, (tuple, list)) else [] if out is None else [out]
+    known = [("out", x) for x in results if isinstance(x, cupy.ndarray)]
+    check_device(kernel.name, [*zip(names, given, strict=True), *known])
     return kernel.compiled_on(device, kind_of_numbers(given))(given, out)
 
 

@@ -1,10 +1,10 @@
 """JAX: a kernel as a primitive, which every transformation of JAX knows.
 
-On the CPU the compiled kernel runs through XLA's foreign-function interface; outside of `jit`,
-large results are computed without XLA, in memory that is kept. On a GPU, outside of `jit`, arrays
-are handed to CuPy's kernels and back by DLPack, without copies. Elsewhere, and where nothing is
-compiled, the program is traced into JAX's own operations. Derivatives are kernels:
-forward by `Kernel.tangent`, in reverse by `Kernel.vjp`, of any order.
+Compiled kernels run through XLA's foreign-function interface: on the CPU as machine code, on a GPU
+as CUDA kernels on XLA's stream. On the CPU, outside of `jit`, large results are computed without
+XLA, in memory that is kept. Elsewhere, and where nothing is compiled, the program is traced into
+JAX's own operations. Derivatives are kernels: forward by `Kernel.tangent`, in reverse by
+`Kernel.vjp`, of any order.
 
 A primitive's operands have the axes of one state and one batch axis before them. An argument whose
 batch has length one serves all states.
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import ctypes
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from math import prod
@@ -44,10 +45,6 @@ ad, batching, mlir = (
 )
 Primitive = optional("jax.extend.core", "a kernel of JAX's arrays").Primitive
 ShapedArray = optional("jax.core", "a kernel of JAX's arrays").ShapedArray
-
-
-GPU = ("gpu", "cuda")
-"""JAX's names of NVIDIA's GPUs."""
 
 
 def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
@@ -106,6 +103,32 @@ def from_numpy(array: Any, like: Any) -> Any:
     """An array of NumPy on the device of another array; float32 if JAX has no float64."""
     found = jnp.asarray(array)
     return found if found.devices() == like.devices() else jax.device_put(found, _device(like))
+
+
+def on_gpu(array: Any) -> bool:
+    """Whether an array is on a GPU."""
+    traced = isinstance(array, jax.core.Tracer)
+    return not traced and _device(array).platform in ("gpu", "cuda")
+
+
+@contextmanager
+def beside(like: Any) -> Iterator[None]:
+    """CuPy's device is that of an array, and JAX's work on it is done before and CuPy's after."""
+    cupy = optional("cupy", "arrays of JAX on a GPU")
+    like.block_until_ready()
+    with cupy.cuda.Device(like.__dlpack_device__()[1]):
+        yield
+        cupy.cuda.get_current_stream().synchronize()
+
+
+def to_cupy(what: str, array: Any) -> Any:
+    """The memory of an array on a GPU as one of CuPy."""
+    return optional("cupy", "arrays of JAX on a GPU").from_dlpack(array.block_until_ready())
+
+
+def from_cupy(array: Any, like: Any) -> Any:
+    """An array of CuPy as one of JAX in the same memory."""
+    return jnp.from_dlpack(array)
 
 
 def _device(array: Any) -> Any:
@@ -193,14 +216,21 @@ def _lowered(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
     return jax.ffi.ffi_lowering(_target(kernel, kind, native))(ctx, *operands)
 
 
-def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
-    if set(GPU) & set(ctx.module_context.platforms):
+def _lowered_gpu(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
+    """The launch of the kernel in XLA's program for a GPU; needs CuPy."""
+    if find_spec("cupy") is None:
         warnings.warn(
-            f"{kernel.name}: inside jax.jit on a GPU it is made of JAX's own operations, far "
-            "slower than its kernel. Call it outside of jit, or compile only what surrounds it",
+            f"{kernel.name}: without CuPy it is made of JAX's own operations on a GPU, far slower "
+            "than its kernel (pip install 'kinetree[gpu]')",
             BackendWarning,
             stacklevel=2,
         )
+        return _lowered_trace(ctx, *operands, kernel=kernel)
+    kind = "float" if ctx.avals_in[0].dtype == np.float32 else "double"
+    return jax.ffi.ffi_lowering(_gpu_target(kernel, kind))(ctx, *operands)
+
+
+def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
     return mlir.lower_fun(partial(traced, kernel), multiple_results=True)(ctx, *operands)
 
 
@@ -208,9 +238,28 @@ TARGETS: dict[str, Any] = {}
 """The handlers that XLA knows, by name, and what must stay alive with them."""
 
 
+def _gpu_target(kernel: Kernel, kind: str) -> str:
+    """The name under which XLA knows a kernel on GPUs."""
+    name = f"{_name(kernel, kind)}_cuda"
+    if name not in TARGETS:
+        from kinetree.compiler.runtime.gpu.device_kernel import launch_buffers  # for GPUs alone
+        from kinetree.compiler.runtime.gpu.xla_frame import handler
+
+        entry = handler(partial(launch_buffers, kernel, kind))
+        address = ctypes.cast(entry, ctypes.c_void_p).value
+        assert address is not None
+        jax.ffi.register_ffi_target(name, _capsule(address), platform="CUDA")
+        TARGETS[name] = entry
+    return name
+
+
+def _name(kernel: Kernel, kind: str) -> str:
+    return f"kinetree_{identifier(kernel.name)}_{kernel.interface.digest}_{kind}"
+
+
 def _target(kernel: Kernel, kind: str, native: Native) -> str:
-    """The name under which XLA knows a kernel."""
-    name = f"kinetree_{identifier(kernel.name)}_{kernel.interface.digest}_{kind}"
+    """The name under which XLA knows a kernel on the CPU."""
+    name = _name(kernel, kind)
     if name not in TARGETS:
         entry = native.xla_handler
         jax.ffi.register_ffi_target(name, _capsule(entry.address), platform="cpu")
@@ -292,26 +341,6 @@ def _compiled(*operands: Any, primitive: Any, parameters: Any) -> Any:
     return primitive.bind(*operands, **dict(parameters))
 
 
-def on_one_gpu(arrays: Sequence[Any]) -> bool:
-    """Whether all arrays are on the same GPU, and CuPy is there to run kernels on it."""
-    devices = {d for x in arrays if isinstance(x, jax.Array) for d in x.devices()}
-    one = len(devices) == 1 and devices.pop().platform in GPU
-    return one and find_spec("cupy") is not None
-
-
-def launched(*arrays: Any, kernel: Kernel) -> list[Any]:
-    """The results of a kernel on the GPU where its arguments are.
-
-    It waits for the results: JAX does not know that another stream reads its arrays, and might
-    reuse their memory.
-    """
-    cupy = optional("cupy", "a kernel of JAX's arrays on a GPU")
-    with cupy.cuda.Device(arrays[0].__dlpack_device__()[1]):
-        found = kernel.unguarded(tuple(map(cupy.from_dlpack, arrays)))
-        cupy.cuda.get_current_stream().synchronize()
-    return [jnp.from_dlpack(y) for y in (found if isinstance(found, tuple) else (found,))]
-
-
 def _gives_much(*arrays: Any, kernel: Kernel) -> bool:
     """Whether results of a compiled kernel on the CPU are large.
 
@@ -332,18 +361,11 @@ def computed(*arrays: Any, kernel: Kernel) -> list[Any]:
 
 
 def _install(
-    primitive: Any,
-    evaluated: Any,
-    lowered: Any,
-    lowered_trace: Any,
-    pushed: Any,
-    outside_jit: tuple[Any, Any, Any],
+    primitive: Any, evaluated: Any, lowerings: Mapping[str, Any], pushed: Any, outside_jit: Any
 ) -> None:
-    gives_much, on_cpu, on_gpu = outside_jit
+    gives_much, on_cpu = outside_jit
 
     def run(*operands: Any, **parameters: Any) -> Any:
-        if on_one_gpu(operands):
-            return on_gpu(*operands, **parameters)
         if gives_much(*operands, **parameters):
             return on_cpu(*operands, **parameters)
         return _compiled(
@@ -353,8 +375,8 @@ def _install(
     primitive.multiple_results = True
     primitive.def_impl(run)
     primitive.def_abstract_eval(evaluated)
-    mlir.register_lowering(primitive, lowered_trace)
-    mlir.register_lowering(primitive, lowered, platform="cpu")
+    for platform, lowered in lowerings.items():
+        mlir.register_lowering(primitive, lowered, platform=platform or None)
     ad.primitive_jvps[primitive] = pushed
     batching.primitive_batchers[primitive] = partial(_batched, primitive)
 
@@ -368,13 +390,13 @@ def _of_tangent(rule: Any) -> Any:
     return applied
 
 
-_OUTSIDE_JIT = (_gives_much, computed, launched)
-_install(kernel_p, _evaluated, _lowered, _lowered_trace, _pushed, _OUTSIDE_JIT)
+_LOWERINGS = {"": _lowered_trace, "cpu": _lowered, "cuda": _lowered_gpu}
+_OUTSIDE_JIT = (_gives_much, computed)
+_install(kernel_p, _evaluated, _LOWERINGS, _pushed, _OUTSIDE_JIT)
 _install(
     tangent_p,
     _of_tangent(_evaluated),
-    _of_tangent(_lowered),
-    _of_tangent(_lowered_trace),
+    {platform: _of_tangent(lowered) for platform, lowered in _LOWERINGS.items()},
     _pushed_tangent,
     tuple(map(_of_tangent, _OUTSIDE_JIT)),
 )

@@ -5,7 +5,8 @@ Kernels take such arrays themselves. A function that is written with NumPy is de
 - `through_numpy`: the function gets NumPy's arrays, and its results are given back as arrays of the
   package, on the device of the first. What has no numbers yet, and what would lose its gradient on
   the way, is refused.
-- `through_numpy_or_cupy`: the same, but the function takes CuPy's arrays as they are.
+- `through_numpy_or_cupy`: the same, but the function takes CuPy's arrays as they are. Arrays of
+  other packages on a GPU become CuPy's, in the same memory.
 - `numpy_alone`: such arrays are refused, because the results are objects that compute with NumPy.
 
 A refusal names the function, the argument and the package.
@@ -14,6 +15,7 @@ A refusal names the function, the argument and the package.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from functools import wraps
 from inspect import BoundArguments, Parameter, signature
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -32,6 +34,8 @@ from kinetree.errors import DtypeError
 P = ParamSpec("P")
 T = TypeVar("T")
 
+WITH_CUPY = ("jax_arrays", "torch_arrays")
+"""The packages whose arrays on a GPU can become CuPy's."""
 KNOWN: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 """What `_may_have_arrays` found for each type."""
 
@@ -74,15 +78,16 @@ def _decorated(function: Callable[P, T], native: tuple[str, ...]) -> Callable[P,
         if first.package in native:
             return function(*args, **kwargs)
         module = foreign_module(first.package)
-        numbers = {id(x.array): module.to_numpy(x.what, x.array) for x in given}
-        arguments = [_with_numbers(x, numbers) for x in args]
-        named = {name: _with_numbers(x, numbers) for name, x in kwargs.items()}
-        result = function(*arguments, **named)
-
-        def convert(array: Any) -> Any:
-            return module.from_numpy(array, first.array)
-
-        returned: T = converted(result, convert)
+        on_gpu = native and first.package in WITH_CUPY and module.on_gpu(first.array)
+        take, give = (
+            (module.to_cupy, module.from_cupy) if on_gpu else (module.to_numpy, module.from_numpy)
+        )
+        with module.beside(first.array) if on_gpu else nullcontext():
+            numbers = {id(x.array): take(x.what, x.array) for x in given}
+            arguments = [_with_numbers(x, numbers) for x in args]
+            named = {name: _with_numbers(x, numbers) for name, x in kwargs.items()}
+            result = function(*arguments, **named)
+        returned: T = converted(result, lambda array: give(array, first.array))
         return returned
 
     return converting
@@ -189,6 +194,8 @@ def converted(value: Any, convert: Callable[[Any], Any]) -> Any:
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return convert(np.asarray(value))
+    if foreign_name_of_type(type(value)) == "cupy_arrays":
+        return convert(value)
     if isinstance(value, tuple):
         items = [converted(x, convert) for x in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

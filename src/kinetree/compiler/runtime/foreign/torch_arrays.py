@@ -6,8 +6,7 @@ share the memory of the tensors that they are given. The backward of both is the
 `Kernel.vjp`, so that gradients of any order are machine code. An operator is registered once for
 each program and stays for the life of the process.
 
-Tensors on a GPU are handed to CuPy and back by DLPack, without copies. Kernels are launched on
-PyTorch's current stream, and results are memory of PyTorch's own allocator.
+Tensors on a GPU are in `cuda_tensors`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from kinetree._optional import optional
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.runtime.arrays import Shapes, check_count, plain_array
-from kinetree.compiler.runtime.foreign import no_numbers
+from kinetree.compiler.runtime.foreign import foreign_module, no_numbers
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import DtypeError, KinetreeError, ShapeError
 
@@ -135,7 +134,7 @@ def _computed(kernel: Kernel, tensors: Sequence[Any]) -> Any:
     """The results of a kernel on the memory of tensors."""
     if tensors[0].is_cuda:
         made = _empty(kernel, tensors)
-        _launch(kernel, tensors, made)
+        foreign_module("cuda_tensors").launch(kernel, tensors, made)
         return made if len(made) > 1 else made[0]
     results = kernel.call(tuple(map(_memory, tensors)))
     if isinstance(results, tuple):
@@ -148,32 +147,37 @@ def _memory(t: Any) -> Any:
     return t.detach().resolve_neg().numpy()
 
 
-def _launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
-    """Compute on a GPU into the memory of given tensors, on PyTorch's current stream."""
-    cupy = optional("cupy", "a kernel of tensors on a GPU")
-    index = tensors[0].device.index
-    with cupy.cuda.Device(index), _current_stream(cupy, index):
-        given, results = ([cupy.from_dlpack(t.detach()) for t in x] for x in (tensors, out))
-        kernel.unguarded(tuple(given), tuple(results))
+def wants_gradient(t: Any) -> bool:
+    """Whether what is computed of a tensor is to be differentiated in reverse."""
+    return bool(t.requires_grad and torch.is_grad_enabled())
 
 
-class _StreamHandle:
-    """A stream by its address, in the CUDA stream protocol."""
+def differentiable(forward: Any, pullback: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Results of a function that is no kernel, which autograd differentiates once.
 
-    def __init__(self, address: int) -> None:
-        self._address = address
+    Arguments:
+        forward: takes the tensors, without gradients, and gives a tuple of tensors.
+        pullback: takes the weights of the results, and gives the gradient by each of the tensors,
+            with all batch axes.
+        tensors: the arguments.
 
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, self._address  # the protocol's version, the stream
+    Returns:
+        What `forward` gives.
+    """
 
+    class Function(torch.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(ctx: Any, *given: Any) -> Any:
+            return forward(*(t.detach() for t in given))
 
-def _current_stream(cupy: Any, index: int) -> Any:
-    """PyTorch's current stream on a device, as CuPy's."""
-    address = torch.cuda.current_stream(index).cuda_stream
-    adopt = getattr(cupy.cuda.Stream, "from_external", None)
-    if adopt is None:  # before CuPy 14
-        return cupy.cuda.ExternalStream(address, index)
-    return adopt(_StreamHandle(address))
+        @staticmethod
+        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, *weights: Any) -> Any:
+            pairs = zip(pullback(*weights), tensors, strict=True)
+            return tuple(found.sum_to_size(t.shape) for found, t in pairs)
+
+    results: tuple[Any, ...] = Function.apply(*tensors)
+    return results
 
 
 def _gradients(
@@ -227,12 +231,29 @@ def _tensors(kernel: Kernel, arrays: Sequence[Any]) -> list[Any]:
     return tensors
 
 
-def to_numpy(what: str, t: Any) -> Any:
-    """The numbers of a tensor, in its own memory if that is on the host; not those with gradients.
+def on_gpu(t: Any) -> bool:
+    """Whether a tensor is on a GPU."""
+    return bool(t.is_cuda)
 
-    Arguments:
-        what: the function and the argument, for messages.
-    """
+
+def beside(like: Any) -> Any:
+    """A context in which CuPy computes where a tensor is, on PyTorch's current stream."""
+    return foreign_module("cuda_tensors").beside(like)
+
+
+def to_cupy(what: str, t: Any) -> Any:
+    """The memory of a tensor on a GPU as an array of CuPy; not of those with gradients."""
+    _refuse_gradient(what, t)
+    return foreign_module("cuda_tensors").to_cupy(t)
+
+
+def from_cupy(array: Any, like: Any) -> Any:
+    """An array of CuPy as a tensor in the same memory."""
+    return foreign_module("cuda_tensors").from_cupy(array)
+
+
+def _refuse_gradient(what: str, t: Any) -> None:
+    """Refuse a tensor that would lose its gradient."""
     _check(what, t, t.device)
     tangent = torch.autograd.forward_ad.unpack_dual(t).tangent
     if tangent is not None or (t.requires_grad and torch.is_grad_enabled()):
@@ -241,6 +262,15 @@ def to_numpy(what: str, t: Any) -> Any:
             f"{what.partition(':')[0]} computes with NumPy, where gradients end: detach() it, or "
             "use torch.no_grad()"
         )
+
+
+def to_numpy(what: str, t: Any) -> Any:
+    """The numbers of a tensor, in its own memory if that is on the host; not those with gradients.
+
+    Arguments:
+        what: the function and the argument, for messages.
+    """
+    _refuse_gradient(what, t)
     try:
         return plain_array(what, t.detach().resolve_neg().cpu().numpy())
     except RuntimeError:  # inside torch.func and torch.compile there is no memory
@@ -307,10 +337,25 @@ def _write(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
             f"{kernel.name}: out= cannot be differentiated; leave it out, or use torch.no_grad()"
         )
     if tensors[0].is_cuda:
-        _launch(kernel, tensors, out)
+        _check_results(kernel, tensors, out)
+        foreign_module("cuda_tensors").launch(kernel, tensors, out)
         return
     views, arrays = (tuple(map(_memory, x)) for x in (out, tensors))
     kernel.call(arrays, views if len(views) > 1 else views[0])
+
+
+def _check_results(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
+    """Refuse tensors on a GPU that results cannot be written into."""
+    outputs = kernel.interface.outputs
+    if len(out) != len(outputs):
+        raise ShapeError(f"{kernel.name}: out has {len(out)} tensors; {len(outputs)} expected")
+    batch = _batch(kernel.name, kernel.interface.inputs, tensors)
+    for (name, shape), t in zip(outputs, out, strict=True):
+        if tuple(t.shape) != (*batch, *shape) or t.dtype != tensors[0].dtype:
+            raise ShapeError(
+                f"{kernel.name}: out for {name} has shape {tuple(t.shape)} and {t.dtype}; "
+                f"{(*batch, *shape)} and {tensors[0].dtype} are expected"
+            )
 
 
 def _batch(name: str, inputs: Shapes, tensors: Sequence[Any]) -> tuple[int, ...]:

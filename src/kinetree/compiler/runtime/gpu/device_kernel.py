@@ -2,43 +2,48 @@
 
 Arguments and results stay on the device. Launches go to the caller's current stream; nothing
 waits for them. CuPy keeps compiled code on disk, by its text and the device's architecture.
-
-A multiprocessor reads its instructions from a cache of 128 KiB. Code that is longer runs at a
-fraction of the speed, because its warps wait for instructions most of the time. Long programs are
-therefore split into parts, each a launch of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 from kinetree._lazy import cached_property
-from kinetree.compiler.emit.c_names import identifier
-from kinetree.compiler.emit.cuda import emit_cuda, style
-from kinetree.compiler.emit.cuda_layout import WARP, Layout, Rows, launch_shape
+from kinetree.compiler.emit.cuda_layout import ITEM_BYTES
 from kinetree.compiler.graph import Program
-from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.graph.parts import Part, Parts, Segment, split
-from kinetree.compiler.graph.program import size
-from kinetree.compiler.runtime.arrays import batch_shape, check_count, check_dtype, plain_array
+from kinetree.compiler.graph.parts import Parts, split
+from kinetree.compiler.runtime.arrays import (
+    DTYPES,
+    batch_shape,
+    check_count,
+    check_dtype,
+    plain_array,
+)
+from kinetree.compiler.runtime.gpu import device_part
 from kinetree.compiler.runtime.gpu.device_loop import GpuTimeLoop
-from kinetree.compiler.runtime.gpu.launch import compiled, cupy, launch
+from kinetree.compiler.runtime.gpu.device_part import ROWS, Given, GpuPart
+from kinetree.compiler.runtime.gpu.launch import (
+    adopted,
+    cupy,
+    current_stream,
+    room,
+    workspace,
+)
+from kinetree.compiler.runtime.gpu.plan import Plan, Planned, View, rows
+from kinetree.compiler.runtime.gpu.xla_frame import Buffer
 from kinetree.compiler.runtime.interface import Interface
+from kinetree.compiler.runtime.lazy_program import LazyProgram
 from kinetree.compiler.runtime.loop_layout import LoopLayout
 from kinetree.errors import DtypeError, ShapeError
 
-BLOCKS = 16
-"""Blocks of 128 threads that a multiprocessor is given at most: beyond, each takes several
-stretches of states."""
-LIMIT = {"float": 8_000, "double": 4_500}
-"""Operations of a part at most. In double precision values need twice the registers, and longer
-code keeps more of them in memory."""
-STRETCH = 1 << 18
-"""States that pass through all parts before the next ones begin, where parts hand values on."""
+PLANS = 256
+"""Plans that a kernel keeps; then it begins anew."""
+
+Views = tuple[View, ...]
 
 
 class Gpu:
@@ -67,113 +72,6 @@ class Gpu:
         return cupy().asnumpy(array)
 
 
-class Given(NamedTuple):
-    """What a call is given.
-
-    shared: the arguments that are the same for all states.
-    columns, result_columns: the arguments, and the results, of which all states' first elements
-        come first, then all their second ones: transposed views of arrays of columns.
-    """
-
-    shared: tuple[int, ...] = ()
-    columns: tuple[int, ...] = ()
-    result_columns: tuple[int, ...] = ()
-
-
-ROWS = Given()
-
-
-class GpuPart:
-    """One launch.
-
-    Arguments:
-        part: what it computes.
-        whole: the program that it is a part of.
-        kind: "double" or "float".
-    """
-
-    def __init__(self, part: Part, whole: Program, kind: str) -> None:
-        self.inputs, self.outputs = part.inputs, part.outputs
-        self.name = part.program.name
-        self.lowered = lower(part.program, style(kind))
-        self.lengths = [size(i.shape) for i in whole.inputs], [size(o.shape) for o in whole.outputs]
-        self.shape = launch_shape(self.lowered, self.layout(Given()))
-        self._functions: dict[Any, Any] = {}
-
-    def layout(self, given: Given) -> Layout:
-        """How its arguments and results lie in memory."""
-        sides = (
-            (self.inputs, self.lengths[0], given.columns),
-            (
-                self.outputs,
-                self.lengths[1],
-                given.result_columns,
-            ),
-        )
-        return Layout(*(tuple(_layout(s, n, c) for s in segments) for segments, n, c in sides))
-
-    def function(self, given: Given) -> Any:
-        """CuPy's kernel for arrays of this kind."""
-        own = tuple(k for k, s in enumerate(self.inputs) if s.array in given.shared)
-        key = (own, self.layout(given))
-        if key not in self._functions:
-            name = identifier(self.name)
-            text = emit_cuda(self.lowered, name, *key)
-            self._functions[key] = compiled(name, text, self.shape)
-        return self._functions[key]
-
-    def text(self) -> str:
-        """CUDA C++ for arrays of rows."""
-        return emit_cuda(self.lowered, identifier(self.name), (), self.layout(ROWS))
-
-
-def source(program: Program, kind: str) -> str:
-    """CUDA C++ of a program for arrays of rows: one text for each part, as NVRTC compiles them.
-
-    A comment before each says how it is launched.
-
-    Arguments:
-        kind: "double" or "float".
-    """
-    parts = [GpuPart(part, program, kind) for part in split(program, LIMIT[kind]).parts]
-    return "\n".join(f"{_launching(part, program)}\n{part.text()}" for part in parts)
-
-
-def _launching(part: GpuPart, program: Program) -> str:
-    """What a part's pointers are, and what a launch of it needs, as a comment."""
-    pointers = [
-        f"{letter}{k} = {_pointer(segment, [x.name for x in operands])}"
-        for letter, operands, segments in (
-            ("in", program.inputs, part.inputs),
-            ("out", program.outputs, part.outputs),
-        )
-        for k, segment in enumerate(segments)
-    ]
-    shape = part.shape
-    return (
-        f"// {identifier(part.name)}: {', '.join(pointers)}\n"
-        f"// {shape.threads} threads a block, {shape.shared} bytes of dynamic shared memory, "
-        f"{shape.scratch} elements of scratch a block"
-    )
-
-
-def _pointer(segment: Segment, names: Sequence[str]) -> str:
-    """An array and where a segment of it starts; arrays between parts come behind the others."""
-    behind = segment.array - len(names)
-    if behind >= 0:
-        return f"between{behind}"
-    return f"{names[segment.array]} + {segment.start}" if segment.start else names[segment.array]
-
-
-def _layout(segment: Segment, lengths: Sequence[int], columns: Collection[int]) -> Rows:
-    """A segment of an array of rows or columns; arrays between parts are in tiles."""
-    if segment.array >= len(lengths):
-        return Rows(tiled=True)
-    if segment.array in columns:
-        return Rows(columns=True)
-    return Rows(stride=lengths[segment.array])
-
-
 class GpuKernel:
     """A program compiled for the current device; see `runtime.backend.Compiled`.
 
@@ -185,11 +83,13 @@ class GpuKernel:
 
     def __init__(self, interface: Interface, program: Program, kind: str) -> None:
         self.interface, self.kind, self._program = interface, kind, program
+        self.dtype = DTYPES[kind]
         self._ready: set[Given] = set()
+        self._plans: dict[Any, Plan] = {}
 
     @cached_property
     def _split(self) -> Parts:
-        return split(self._program, LIMIT[self.kind])
+        return split(self._program, device_part.LIMIT[self.kind])
 
     @cached_property
     def parts(self) -> list[GpuPart]:
@@ -204,24 +104,6 @@ class GpuKernel:
     def loop(self, layout: LoopLayout) -> GpuTimeLoop:
         """The program in a loop over time, as one launch."""
         return GpuTimeLoop(layout, self._program, self.kind)
-
-    def bind(self, arrays: Sequence[Any], out: Any = None) -> Callable[[], Any]:
-        """A function that launches on fixed arrays, on the stream that is current at each call."""
-        interface, cp = self.interface, cupy()
-        check_count(interface.name, interface.inputs, arrays)
-        dtype = self._dtype(cp)
-        if not all(isinstance(x, cp.ndarray) and x.dtype == dtype for x in arrays):
-            raise DtypeError(
-                f"{interface.name}: bind takes CuPy's arrays, all float64 or all float32; anything "
-                "else would have to be copied at every call"
-            )
-        batch = batch_shape(interface.name, interface.inputs, arrays)
-        results = self._results(cp, batch, dtype, out)
-        answer = out if out is not None else results[0] if len(results) == 1 else tuple(results)
-        return partial(self, arrays, answer)
-
-    def _dtype(self, cp: Any) -> Any:
-        return cp.float32 if self.kind == "float" else cp.float64
 
     def prepare(self, given: Given = ROWS) -> None:
         """Compile all parts, side by side, for arrays of this kind."""
@@ -238,6 +120,64 @@ class GpuKernel:
                 list(pool.map(compile_one, self.parts))
         self._ready.add(given)
 
+    # plans
+
+    def plan(self, key: Any, views: Callable[[], tuple[Views, Views | None]]) -> Plan:
+        """The plan of a call, kept for the next one.
+
+        Arguments:
+            key: the shapes and strides of all arrays, in any form.
+            views: gives the arguments and the results as they lie in memory; None for new results
+                in C order.
+
+        Returns:
+            The plan.
+        """
+        found = self._plans.get(key)
+        if found is None:
+            if len(self._plans) >= PLANS:
+                self._plans.clear()
+            found = self._plans[key] = self._new_plan(*views())
+        return found
+
+    def _new_plan(self, arguments: Views, results: Views | None) -> Plan:
+        interface = self.interface
+        batch = batch_shape(interface.name, interface.inputs, arguments)
+        shared, columns, copied = [], [], []
+        for k, (view, (_, shape)) in enumerate(zip(arguments, interface.inputs, strict=True)):
+            if view.shape == shape and batch and view.in_rows:
+                shared.append(k)
+            elif view.shape == (*batch, *shape) and view.in_columns and not self.between:
+                columns.append(k)
+            elif view.shape != (*batch, *shape) or not view.in_rows:
+                copied.append(k)
+        checked = self._checked(results, batch)
+        given = Given(tuple(shared), tuple(columns), checked)
+        if given not in self._ready:
+            self.prepare(given)
+        item = ITEM_BYTES[self.kind]
+        planned = Planned(self.parts, self.between, given, batch, tuple(copied), item)
+        return planned.plan(len(interface.inputs), len(interface.outputs))
+
+    def _checked(self, results: Views | None, batch: tuple[int, ...]) -> tuple[int, ...]:
+        """Which results are in columns; an error for those that cannot be written into."""
+        if results is None:
+            return ()
+        columns = []
+        for k, (view, (name, shape)) in enumerate(
+            zip(results, self.interface.outputs, strict=True)
+        ):
+            if view.in_columns and not self.between:
+                columns.append(k)
+            if view.shape != (*batch, *shape) or not (view.in_rows or k in columns):
+                raise ShapeError(
+                    f"{self.interface.name}: out for {name} must be a {self.dtype} array of "
+                    f"shape {(*batch, *shape)} in C order"
+                )
+        return tuple(columns)
+
+    # calls with CuPy's arrays
+
     def __call__(self, arrays: Sequence[Any], out: Any = None) -> Any:
         """The results for one state or any batch, on the device.
 
@@ -247,124 +187,128 @@ class GpuKernel:
             out: an array or a tuple of them, of the results' shapes, in C order; for one batch
                 axis and results that are vectors, also transposed views of columns.
         """
-        cp, interface = cupy(), self.interface
-        dtype = self._dtype(cp)
-        batch = batch_shape(interface.name, interface.inputs, arrays)
-        found = [
-            self._argument(cp, x, shape, batch, dtype)
-            for x, (_, shape) in zip(arrays, interface.inputs, strict=True)
-        ]
-        results = self._results(cp, batch, dtype, out)
-        kinds = [kind for _, kind in found]
-        given = Given(
-            tuple(k for k, kind in enumerate(kinds) if kind == "shared"),
-            tuple(k for k, kind in enumerate(kinds) if kind == "columns"),
-            tuple(k for k, x in enumerate(results) if self._columns(x)),
-        )
-        if states := prod(batch):
-            flat = [(x.T if self._columns(x) else x).ravel() for x in results]
-            self._launches(cp, given, [x for x, _ in found], flat, states, dtype)
+        arrays = [x if x.dtype is self.dtype else x.astype(self.dtype) for x in arrays]
+        results = None if out is None else self._given_results(out)
+        plan = self._plan_of(arrays, results)
+        if results is None:
+            results = self._new_results(plan.batch)
+        if plan.launches:
+            stream = current_stream()
+            arrays = self._in_place(plan, arrays)
+            addresses = [x.data.ptr for x in (*arrays, *results)]
+            if plan.workspace:
+                memory = workspace(self.interface.name, plan.workspace, stream)
+                plan.run(addresses, memory.ptr, stream)
+            else:
+                plan.run(addresses, 0, stream)
         if out is not None:
             return out
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _results(self, cp: Any, batch: tuple[int, ...], dtype: Any, out: Any) -> list[Any]:
-        shapes = [(*batch, *shape) for _, shape in self.interface.outputs]
-        if out is None:
-            return [cp.empty(shape, dtype) for shape in shapes]
-        given = list(out) if isinstance(out, (tuple, list)) else [out]
-        if len(given) != len(shapes):
-            raise ShapeError(
-                f"{self.interface.name}: out has {len(given)} arrays; {len(shapes)} expected"
+    def bind(self, arrays: Sequence[Any], out: Any = None) -> Callable[[], Any]:
+        """A function that launches on fixed arrays, on the stream that is current at each call."""
+        interface, cp = self.interface, cupy()
+        check_count(interface.name, interface.inputs, arrays)
+        if not all(isinstance(x, cp.ndarray) and x.dtype == self.dtype for x in arrays):
+            raise DtypeError(
+                f"{interface.name}: bind takes CuPy's arrays, all float64 or all float32; anything "
+                "else would have to be copied at every call"
             )
-        for (name, _), x, shape in zip(self.interface.outputs, given, shapes, strict=True):
-            ordered = x.flags.c_contiguous or self._columns(x)
-            if x.shape != shape or x.dtype != dtype or not ordered:
+        given = None if out is None else self._given_results(out)
+        plan = self._new_plan(*_views(arrays, given))
+        results = self._new_results(plan.batch) if given is None else given
+        answer = out if out is not None else results[0] if len(results) == 1 else tuple(results)
+        if plan.copied:
+            return partial(self, arrays, answer)
+        memory = (
+            workspace(interface.name, plan.workspace, current_stream()) if plan.workspace else None
+        )
+        launches = plan.prepared(
+            [x.data.ptr for x in (*arrays, *results)], memory.ptr if memory is not None else 0
+        )
+
+        def bound(kept: Any = (arrays, results, memory)) -> Any:
+            stream = current_stream()
+            for launch in launches:
+                launch.on(stream)
+            return answer
+
+        return bound
+
+    def _plan_of(self, arrays: Sequence[Any], results: Sequence[Any] | None) -> Plan:
+        key = (
+            tuple([(x.shape, x.strides) for x in arrays]),
+            None if results is None else tuple([(x.shape, x.strides) for x in results]),
+        )
+        return self.plan(key, lambda: _views(arrays, results))
+
+    def _given_results(self, out: Any) -> list[Any]:
+        given = list(out) if isinstance(out, (tuple, list)) else [out]
+        outputs = self.interface.outputs
+        if len(given) != len(outputs):
+            raise ShapeError(
+                f"{self.interface.name}: out has {len(given)} arrays; {len(outputs)} expected"
+            )
+        for (name, _), x in zip(outputs, given, strict=True):
+            if getattr(x, "dtype", None) != self.dtype or not hasattr(x, "data"):
                 raise ShapeError(
-                    f"{self.interface.name}: out for {name} must be a {dtype.__name__} array of "
-                    f"shape {shape} in C order"
+                    f"{self.interface.name}: out for {name} must be a {self.dtype} array on the GPU"
                 )
         return given
 
-    def _columns(self, array: Any) -> bool:
-        """Whether an array is a transposed view of columns, which can be used where it is."""
-        flags = array.flags
-        return (
-            array.ndim == 2 and flags.f_contiguous and not flags.c_contiguous and not self.between
-        )
+    def _new_results(self, batch: tuple[int, ...]) -> list[Any]:
+        cp, shapes = cupy(), [(*batch, *shape) for _, shape in self.interface.outputs]
+        with room(self.interface.name, sum(map(prod, shapes)) * ITEM_BYTES[self.kind]):
+            return [cp.empty(shape, self.dtype) for shape in shapes]
 
-    def _argument(
-        self, cp: Any, array: Any, shape: tuple[int, ...], batch: tuple[int, ...], dtype: Any
-    ) -> tuple[Any, str]:
-        """An argument's elements as they lie in memory, and how that is."""
-        array = cp.asarray(array, dtype)
-        if array.shape == shape and batch:
-            return cp.ascontiguousarray(array).ravel(), "shared"
-        whole = array if array.shape == shape else cp.broadcast_to(array, (*batch, *shape))
-        if self._columns(whole):
-            return whole.T.ravel(), "columns"
-        return cp.ascontiguousarray(whole).ravel(), "rows"
-
-    def _launches(
-        self,
-        cp: Any,
-        given: Given,
-        inputs: Sequence[Any],
-        results: Sequence[Any],
-        states: int,
-        dtype: Any,
-    ) -> None:
-        """All parts, for a stretch of states after the other."""
-        if given not in self._ready:
-            self.prepare(given)
-        stretch = min(states, STRETCH) if self.between else states
-        tiles = -(-stretch // WARP) * WARP
-        between = [cp.empty(tiles * length, dtype) for length in self.between]
-        for begin in range(0, states, stretch):
-            count = min(stretch, states - begin)
-            for part in self.parts:
-                layout = part.layout(given)
-                arrays = [
-                    _at(
-                        s, [*inputs, *between], rows, 0 if s.array in given.shared else begin, count
-                    )
-                    for s, rows in zip(part.inputs, layout.inputs, strict=True)
-                ]
-                arrays += [
-                    _at(s, [*results, *between], rows, begin, count)
-                    for s, rows in zip(part.outputs, layout.outputs, strict=True)
-                ]
-                self._launch(cp, part, given, arrays, count, dtype)
-
-    def _launch(
-        self,
-        cp: Any,
-        part: GpuPart,
-        given: Given,
-        arrays: Sequence[Any],
-        states: int,
-        dtype: Any,
-    ) -> None:
-        threads = part.shape.threads
-        blocks = min(-(-states // threads), _processors() * BLOCKS * (128 // threads))
-        scratch = cp.empty(blocks * part.shape.scratch, dtype) if part.shape.scratch else 0
-        arguments = (*arrays, scratch, cp.int64(states))
-        launch(part.name, part.function(given), blocks, part.shape, arguments)
+    def _in_place(self, plan: Plan, arrays: list[Any]) -> list[Any]:
+        """The arguments, with copies of those that launches cannot read where they are."""
+        for k in plan.copied:
+            cp, shape = cupy(), self.interface.inputs[k][1]
+            whole = (*plan.batch, *shape)
+            with room(self.interface.name, prod(whole) * ITEM_BYTES[self.kind]):
+                arrays[k] = cp.ascontiguousarray(cp.broadcast_to(arrays[k], whole))
+        return arrays
 
 
-def _processors() -> int:
-    """The multiprocessors of the current device; asking it anew takes longer than a launch."""
-    return _processors_of(cupy().cuda.runtime.getDevice())
+def _views(
+    arrays: Sequence[Any], results: Sequence[Any] | None
+) -> tuple[tuple[View, ...], tuple[View, ...] | None]:
+    """CuPy's arrays as they lie in memory; their strides are in bytes."""
+    return tuple(map(_view, arrays)), None if results is None else tuple(map(_view, results))
 
 
-@cache
-def _processors_of(device: int) -> int:
-    return int(cupy().cuda.Device(device).attributes["MultiProcessorCount"])
+def _view(array: Any) -> View:
+    return View(array.shape, tuple(step // array.itemsize for step in array.strides))
 
 
-def _at(segment: Segment, arrays: Sequence[Any], rows: Rows, begin: int, states: int) -> Any:
-    """Where a segment starts for the first state of a stretch."""
-    start = 0 if rows.tiled else segment.start + begin * (rows.stride or 0)
-    if rows.columns:
-        start = segment.start * states
-    return arrays[segment.array][start:] if start else arrays[segment.array]
+def launch_buffers(
+    kernel: LazyProgram,
+    kind: str,
+    arguments: Sequence[Buffer],
+    results: Sequence[Buffer],
+    stream: int,
+) -> None:
+    """Launch a kernel on XLA's buffers, on the current device.
+
+    Arguments:
+        kernel: what to compute.
+        kind: "double" or "float".
+        arguments, results: buffers with one batch axis; that of an argument has length one if it
+            serves all states.
+        stream: where the launches go.
+    """
+    device = cupy().cuda.runtime.getDevice()
+    compiled = cast(GpuKernel, kernel.compiled_on(f"cuda:{device}", kind))
+    n = results[0].shape[0]
+    shapes = tuple(x.shape if x.shape[0] == n else x.shape[1:] for x in arguments)
+    plan = compiled.plan((shapes, n), lambda: (tuple(map(rows, shapes)), None))
+    if not plan.launches:
+        return
+    addresses = [x.address for x in (*arguments, *results)]
+    if not plan.workspace:
+        plan.run(addresses, 0, stream)
+        return
+    with adopted(stream, device):
+        memory = workspace(kernel.name, plan.workspace, stream)
+        plan.run(addresses, memory.ptr, stream)

@@ -1,37 +1,190 @@
-"""CUDA text to launches: compiled by NVRTC through CuPy, which keeps the code on disk."""
+"""CUDA text to launches: compiled by NVRTC through CuPy, which keeps the code on disk.
+
+A launch takes addresses and whole numbers, and a stream. So arrays of CuPy, PyTorch and JAX take
+the same way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import ctypes
+import sys
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
 
 from kinetree._optional import optional
 from kinetree.compiler.emit.cuda_layout import Shape
-from kinetree.errors import KinetreeError
+from kinetree.errors import DeviceError
 
 OPTIONS = ("--std=c++14", "--fmad=true")
+WORD = 8
+"""Bytes of an address, and of a whole number."""
 
 
 def cupy() -> Any:
     """The package, if it is there."""
-    return optional("cupy", "a kernel of arrays on a GPU")
+    return sys.modules.get("cupy") or optional("cupy", "a kernel of arrays on a GPU")
 
 
-def compiled(name: str, text: str, shape: Shape) -> Any:
-    """CuPy's kernel of a text."""
+class Function(NamedTuple):
+    """A compiled kernel, on the device that was current when it was compiled.
+
+    name: for messages.
+    address: of the driver's function.
+    shape: how it is launched.
+    code: CuPy's kernel, which keeps the function loaded.
+    """
+
+    name: str
+    address: int
+    shape: Shape
+    code: Any
+
+
+def compiled(name: str, text: str, shape: Shape) -> Function:
+    """The kernel of a text."""
     try:
         module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
-        found = module.get_function(name)
+        code = module.get_function(name)
+        if shape.shared > 48 * 1024:
+            code.max_dynamic_shared_size_bytes = shape.shared
+        return Function(name, code.kernel.ptr, shape, code)
     except Exception as e:
-        raise KinetreeError(f"{name}: no code for this GPU: {e}") from e
-    if shape.shared > 48 * 1024:
-        found.max_dynamic_shared_size_bytes = shape.shared
-    return found
+        raise DeviceError(f"{name}: no code for this GPU: {e}") from e
 
 
-def launch(name: str, function: Any, blocks: int, shape: Shape, arguments: Sequence[Any]) -> None:
-    """Put a kernel on the current stream."""
-    try:
-        function((blocks,), (shape.threads,), tuple(arguments), shared_mem=shape.shared)
-    except cupy().cuda.driver.CUDADriverError as e:
-        raise KinetreeError(f"{name}: the launch failed: {e}") from e
+class Launch:
+    """A launch of a kernel, whose arguments stay until they are set again.
+
+    Arguments:
+        function: the kernel.
+        blocks: how many.
+        count: the number of its arguments.
+    """
+
+    def __init__(self, function: Function, blocks: int, count: int) -> None:
+        driver = cupy().cuda.driver
+        self._function, self._put, self._error = (
+            function,
+            driver.launchKernel,
+            driver.CUDADriverError,
+        )
+        self._values = (ctypes.c_int64 * count)()
+        first = ctypes.addressof(self._values)
+        self._places = (ctypes.c_void_p * count)(*(first + WORD * k for k in range(count)))
+        shape = function.shape
+        self._how = (function.address, blocks, 1, 1, shape.threads, 1, 1, shape.shared)
+        self._where = ctypes.addressof(self._places)
+
+    def set(self, values: list[int]) -> Launch:
+        """Set the arguments: addresses and whole numbers, in order."""
+        self._values[:] = values  # type: ignore[assignment]
+        return self
+
+    def on(self, stream: int) -> None:
+        """Put the kernel on a stream."""
+        try:
+            self._put(*self._how, stream, self._where, 0)
+        except self._error as e:
+            raise DeviceError(f"{self._function.name}: the launch failed: {e}") from e
+
+
+def processors() -> int:
+    """The multiprocessors of the current device; asking it anew takes longer than a launch."""
+    return _processors_of(cupy().cuda.runtime.getDevice())
+
+
+@cache
+def _processors_of(device: int) -> int:
+    return int(cupy().cuda.Device(device).attributes["MultiProcessorCount"])
+
+
+def current_stream() -> int:
+    """The address of CuPy's current stream."""
+    return int(cupy().cuda.get_current_stream().ptr)
+
+
+class _StreamHandle:
+    """A stream by its address, in the CUDA stream protocol."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._address  # the protocol's version, the stream
+
+
+def adopted(stream: int, device: int) -> Any:
+    """Another package's stream as CuPy's, to be made current by `with`.
+
+    Arguments:
+        stream: its address.
+        device: the number of its GPU.
+    """
+    streams = cupy().cuda
+    adopt = getattr(streams.Stream, "from_external", None)
+    if adopt is None:  # before CuPy 14
+        return streams.ExternalStream(stream, device)
+    return adopt(_StreamHandle(stream))
+
+
+def check_device(name: str, arrays: Iterable[tuple[str, Any]]) -> None:
+    """Refuse arrays that are not on the current device.
+
+    Arguments:
+        name: of the kernel.
+        arrays: CuPy's, with their names.
+    """
+    current = cupy().cuda.runtime.getDevice()
+    for what, array in arrays:
+        if array.data.device_id != current:
+            own = array.data.device_id
+            raise DeviceError(
+                f"{name}: {what} is on GPU {own}, and the current device is GPU {current}; move it "
+                f"there, or call within `with cupy.cuda.Device({own}):` if all arrays are on {own}"
+            )
+
+
+KEPT: list[Any] = []
+"""Workspaces of launches in CUDA graphs, which may be replayed as long as the process lives."""
+
+
+def workspace(name: str, count: int, stream: int) -> Any:
+    """Memory on the current device for what a call needs between its launches.
+
+    CuPy gives memory that is freed to later calls on the same stream alone, so it may be freed as
+    soon as all is launched. While launches are captured, it is kept.
+
+    Arguments:
+        name: of the kernel, for messages.
+        count: bytes.
+        stream: where the launches go.
+    """
+    cp = cupy()
+    with room(name, count):
+        memory = cp.cuda.alloc(count)
+    if cp.cuda.runtime.streamIsCapturing(stream):
+        KEPT.append(memory)
+    return memory
+
+
+class room:
+    """A context in which memory of the device is taken: a sentence if there is none left.
+
+    Arguments:
+        name: of the kernel.
+        count: bytes that are needed.
+    """
+
+    def __init__(self, name: str, count: int) -> None:
+        self._name, self._count = name, count
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is not None and issubclass(kind, cupy().cuda.memory.OutOfMemoryError):
+            raise DeviceError(
+                f"{self._name}: the GPU has no memory left for {self._count / 1e6:.0f} MB; compute "
+                "fewer states in one call, or free other arrays"
+            ) from error
