@@ -20,7 +20,8 @@ from benchmarks.gpu_timing import seconds
 
 COUNTS = (1, 1_024, 65_536)
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "forward_dynamics_derivatives")
-CALLS = 50
+LAUNCHES = 400
+"""Launches that are enqueued at once at most: the driver takes about 1,000 before it waits."""
 REPETITIONS = 9
 
 
@@ -78,17 +79,14 @@ def _call(robot: kt.Robot, quantity: str, count: int) -> CallRow:
         graph = stream.end_capture()
     stream.synchronize()
     parts = len(kernel.compiled_on("cuda:0", "double").parts)
-    return CallRow(
-        robot.name,
-        quantity,
-        count,
-        parts,
-        1e6 * host_seconds(lambda: method(*arrays, out=out)),
-        1e6 * host_seconds(bound),
-        1e6 * host_seconds(lambda: method(*tensors, out=results)) if tensors else float("nan"),
-        1e6 * seconds(bound),
-        1e6 * seconds(lambda: graph.launch(cp.cuda.get_current_stream())),
-    )
+    times = [
+        host_seconds(lambda: method(*arrays, out=out), parts),
+        host_seconds(bound, parts),
+        host_seconds(lambda: method(*tensors, out=results), parts) if tensors else np.nan,
+        seconds(bound),
+        seconds(lambda: graph.launch(cp.cuda.get_current_stream())),
+    ]
+    return CallRow(robot.name, quantity, count, parts, *(1e6 * x for x in times))
 
 
 def _tensors(arrays: Any, out: Any) -> tuple[Any, Any]:
@@ -103,16 +101,16 @@ def _tensors(arrays: Any, out: Any) -> tuple[Any, Any]:
     return list(map(torch.from_dlpack, arrays)), results if len(results) > 1 else results[0]
 
 
-def host_seconds(call: Callable[[], Any]) -> float:
+def host_seconds(call: Callable[[], Any], parts: int) -> float:
     """The median time of a call on the host, while the device is not waited for."""
     call()
-    times = []
+    count, times = max(LAUNCHES // parts, 1), []
     for _ in range(REPETITIONS):
         cp.cuda.Device().synchronize()
         started = time.perf_counter()
-        for _ in range(CALLS):
+        for _ in range(count):
             call()
-        times.append((time.perf_counter() - started) / CALLS)
+        times.append((time.perf_counter() - started) / count)
     cp.cuda.Device().synchronize()
     return statistics.median(times)
 

@@ -252,6 +252,8 @@ def test_long_programs_and_shards_run_inside_of_jit_on_a_gpu(jax):
     kernel = robot.kernel("forward_dynamics_derivatives")
     given = [jax.numpy.asarray(x) for x in (q, v, tau)]
     P, mesh = jax.sharding.PartitionSpec, jax.make_mesh((1,), ("batch",))
+    split = jax.sharding.NamedSharding(mesh, P("batch"))
+    given = [jax.device_put(x, split) for x in given]
     sharded = jax.shard_map(
         lambda *x: kernel(*x), mesh=mesh, in_specs=(P("batch"),) * 3, out_specs=P("batch")
     )

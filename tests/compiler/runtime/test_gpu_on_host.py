@@ -176,6 +176,28 @@ def test_gradients_of_rollouts_stay_on_the_device_and_equal_those_of_the_host(cp
     assert relative_error(np.asarray(found["p"]), on_host["p"]) < 1e-5
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("systems", [1, 45])
+def test_a_long_program_goes_through_time_step_by_step(cp, monkeypatch, systems, backwards):
+    from kinetree.compiler.runtime.kernel import Kernel
+    from kinetree.compiler.runtime.time_loop import TimeLoop
+
+    monkeypatch.setattr(device_part, "LOOP_LIMIT", {"double": 2})
+    loop = TimeLoop(Kernel(None, lambda: PROGRAM), states=2, series=1)
+    given = arguments(systems, 7)
+    on_gpu = [cp.asarray(x) for x in given]
+    rolled = loop(on_gpu, systems, 7, 3, RECORD, backwards=backwards)
+    same(rolled, *expected(given, 7, 3, backwards=backwards))
+    assert len(cp.launched) > 1
+    assert len(cp.streams) == 7 * len(cp.launched)
+    shared = [*on_gpu[:2], on_gpu[2][0], on_gpu[3]]
+    whole = [*given[:2], np.broadcast_to(given[2][0], (systems, 2)), given[3]]
+    out = cp.full((systems, 4, 3), np.nan)
+    rolled = loop(shared, systems, 7, 3, RECORD, out={"x": out[:, :-1]}, backwards=backwards)
+    same(rolled, *expected(whole, 7, 3, backwards=backwards))
+    assert (out[:, :-1] == rolled.records["x"]).all()
+
+
 def test_sensitivities_of_rollouts_equal_those_of_the_host(cp, robot):
     rng = np.random.default_rng(3)
     q, v, along = rng.normal(size=(3, 5, robot.nv))

@@ -34,16 +34,19 @@ def launch(kernel: Kernel, tensors: Sequence[Any], out: Sequence[Any]) -> None:
     with cupy.cuda.Device(index):
         kind = "float" if tensors[0].dtype == torch.float32 else "double"
         compiled = cast("GpuKernel", kernel.compiled_on(f"cuda:{index}", kind))
-        given = [t.detach().resolve_neg() for t in tensors]
+        given = [t.resolve_neg() if t.is_neg() else t for t in tensors]
         key = ("torch", *((t.shape, t.stride()) for t in (*given, *out)))
         plan = compiled.plan(key, lambda: (_views(given), _views(out)))
         if not plan.launches:
             return
         for k in plan.copied:
             shape = kernel.interface.inputs[k][1]
-            given[k] = given[k].expand(*plan.batch, *shape).contiguous()
-        memory = torch.empty(plan.workspace, dtype=torch.uint8, device=tensors[0].device)
+            given[k] = given[k].detach().expand(*plan.batch, *shape).contiguous()
         addresses = [t.data_ptr() for t in (*given, *out)]
+        if not plan.workspace:
+            plan.run(addresses, 0, current_stream(index))
+            return
+        memory = torch.empty(plan.workspace, dtype=torch.uint8, device=tensors[0].device)
         plan.run(addresses, memory.data_ptr(), current_stream(index))
 
 

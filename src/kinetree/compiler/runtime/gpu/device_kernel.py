@@ -6,7 +6,7 @@ waits for them. CuPy keeps compiled code on disk, by its text and the device's a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import prod
@@ -23,17 +23,20 @@ from kinetree.compiler.runtime.arrays import (
     check_dtype,
     plain_array,
 )
+from kinetree.compiler.runtime.backend import CompiledLoop
 from kinetree.compiler.runtime.gpu import device_part
 from kinetree.compiler.runtime.gpu.device_loop import GpuTimeLoop
 from kinetree.compiler.runtime.gpu.device_part import ROWS, Given, GpuPart
 from kinetree.compiler.runtime.gpu.launch import (
     adopted,
     cupy,
+    current_device,
     current_stream,
     room,
     workspace,
 )
 from kinetree.compiler.runtime.gpu.plan import Plan, Planned, View, rows
+from kinetree.compiler.runtime.gpu.step_loop import GpuStepLoop
 from kinetree.compiler.runtime.gpu.xla_frame import Buffer
 from kinetree.compiler.runtime.interface import Interface
 from kinetree.compiler.runtime.lazy_program import LazyProgram
@@ -79,17 +82,25 @@ class GpuKernel:
         interface: names and shapes.
         program: what it computes.
         kind: "double" or "float".
+        limit: the operations of a part at most, by kind; those of a single call by default.
     """
 
-    def __init__(self, interface: Interface, program: Program, kind: str) -> None:
+    def __init__(
+        self,
+        interface: Interface,
+        program: Program,
+        kind: str,
+        limit: Mapping[str, int] | None = None,
+    ) -> None:
         self.interface, self.kind, self._program = interface, kind, program
+        self._limit = (device_part.LIMIT if limit is None else limit)[kind]
         self.dtype = DTYPES[kind]
         self._ready: set[Given] = set()
         self._plans: dict[Any, Plan] = {}
 
     @cached_property
     def _split(self) -> Parts:
-        return split(self._program, device_part.LIMIT[self.kind])
+        return split(self._program, self._limit)
 
     @cached_property
     def parts(self) -> list[GpuPart]:
@@ -101,8 +112,11 @@ class GpuKernel:
         """The lengths of the rows that parts hand on."""
         return self._split.between
 
-    def loop(self, layout: LoopLayout) -> GpuTimeLoop:
-        """The program in a loop over time, as one launch."""
+    def loop(self, layout: LoopLayout) -> CompiledLoop:
+        """The program in a loop over time: as one launch, or step by step if it is long."""
+        step = GpuKernel(self.interface, self._program, self.kind, device_part.LOOP_LIMIT)
+        if len(step._split.parts) > 1:
+            return GpuStepLoop(layout, step)
         return GpuTimeLoop(layout, self._program, self.kind)
 
     def prepare(self, given: Given = ROWS) -> None:
@@ -187,14 +201,16 @@ class GpuKernel:
             out: an array or a tuple of them, of the results' shapes, in C order; for one batch
                 axis and results that are vectors, also transposed views of columns.
         """
-        arrays = [x if x.dtype is self.dtype else x.astype(self.dtype) for x in arrays]
+        if not all(map(self._is_own, arrays)):
+            arrays = [x.astype(self.dtype, copy=False) for x in arrays]
         results = None if out is None else self._given_results(out)
         plan = self._plan_of(arrays, results)
         if results is None:
             results = self._new_results(plan.batch)
         if plan.launches:
             stream = current_stream()
-            arrays = self._in_place(plan, arrays)
+            if plan.copied:
+                arrays = self._in_place(plan, arrays)
             addresses = [x.data.ptr for x in (*arrays, *results)]
             if plan.workspace:
                 memory = workspace(self.interface.name, plan.workspace, stream)
@@ -235,6 +251,10 @@ class GpuKernel:
 
         return bound
 
+    def _is_own(self, array: Any) -> bool:
+        """Whether an array has this kind of number."""
+        return array.dtype is self.dtype
+
     def _plan_of(self, arrays: Sequence[Any], results: Sequence[Any] | None) -> Plan:
         key = (
             tuple([(x.shape, x.strides) for x in arrays]),
@@ -242,9 +262,8 @@ class GpuKernel:
         )
         return self.plan(key, lambda: _views(arrays, results))
 
-    def _given_results(self, out: Any) -> list[Any]:
-        given = list(out) if isinstance(out, (tuple, list)) else [out]
-        outputs = self.interface.outputs
+    def _given_results(self, out: Any) -> Sequence[Any]:
+        given, outputs = out if isinstance(out, (tuple, list)) else (out,), self.interface.outputs
         if len(given) != len(outputs):
             raise ShapeError(
                 f"{self.interface.name}: out has {len(given)} arrays; {len(outputs)} expected"
@@ -261,8 +280,9 @@ class GpuKernel:
         with room(self.interface.name, sum(map(prod, shapes)) * ITEM_BYTES[self.kind]):
             return [cp.empty(shape, self.dtype) for shape in shapes]
 
-    def _in_place(self, plan: Plan, arrays: list[Any]) -> list[Any]:
+    def _in_place(self, plan: Plan, given: Sequence[Any]) -> list[Any]:
         """The arguments, with copies of those that launches cannot read where they are."""
+        arrays = list(given)
         for k in plan.copied:
             cp, shape = cupy(), self.interface.inputs[k][1]
             whole = (*plan.batch, *shape)
@@ -298,7 +318,7 @@ def launch_buffers(
             serves all states.
         stream: where the launches go.
     """
-    device = cupy().cuda.runtime.getDevice()
+    device = current_device()
     compiled = cast(GpuKernel, kernel.compiled_on(f"cuda:{device}", kind))
     n = results[0].shape[0]
     shapes = tuple(x.shape if x.shape[0] == n else x.shape[1:] for x in arguments)

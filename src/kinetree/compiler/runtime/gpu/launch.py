@@ -91,12 +91,17 @@ class Launch:
 
 def processors() -> int:
     """The multiprocessors of the current device; asking it anew takes longer than a launch."""
-    return _processors_of(cupy().cuda.runtime.getDevice())
+    return _processors_of(current_device())
 
 
 @cache
 def _processors_of(device: int) -> int:
     return int(cupy().cuda.Device(device).attributes["MultiProcessorCount"])
+
+
+def current_device() -> int:
+    """The number of CuPy's current device."""
+    return int(cupy().cuda.runtime.getDevice())
 
 
 def current_stream() -> int:
@@ -135,7 +140,7 @@ def check_device(name: str, arrays: Iterable[tuple[str, Any]]) -> None:
         name: of the kernel.
         arrays: CuPy's, with their names.
     """
-    current = cupy().cuda.runtime.getDevice()
+    current = current_device()
     for what, array in arrays:
         if array.data.device_id != current:
             own = array.data.device_id
