@@ -22,6 +22,10 @@ WASTE = 1.7
 """How many times the operations of a component its groups may have before it is cut."""
 STRETCH = 1.3
 """How many times the limit a part may have if that saves the cut."""
+TINY = 32
+"""Operations of a component that is not worth a part of its own at most."""
+SHORTEST = 4
+"""Operations below which a component is not cut."""
 MIDDLE = 0.25, 0.75
 """Where a component is cut: between these fractions of its operations."""
 
@@ -107,13 +111,13 @@ class _Splitter:
         cones = self._cones(rows, known)
         found: list[list[int]] = []
         small: list[tuple[list[int], int]] = []
-        for component in _components(cones):
+        for component in _without_tiny(_components(cones), cones):
             union = _union(cones[r] for r in component)
             few = (
                 groups
                 for limit in (self.limit, int(STRETCH * self.limit))
                 for groups in [_groups(component, cones, limit)]
-                if _total(groups, cones) <= WASTE * union.bit_count()
+                if self._is_worth_it(groups, cones, union.bit_count())
             )
             groups = next(few, None)
             if groups is None:
@@ -129,6 +133,17 @@ class _Splitter:
             wanted = [r for r in group if cones[r]] + (idle if k == 0 else [])
             if wanted:
                 self._part([rows[r] for r in sorted(wanted)], known)
+
+    def _is_worth_it(
+        self, groups: Sequence[Sequence[int]], cones: Sequence[int], whole: int
+    ) -> bool:
+        """Whether groups of rows are short, and compute little twice.
+
+        Arguments:
+            whole: the operations that all of them need.
+        """
+        counts = [_union(cones[r] for r in group).bit_count() for group in groups]
+        return max(counts) <= STRETCH * self.limit and sum(counts) <= WASTE * whole
 
     def _cones(self, rows: Sequence[Row], known: Collection[int]) -> list[int]:
         """For each row the operations that it needs, as the bits of a number."""
@@ -176,6 +191,9 @@ class _Splitter:
         used_behind = [n for n in front if n in results or last.get(n, n) not in front]
         numbers = {m for n in used_behind for m in self._numbers(n)}
         crossing = sorted(n for n in numbers if union >> n & 1)
+        if not crossing or len(order) < SHORTEST:
+            self._part(rows, known)
+            return
         self.split([Row((n,), None) for n in crossing], known)
         self.split(rows, known | frozenset(crossing))
 
@@ -291,10 +309,6 @@ def _union(cones: Iterable[int]) -> int:
     return bits
 
 
-def _total(groups: Iterable[Sequence[int]], cones: Sequence[int]) -> int:
-    return sum(_union(cones[r] for r in group).bit_count() for group in groups)
-
-
 def _components(cones: Sequence[int]) -> list[list[int]]:
     """Rows that share operations with each other, directly or through others."""
     found: list[tuple[list[int], int]] = []
@@ -308,6 +322,19 @@ def _components(cones: Sequence[int]) -> list[list[int]]:
                 apart.append((other, bits))
         found = [*apart, (rows, union)]
     return [rows for rows, _ in found]
+
+
+def _without_tiny(components: list[list[int]], cones: Sequence[int]) -> list[list[int]]:
+    """Components, of which those of a few operations are added to the longest."""
+    counts = [_union(cones[r] for r in component).bit_count() for component in components]
+    longest = max(range(len(counts)), key=counts.__getitem__, default=0)
+    tiny = [k for k, count in enumerate(counts) if 0 < count <= TINY and k != longest]
+    added = [r for k in tiny for r in components[k]]
+    return [
+        component + added if k == longest else component
+        for k, component in enumerate(components)
+        if k not in tiny
+    ]
 
 
 def _bits(number: int) -> list[int]:

@@ -61,6 +61,7 @@ class Kernel(Deriving, Exporting):
         self._charts, self._guard, self._origin = dict(charts or {}), guard, origin
         self._derived = {}
         self._forms: dict[str, Any] = {}  # this kernel in other packages, by their names
+        self.torch_operator = _torch_operator(self)
         self._ones: list[Callable[..., Any]] = []  # the compiled functions for one state
         self._kinds_of_ones: set[str] = set()
         self.__doc__ = f"{self.name}: {self.interface.signature}"
@@ -211,6 +212,20 @@ class Kernel(Deriving, Exporting):
             x.shape == (1,) * (x.ndim - len(core)) + core
             for x, (_, core) in zip(arrays, inputs, strict=True)
         )
+
+
+def _torch_operator(kernel: Kernel) -> Callable[[], str]:
+    """A function that gives the name of a kernel's operator in PyTorch, which registers it.
+
+    `torch.compile` calls it while it compiles, and takes the name as a constant.
+    """
+
+    def name() -> str:
+        found: str = foreign_module("torch_arrays").registered(kernel)
+        return found
+
+    name._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return name
 
 
 def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:

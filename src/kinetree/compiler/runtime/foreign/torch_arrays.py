@@ -43,7 +43,7 @@ def call(kernel: Kernel, arrays: Sequence[Any], out: Any) -> Any:
 def apply(kernel: Kernel, tensors: Sequence[Any]) -> Any:
     """The results of a kernel for tensors on one device, all float64 or all float32."""
     if torch.compiler.is_compiling():
-        return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+        return getattr(torch.ops.kinetree, kernel.torch_operator())(*tensors)
     return function(kernel).apply(*tensors)
 
 
@@ -61,7 +61,7 @@ def _function(kernel: Kernel) -> Any:
             if all(type(t) in PLAIN for t in tensors):
                 return _computed(kernel, tensors)
             # tensors without memory, while graphs are recorded
-            return getattr(torch.ops.kinetree, registered(kernel))(*tensors)
+            return getattr(torch.ops.kinetree, kernel.torch_operator())(*tensors)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
@@ -94,9 +94,6 @@ def registered(kernel: Kernel) -> str:
         _register(name, kernel)
         REGISTERED.add(name)
     return name
-
-
-registered._dynamo_marked_constant = True  # type: ignore[attr-defined]  # torch.compile calls it
 
 
 def _register(name: str, kernel: Kernel) -> None:

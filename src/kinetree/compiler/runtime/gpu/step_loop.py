@@ -69,14 +69,13 @@ class _Run:
         cp = cupy()
         self._layout, self._kernel, self._extent = layout, kernel, extent
         dtype, systems = kernel.dtype, extent.systems
-        self._constants = [
-            cp.ascontiguousarray(x, dtype)
-            if x.shape == layout.inputs[k][1]
-            else cp.ascontiguousarray(layout.argument(cp, k, x, extent, dtype))
-            for k, x in enumerate(arguments)
-            if layout.states <= k < layout.first_series
-        ]
+        constants = range(layout.states, layout.first_series)
+        self._shared = [k for k in constants if arguments[k].shape == layout.inputs[k][1]]
         spread = [layout.argument(cp, k, x, extent, dtype) for k, x in enumerate(arguments)]
+        self._constants = [
+            cp.ascontiguousarray(arguments[k] if k in self._shared else spread[k], dtype)
+            for k in constants
+        ]
         self._series = [
             cp.ascontiguousarray(x.swapaxes(0, 1)) for x in spread[layout.first_series :]
         ]
@@ -93,27 +92,23 @@ class _Run:
     def steps(self) -> None:
         """Launch all steps."""
         layout, extent, kernel = self._layout, self._extent, self._kernel
-        shared = [
-            shape if x.ndim == len(shape) and x.shape == shape else (extent.systems, *shape)
-            for x, (_, shape) in zip(
-                self._constants, layout.inputs[layout.states : layout.first_series], strict=True
-            )
-        ]
-        states, series = (
-            [(extent.systems, *shape) for _, shape in side]
-            for side in (layout.inputs[: layout.states], layout.inputs[layout.first_series :])
+        shapes = tuple(
+            shape if k in self._shared else (extent.systems, *shape)
+            for k, (_, shape) in enumerate(layout.inputs)
         )
-        shapes = (*states, *shared, *series)
         plan = kernel.plan(("loop", shapes), lambda: (tuple(map(rows, shapes)), None))
         stream = current_stream()
         memory = workspace(layout.name, plan.workspace, stream) if plan.workspace else None
         at = memory.ptr if memory is not None else 0
+        now, after, constants, series, seen = (
+            [x.data.ptr for x in arrays]
+            for arrays in (self.now, self._next, self._constants, self._series, self._seen)
+        )
         for step in range(extent.steps):
             self._record_states(step)
-            inputs = [*self.now, *self._constants, *self._series_at(step)]
-            results = [*self._next, *self._seen_at(step)]
-            plan.run([x.data.ptr for x in (*inputs, *results)], at, stream)
-            self.now, self._next = self._next, self.now
+            of_step = self._addresses_of_step(step, series, seen)
+            plan.run([*now, *constants, *of_step[0], *after, *of_step[1]], at, stream)
+            self.now, self._next, now, after = self._next, self.now, after, now
 
     def _record_states(self, step: int) -> None:
         names = [name for name, _ in self._layout.inputs[: self._layout.states]]
@@ -121,20 +116,28 @@ class _Run:
             for name in self._records.keys() & set(names):
                 self._records[name][self._record_index(step)] = self.now[names.index(name)]
 
-    def _series_at(self, step: int) -> list[Any]:
-        index = self._extent.steps - 1 - step if self._extent.backwards else step
-        return [x[index] for x in self._series]
+    def _addresses_of_step(
+        self, step: int, series: Sequence[int], seen: Sequence[int]
+    ) -> tuple[list[int], list[int]]:
+        """Where a step finds its values of series, and puts its results that are no next states.
 
-    def _seen_at(self, step: int) -> list[Any]:
-        """Where results that are no next states go: into their records, if this step has one."""
-        recorded = step % self._extent.every == 0
-        names = [name for name, _ in self._layout.outputs[self._layout.states :]]
-        return [
-            self._records[name][self._record_index(step)]
-            if recorded and name in self._records
-            else unused
-            for name, unused in zip(names, self._seen, strict=True)
+        Arguments:
+            series, seen: where the series start, and where results go that are not recorded.
+        """
+        extent = self._extent
+        index = extent.steps - 1 - step if extent.backwards else step
+        values = [
+            first + index * x.strides[0] for first, x in zip(series, self._series, strict=True)
         ]
+        recorded = self._records if step % extent.every == 0 else {}
+        names = [name for name, _ in self._layout.outputs[self._layout.states :]]
+        results = [
+            recorded[name].data.ptr + self._record_index(step) * recorded[name].strides[0]
+            if name in recorded
+            else unused
+            for name, unused in zip(names, seen, strict=True)
+        ]
+        return values, results
 
     def _record_index(self, step: int) -> int:
         index = step // self._extent.every
