@@ -4,6 +4,7 @@ CUDA text has a function for the host beside each kernel (KINETREE_HOST), which 
 the GPU's back end is tested from end to end where there is no GPU.
 """
 
+import contextlib
 import ctypes
 import shutil
 import subprocess
@@ -26,6 +27,12 @@ class ndarray(np.ndarray):
     @property
     def data(self):
         return types.SimpleNamespace(ptr=self.ctypes.data, device_id=0)
+
+    def set(self, numbers, stream=None):
+        self[...] = numbers
+
+    def get(self, stream=None, out=None, blocking=True):
+        out[...] = self
 
 
 def arrays(found):
@@ -51,6 +58,16 @@ class Launched:
 
 LOADED: dict[int, Launched] = {}
 """Functions by address: kernels that one test compiled may serve the next one, too."""
+
+
+class Stream(contextlib.nullcontext):
+    """A stream on which everything is done at once."""
+
+    def __init__(self, non_blocking=False):
+        super().__init__()
+
+    def synchronize(self):
+        pass
 
 
 def memory(count):
@@ -87,6 +104,8 @@ class CuPy(types.ModuleType):
         self.cuda = types.SimpleNamespace(
             Device=Device,
             alloc=memory,
+            alloc_pinned_memory=bytearray,
+            Stream=Stream,
             get_current_stream=lambda: types.SimpleNamespace(ptr=0),
             memory=types.SimpleNamespace(OutOfMemoryError=MemoryError),
             runtime=types.SimpleNamespace(

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ from kinetree.cli.tables import (
     write_piece,
 )
 from kinetree.compiler.runtime.kernel import Kernel
-from kinetree.errors import KinetreeError, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.quantities import PUBLIC
 from kinetree.robot import Robot
 
@@ -42,6 +42,8 @@ NUMBERS = 1 << 22
 """How many numbers a piece has, about, arguments and results together: 32 MB."""
 BAD_ROWS = ("stop", "skip", "nan")
 """What becomes of lines that are not numbers: an error, left out, or kept as NaN."""
+DEVICES = ("cpu", "cuda")
+"""Where states are computed: with NumPy's arrays, or on CuPy's current device."""
 NAMED = 3
 """Bad lines that a report names."""
 LEAST, MOST = 1, 1 << 18
@@ -57,6 +59,7 @@ class Job(NamedTuple):
     keep: further columns of the states that are copied to the output.
     overwrite: whether an output that exists is replaced.
     bad_rows: what becomes of lines of a CSV file that are not numbers: one of BAD_ROWS.
+    device: one of DEVICES.
     """
 
     quantity: str
@@ -68,6 +71,7 @@ class Job(NamedTuple):
     keep: Sequence[str]
     overwrite: bool
     bad_rows: str = "stop"
+    device: str = "cpu"
 
 
 class Done(NamedTuple):
@@ -100,6 +104,9 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
     _check(job)
     check_settings(robot.model, job.quantity, job.settings)
     kernel = robot.kernel(job.quantity, job.method, **job.settings)
+    if not among(job.device, DEVICES):
+        raise unknown("device", job.device, DEVICES, "kinetree run --device")
+    compute = kernel.streamed if job.device == "cuda" else kernel
     arguments, results = operands(robot, kernel)
     _check_zero(job, arguments)
     kept = [Operand(name, (), (name,)) for name in job.keep]
@@ -117,7 +124,7 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
         started, resumed = time.perf_counter(), min(len(pieces.paths) * size, rows)
         done = resumed
         with _progress(console, rows, resumed) as advance:
-            for arrays in _computed(kernel, table, arguments, results, read, kept, size, resumed):
+            for arrays in _computed(compute, table, arguments, results, read, kept, size, resumed):
                 with pieces.next() as path:
                     write_piece(path, [*kept, *results], arrays)
                 count = len(next(iter(arrays.values())))
@@ -195,13 +202,13 @@ def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
         (*robot.labels.q, *robot.labels.v),
         (job.quantity, kernel.method, sorted(job.settings.items()), list(job.zero), list(job.keep)),
         (str(job.states.resolve()), status.st_size, status.st_mtime_ns),
-        (job.output.suffix, rows, job.bad_rows),
+        (job.output.suffix, rows, job.bad_rows, job.device),
     )
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _computed(
-    kernel: Kernel,
+    compute: Callable[..., Any],
     table: Table,
     arguments: Sequence[Operand],
     results: Sequence[Operand],
@@ -214,7 +221,7 @@ def _computed(
     wanted = list(dict.fromkeys([*read, *kept]))
     for found in table.pieces(wanted, rows, first):
         values = [found.get(x, np.zeros(x.shape)) for x in arguments]
-        out = kernel(*values)
+        out = compute(*values)
         outs = out if isinstance(out, tuple) else (out,)
         yield {x: found[x] for x in kept} | dict(zip(results, outs, strict=True))
 

@@ -9,7 +9,7 @@ import kinetree
 
 ACTIONS = ("show", "export", "import", "clear")
 """The actions of `kinetree cache`."""
-TARGETS = ("c",)
+TARGETS = ("c", "cuda")
 """The target languages of `kinetree export`."""
 CONTROLLERS: dict[str, Callable[..., Any]] = {
     "none": lambda robot, target: None,

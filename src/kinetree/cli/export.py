@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kinetree.cli.choices import TARGETS
 from kinetree.cli.options import check_settings
 from kinetree.cli.outputs import check_outputs
+from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, unknown
 from kinetree.quantities import PUBLIC, QUANTITIES
 from kinetree.robot import Robot
@@ -20,7 +21,7 @@ class Export(NamedTuple):
     quantity, method, settings: as in `Robot.kernel`.
     target: one of TARGETS.
     folder: where the files go; it is made if need be.
-    dtype, name: as in `Kernel.c`.
+    dtype, name: as in `Kernel.c_code`.
     library: whether a shared library is built as well.
     overwrite: whether files of an earlier export are replaced.
     """
@@ -46,8 +47,19 @@ def write_export(robot: Robot, export: Export) -> list[Path]:
         raise KinetreeError(f"--output {export.folder} is a file: a folder is expected")
     check_settings(robot.model, export.quantity, export.settings)
     kernel = robot.kernel(export.quantity, export.method, **export.settings)
+    if export.target == "cuda":
+        return _write_cuda(kernel, export)
     code = kernel.c_code(export.dtype, export.name)
     if export.folder.is_dir():
         check_outputs([export.folder / f"{code.name}.c"], export.overwrite)
     files = code.save(export.folder)
     return [*files, code.build(export.folder).library] if export.library else files
+
+
+def _write_cuda(kernel: Kernel, export: Export) -> list[Path]:
+    if export.library:
+        raise KinetreeError("--lib builds C; CUDA is built by its CMakeLists.txt, or by nvcc *.cu")
+    code = kernel.cuda_code(export.dtype, export.name)
+    if export.folder.is_dir():
+        check_outputs([export.folder / f"{code.name}.cu"], export.overwrite)
+    return code.save(export.folder)

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 
@@ -9,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.runtime.gpu import device_kernel, device_part
-from kinetree.errors import DtypeError, UnknownNameError
+from kinetree.compiler.runtime.gpu import cuda_code, device_kernel, device_part
+from kinetree.errors import DtypeError, KinetreeError, UnknownNameError
 from tests import host_cupy
 from tests.mixed_robots import ROBOTS, interpreted, random_state
 from tests.tolerances import relative_error
@@ -95,3 +96,33 @@ def test_unknown_targets_and_types_are_named(kernel):
         kernel.source("fortran")
     with pytest.raises(DtypeError, match="float64 or float32 is expected"):
         kernel.source("cuda", "int")
+
+
+NVCC = shutil.which("nvcc")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
+def test_nvcc_builds_the_cuda_code_of_a_program_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_code, "LIMIT", {"double": 60})
+    kernel = kt.robots.double_pendulum().kernel("forward_dynamics_derivatives")
+    code = kernel.cuda_code(name="derivatives")
+    assert {"derivatives.h", "derivatives.cu", "derivatives_part1.cu"} < code.files.keys()
+    sources = [str(file) for file in code.save(tmp_path) if file.suffix == ".cu"]
+    done = subprocess.run(
+        [NVCC, "-arch=sm_80", *sources, "-o", str(tmp_path / "test")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_cuda_code_names_its_function_and_operands(tmp_path):
+    code = kt.robots.double_pendulum().kernel("inverse_dynamics").cuda_code("float32")
+    header = code.files["inverse_dynamics.h"]
+    assert "cudaError_t inverse_dynamics(const float *q, const float *v, const float *a" in header
+    assert "inverse_dynamics_0<<<" in code.files["inverse_dynamics.cu"]
+    assert code.save(tmp_path)[0].name == "inverse_dynamics.h"
+    with pytest.raises(KinetreeError, match="cannot name a C function"):
+        kt.robots.double_pendulum().kernel("inverse_dynamics").cuda_code(name="3 d")

@@ -10,7 +10,7 @@ from kinetree.compiler.runtime import foreign
 from kinetree.compiler.runtime.backend import HOST, backend, device_of
 from kinetree.compiler.runtime.gpu import device_part, plan
 from kinetree.compiler.runtime.gpu.device_kernel import Gpu, GpuKernel
-from kinetree.errors import DtypeError, KinetreeError, ShapeError
+from kinetree.errors import DeviceError, DtypeError, KinetreeError, ShapeError
 from tests import host_cupy
 from tests.compiler.runtime.test_time_loop import PROGRAM, RECORD, arguments, expected, same
 from tests.mixed_robots import ROBOTS, interpreted, random_state
@@ -218,3 +218,50 @@ def test_environments_that_diverge_are_blanked_where_they_are(cp, robot):
     assert type(run["q"]) is cp.ndarray
     assert np.isnan(np.asarray(run["q"])[1, -1]).all()
     assert np.isfinite(np.asarray(run["q"])[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("states", [0, 1, 4, 11])
+def test_arrays_of_the_host_are_streamed_through_the_device(cp, states):
+    robot = kt.robots.double_pendulum()
+    q, v = np.random.default_rng(0).normal(size=(2, states, robot.nv))
+    kernel = robot.kernel("mass_and_coriolis")
+    found = kernel.streamed(q, v[:1] if states else v, stretch=4)
+    for a, b in zip(found, kernel(q, v[:1] if states else v), strict=True):
+        assert type(a) is np.ndarray
+        assert a.shape == b.shape
+        assert not states or relative_error(a, b) < 1e-12
+    with pytest.raises(KinetreeError, match="stretch=0"):
+        kernel.streamed(q, v, stretch=0)
+
+
+def test_what_captured_launches_need_between_them_is_kept(cp, monkeypatch):
+    from kinetree.compiler.runtime.gpu import launch
+
+    kept = []
+    monkeypatch.setattr(launch, "KEPT", kept)
+    monkeypatch.setattr(device_part, "LIMIT", {"double": 25})
+    kernel = kt.robots.double_pendulum().kernel("forward_dynamics_derivatives")
+    given = [cp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, 5, 2))]
+    kernel(*given)
+    assert kept == []
+    cp.capturing = True
+    kernel(*given)
+    assert len(kept) == 1
+
+
+def test_arrays_of_other_devices_are_named(cp, robot, monkeypatch):
+    q = cp.zeros((2, robot.nq))
+    monkeypatch.setattr(cp.cuda.runtime, "getDevice", lambda: 1)
+    with pytest.raises(DeviceError, match="q is on GPU 0, and the current device is GPU 1"):
+        robot.gravity_forces(q)
+
+
+def test_a_device_without_memory_is_named(cp):
+    def nothing(*shape, **settings):
+        raise MemoryError
+
+    robot = kt.robots.double_pendulum()
+    q = cp.zeros((2, robot.nq))
+    cp.empty = nothing
+    with pytest.raises(DeviceError, match="no memory left for 0 MB"):
+        robot.gravity_forces(q)

@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said(pendulum, state):
 @pytest.mark.skipif(host_cupy.COMPILER is None, reason="no C++ compiler")
 def test_on_a_gpu_xla_launches_kernels_on_its_buffers(monkeypatch, tmp_path):
     """Without a GPU: XLA for the CPU calls what it would call there, and launches run here."""
-    from kinetree.compiler.runtime.foreign import jax_arrays
+    from kinetree.compiler.runtime.foreign import jax_arrays, jax_targets
     from kinetree.compiler.runtime.gpu import xla_frame
 
     cupy = host_cupy.installed(monkeypatch, tmp_path)
@@ -184,7 +184,7 @@ def test_on_a_gpu_xla_launches_kernels_on_its_buffers(monkeypatch, tmp_path):
     robot = kt.robots.double_pendulum()
     q, v, a = (jnp.asarray(x) for x in np.random.default_rng(0).standard_normal((3, 5, 2)))
     kernel = robot.kernel("inverse_dynamics")
-    target = jax_arrays._gpu_target(kernel, "double") + "_here"
+    target = jax_targets.gpu_target(kernel, "double") + "_here"
     result = jax.ffi.ffi_call(target, jax.ShapeDtypeStruct((5, 2), q.dtype))
     expected = robot.inverse_dynamics(q, v[0], a)
     found = jax.jit(result)(q, v[:1], a)

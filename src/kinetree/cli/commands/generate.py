@@ -50,9 +50,10 @@ def export(
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a quantity as source code: C99 with a header, a self-test and a CMake file.
+    """Write a quantity as C99 or CUDA C++, with a header, a self-test and a CMake file.
 
-    Example: kinetree export arm inverse_dynamics -o firmware --dtype float32
+    Examples: kinetree export arm inverse_dynamics -o firmware --dtype float32;
+    kinetree export arm forward_dynamics --target cuda -o gpu
     """
     from kinetree.cli.export import Export, write_export
 

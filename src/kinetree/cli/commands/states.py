@@ -49,6 +49,9 @@ def run(
         str,
         typer.Option(help="CSV lines that are not numbers: stop, skip them, or keep them as nan."),
     ] = "stop",
+    device: Annotated[
+        str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")
+    ] = "cpu",
     threads: Annotated[int, typer.Option(help="Number of threads; 0 for one per core.", min=0)] = 0,
     method: MethodOption = "auto",
     settings: Settings = NONE,
@@ -67,7 +70,7 @@ def run(
     from kinetree.cli.batch import Job, run_job
 
     zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
-    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite, bad_rows)
+    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite, bad_rows, device)
     loaded = load_robot(robot, floating)
     kinetree.set_threads(threads or None)
     try:

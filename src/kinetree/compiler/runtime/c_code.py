@@ -201,16 +201,10 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
         kind: "double" or "float".
         description: for the comment of the header.
     """
-    function = kinds.text("name", name) or identifier(program.name)
-    if not is_function_name(function):
-        raise KinetreeError(
-            f"name={name!r} cannot name a C function: letters, digits and _ are expected, a letter "
-            "first, and no word of C, of its library or of CMake, such as "
-            f"{identifier(f'{name}_{program.name}')!r}"
-        )
+    function = function_name(name, program)
     lowered = lower(program, c.style(kind))
     level = 1 if sum(program.operations.values()) > LARGE else 2
-    cases, tolerance = _cases(program, kind)
+    cases, tolerance = test_cases(program, kind)
     return CCode(
         name=function,
         kind=kind,
@@ -224,7 +218,19 @@ def c_code(program: Program, name: str, kind: str, description: Description) -> 
     )
 
 
-def _cases(program: Program, kind: str) -> tuple[list[c_project.Case], float]:
+def function_name(name: str, program: Program) -> str:
+    """The name of a function in C, checked; by default the program's."""
+    function = kinds.text("name", name) or identifier(program.name)
+    if not is_function_name(function):
+        raise KinetreeError(
+            f"name={name!r} cannot name a C function: letters, digits and _ are expected, a letter "
+            "first, and no word of C, of its library or of CMake, such as "
+            f"{identifier(f'{name}_{program.name}')!r}"
+        )
+    return function
+
+
+def test_cases(program: Program, kind: str) -> tuple[list[c_project.Case], float]:
     """The states of the self-test with their expected results, and its tolerance.
 
     States whose results are not finite are left out: a square root has no negative argument.

@@ -15,6 +15,7 @@ from kinetree.errors import MissingExtraError, among, unknown
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.c_code import CCode
     from kinetree.compiler.runtime.cpu.native_function import NativeFunction
+    from kinetree.compiler.runtime.gpu.cuda_code import CudaCode
     from kinetree.compiler.runtime.kernel import Kernel
 
 TARGETS = ("c", "cuda", "llvm")
@@ -40,6 +41,22 @@ class Exporting(LazyProgram):
         from kinetree.compiler.runtime.c_code import c_code  # not needed but here
 
         return c_code(self.program, name, kind_of_dtype(dtype), self._described())
+
+    def cuda_code(self, dtype: Any = "float64", name: str = "") -> CudaCode:
+        """The kernel as CUDA C++ for arrays of states on a GPU, with a test and a CMake file.
+
+        `nvcc` builds it. Neither Python nor CuPy is needed to run it.
+
+        Arguments:
+            dtype: of all its numbers, float64 (double) or float32 (float).
+            name: of the function and its files, a C identifier; by default the quantity's.
+
+        Returns:
+            The code: `save(folder)` writes its files.
+        """
+        from kinetree.compiler.runtime.gpu.cuda_code import cuda_code  # not needed but here
+
+        return cuda_code(self.program, name, kind_of_dtype(dtype), self._described())
 
     def casadi(
         self, name: str = "", compiled: bool = False, folder: Any = None, hessian: bool = True

@@ -170,6 +170,25 @@ class Kernel(Deriving, Exporting):
                     return out
         return self.unguarded(arrays, out)
 
+    def streamed(self, *arrays: Any, stretch: int = 1 << 18) -> Any:
+        """The results for arrays of NumPy, computed on a GPU: CuPy's current device.
+
+        Stretches of states are copied there and back while others are computed, so that arrays may
+        be larger than the device's memory.
+
+        Arguments:
+            arrays: as in a call.
+            stretch: states that are copied and computed at a time.
+
+        Returns:
+            An array of NumPy, or a tuple of them if there are several results.
+        """
+        from kinetree.compiler.runtime.gpu.streaming import streamed  # not needed but here
+
+        if self._guard is not None and arrays:
+            self._guard(arrays[0])
+        return streamed(self, arrays, stretch)
+
     def unguarded(self, given: tuple[Any, ...], out: Any = None) -> Any:
         """The same as `call`, but states that have no answer are not refused.
 

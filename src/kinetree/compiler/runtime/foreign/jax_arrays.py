@@ -12,7 +12,6 @@ batch has length one serves all states.
 
 from __future__ import annotations
 
-import ctypes
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,17 +23,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._optional import optional
-from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.graph.evaluate import values
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.runtime.arrays import batch_shape, check_count, plain_array, refuse_masked
 from kinetree.compiler.runtime.foreign import foreign_name, no_numbers, refuse_out
+from kinetree.compiler.runtime.foreign.jax_targets import cpu_target, gpu_target
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.errors import BackendWarning, DtypeError
 from kinetree.scalar import ALIASES
 
 if TYPE_CHECKING:
-    from kinetree.compiler.runtime.host_program import Native
     from kinetree.compiler.runtime.kernel import Kernel
 
 jax = optional("jax", "a kernel of JAX's arrays")
@@ -213,7 +211,7 @@ def _lowered(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
     native = kernel.compiled(kind).native
     if native is None:
         return _lowered_trace(ctx, *operands, kernel=kernel)
-    return jax.ffi.ffi_lowering(_target(kernel, kind, native))(ctx, *operands)
+    return jax.ffi.ffi_lowering(cpu_target(kernel, kind, native))(ctx, *operands)
 
 
 def _lowered_gpu(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
@@ -227,51 +225,11 @@ def _lowered_gpu(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
         )
         return _lowered_trace(ctx, *operands, kernel=kernel)
     kind = "float" if ctx.avals_in[0].dtype == np.float32 else "double"
-    return jax.ffi.ffi_lowering(_gpu_target(kernel, kind))(ctx, *operands)
+    return jax.ffi.ffi_lowering(gpu_target(kernel, kind))(ctx, *operands)
 
 
 def _lowered_trace(ctx: Any, *operands: Any, kernel: Kernel) -> Any:
     return mlir.lower_fun(partial(traced, kernel), multiple_results=True)(ctx, *operands)
-
-
-TARGETS: dict[str, Any] = {}
-"""The handlers that XLA knows, by name, and what must stay alive with them."""
-
-
-def _gpu_target(kernel: Kernel, kind: str) -> str:
-    """The name under which XLA knows a kernel on GPUs."""
-    name = f"{_name(kernel, kind)}_cuda"
-    if name not in TARGETS:
-        from kinetree.compiler.runtime.gpu.device_kernel import launch_buffers  # for GPUs alone
-        from kinetree.compiler.runtime.gpu.xla_frame import handler
-
-        entry = handler(partial(launch_buffers, kernel, kind))
-        address = ctypes.cast(entry, ctypes.c_void_p).value
-        assert address is not None
-        jax.ffi.register_ffi_target(name, _capsule(address), platform="CUDA")
-        TARGETS[name] = entry
-    return name
-
-
-def _name(kernel: Kernel, kind: str) -> str:
-    return f"kinetree_{identifier(kernel.name)}_{kernel.interface.digest}_{kind}"
-
-
-def _target(kernel: Kernel, kind: str, native: Native) -> str:
-    """The name under which XLA knows a kernel on the CPU."""
-    name = _name(kernel, kind)
-    if name not in TARGETS:
-        entry = native.xla_handler
-        jax.ffi.register_ffi_target(name, _capsule(entry.address), platform="cpu")
-        TARGETS[name] = entry
-    return name
-
-
-def _capsule(address: int) -> Any:
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(address, None, None)
 
 
 def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, kernel: Kernel) -> Any:

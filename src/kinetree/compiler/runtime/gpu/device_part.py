@@ -22,7 +22,7 @@ from kinetree.compiler.runtime.gpu.launch import Function, compiled
 LIMIT = {"float": 8_000, "double": 4_500}
 """Operations of a part at most. In double precision values need twice the registers, and longer
 code keeps more of them in memory."""
-LOOP_LIMIT = {"float": 8_000, "double": 2_500}
+LOOP_LIMIT = {"float": 4_000, "double": 4_500}
 """Operations of a step at most in a loop over time that is one launch. Beyond, the parts of each
 step are launched."""
 
