@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class ProgramPart:
     """A program whose arguments and results are segments of the whole program's."""
 
     program: Program
@@ -53,7 +53,7 @@ class Parts:
     between: the lengths of the arrays through which they hand values on.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ProgramPart, ...]
     between: tuple[int, ...]
 
 
@@ -94,7 +94,7 @@ class _Splitter:
 
     def __init__(self, program: Program, limit: int) -> None:
         self.program, self.limit = program, limit
-        self.parts: list[Part] = []
+        self.parts: list[ProgramPart] = []
         self.between: list[int] = []
         self.handed: dict[int, tuple[int, int]] = {}
 
@@ -105,7 +105,7 @@ class _Splitter:
     def split(self, rows: Sequence[Row], known: frozenset[int]) -> None:
         """Make the parts that compute these rows, from arguments and nodes that are known."""
         cones = self._cones(rows, known)
-        found: list[list[int]] = []
+        row_groups: list[list[int]] = []
         small: list[tuple[list[int], int]] = []
         for component in _components(cones):
             union = _union(cones[r] for r in component)
@@ -121,10 +121,10 @@ class _Splitter:
             elif len(groups) == 1:
                 small.append((component, union))
             else:
-                found += groups
-        found += self._packed(small)
+                row_groups += groups
+        row_groups += self._packed(small)
         idle = [r for r, cone in enumerate(cones) if not cone]
-        working = [group for group in found if any(cones[r] for r in group)]
+        working = [group for group in row_groups if any(cones[r] for r in group)]
         for k, group in enumerate(working or [[]]):
             wanted = [r for r in group if cones[r]] + (idle if k == 0 else [])
             if wanted:
@@ -212,7 +212,7 @@ class _Splitter:
         name = f"{self.program.name}_{len(self.parts)}"
         functions = self.program.functions
         part = Program(name, tuple(declared), tuple(outputs), tuple(nodes), functions=functions)
-        self.parts.append(Part(part, tuple(inputs), tuple(segments)))
+        self.parts.append(ProgramPart(part, tuple(inputs), tuple(segments)))
 
     def _needed(self, results: Iterable[int], known: Collection[int]) -> set[int]:
         needed: set[int] = set()
@@ -235,9 +235,9 @@ class _Splitter:
                 whole.add(self.handed[n][0])
             elif node.op == "input":
                 used.setdefault(node.value[0], set()).add(node.value[1])
-        found = [Segment(k, min(e), max(e) - min(e) + 1) for k, e in sorted(used.items())]
+        segments = [Segment(k, min(e), max(e) - min(e) + 1) for k, e in sorted(used.items())]
         arrays = len(self.program.inputs)
-        return found + [Segment(arrays + k, 0, self.between[k]) for k in sorted(whole)]
+        return segments + [Segment(arrays + k, 0, self.between[k]) for k in sorted(whole)]
 
     def _outputs(
         self, rows: Sequence[Row], number: dict[int, int]
@@ -297,17 +297,17 @@ def _total(groups: Iterable[Sequence[int]], cones: Sequence[int]) -> int:
 
 def _components(cones: Sequence[int]) -> list[list[int]]:
     """Rows that share operations with each other, directly or through others."""
-    found: list[tuple[list[int], int]] = []
+    components: list[tuple[list[int], int]] = []
     for r, cone in enumerate(cones):
         rows, union = [r], cone
         apart = []
-        for other, bits in found:
+        for other, bits in components:
             if bits & union:
                 rows, union = other + rows, bits | union
             else:
                 apart.append((other, bits))
-        found = [*apart, (rows, union)]
-    return [rows for rows, _ in found]
+        components = [*apart, (rows, union)]
+    return [rows for rows, _ in components]
 
 
 def _bits(number: int) -> list[int]:
