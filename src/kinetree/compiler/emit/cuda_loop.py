@@ -188,12 +188,12 @@ class _Loop:
 
     def _arguments(self) -> list[str]:
         """What a step is called with."""
-        place = f"(first + tid) * steps + {self._index('step', 'steps')}"
+        at = self._index("step", "steps")
         return [
             *(f"now{k}" for k in range(self.states)),
             *(f"({rows.own_row})" for rows in self.input_rows[self.states :]),
             *(
-                f"in{k} + ({place}) * {self.inputs[k]}"
+                f"in{k} + ((first + tid) * steps + {at}) * {self.inputs[k]}"
                 for k in range(self.first_series, len(self.inputs))
             ),
             *(f"next{k}" for k in range(self.states)),

@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProgramPart:
+class Part:
     """A program whose arguments and results are segments of the whole program's."""
 
     program: Program
@@ -53,7 +53,7 @@ class Parts:
     between: the lengths of the arrays through which they hand values on.
     """
 
-    parts: tuple[ProgramPart, ...]
+    parts: tuple[Part, ...]
     between: tuple[int, ...]
 
 
@@ -94,7 +94,7 @@ class _Splitter:
 
     def __init__(self, program: Program, limit: int) -> None:
         self.program, self.limit = program, limit
-        self.parts: list[ProgramPart] = []
+        self.parts: list[Part] = []
         self.between: list[int] = []
         self.handed: dict[int, tuple[int, int]] = {}
 
@@ -212,7 +212,7 @@ class _Splitter:
         name = f"{self.program.name}_{len(self.parts)}"
         functions = self.program.functions
         part = Program(name, tuple(declared), tuple(outputs), tuple(nodes), functions=functions)
-        self.parts.append(ProgramPart(part, tuple(inputs), tuple(segments)))
+        self.parts.append(Part(part, tuple(inputs), tuple(segments)))
 
     def _needed(self, results: Iterable[int], known: Collection[int]) -> set[int]:
         needed: set[int] = set()

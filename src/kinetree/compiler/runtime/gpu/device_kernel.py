@@ -22,7 +22,7 @@ from kinetree.compiler.emit.cuda import emit_cuda, style
 from kinetree.compiler.emit.cuda_layout import WARP, Layout, Rows, launch_shape
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.graph.parts import Parts, ProgramPart, Segment, split
+from kinetree.compiler.graph.parts import Part, Parts, Segment, split
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.runtime.arrays import batch_shape, check_count, check_dtype, plain_array
 from kinetree.compiler.runtime.gpu.device_loop import GpuTimeLoop
@@ -92,7 +92,7 @@ class GpuPart:
         kind: "double" or "float".
     """
 
-    def __init__(self, part: ProgramPart, whole: Program, kind: str) -> None:
+    def __init__(self, part: Part, whole: Program, kind: str) -> None:
         self.inputs, self.outputs = part.inputs, part.outputs
         self.name = part.program.name
         self.lowered = lower(part.program, style(kind))
