@@ -46,10 +46,10 @@ SCALARS = "scalars"
 NONE = "no arrays"
 WAYS = {
     COMPILED: "kernels: every kind, with gradients",
-    LOOP: "by NumPy, and by CuPy on the GPU",
-    NUMPY: "by NumPy",
-    SETTING: "numbers for an object that is no array",
-    REFUSED: "NumPy's arrays alone",
+    LOOP: "through NumPy; for CuPy, on the GPU",
+    NUMPY: "through NumPy",
+    SETTING: "numbers of an object",
+    REFUSED: "NumPy only",
     SCALARS: "lists of scalars",
     NONE: "no arrays",
 }

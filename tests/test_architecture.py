@@ -1,6 +1,7 @@
 """The layout's rules: what may import what, and what an algorithm may not speak of."""
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -240,6 +241,40 @@ def test_an_algorithm_fits_on_two_pages():
         text = path.read_text()
         words = ast.get_docstring(ast.parse(text), clean=False) or ""
         assert len(text.splitlines()) - len(words.splitlines()) <= 140, path
+
+
+PUBLIC = [
+    "kinetree.capture",
+    "kinetree.constraints",
+    "kinetree.control",
+    "kinetree.equipment",
+    "kinetree.geometry",
+    "kinetree.identify",
+    "kinetree.joints",
+    "kinetree.motion",
+    "kinetree.plot",
+    "kinetree.robots",
+    "kinetree.typing",
+    "kinetree.robot.symbolic",
+    "kinetree.bridges.bullet",
+    "kinetree.bridges.gym",
+]
+"""Modules that users look into."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_dir_of_a_module_shows_what_is_public(name):
+    if name == "kinetree.bridges.gym":
+        pytest.importorskip("gymnasium")
+    module = kinetree.plot if name == "kinetree.plot" else importlib.import_module(name)
+    assert {n for n in dir(module) if not n.startswith("__")} == set(module.__all__)
+
+
+def test_dir_of_errors_and_scalars_shows_no_machinery():
+    assert all(issubclass(getattr(kinetree.errors, n), Exception) for n in dir(kinetree.errors))
+    assert "KinetreeError" in dir(kinetree.errors)
+    assert not {"OPERATIONS", "register"} & set(dir(kinetree.scalar))
+    assert {"sin", "select", "stop_gradient"} <= set(dir(kinetree.scalar))
 
 
 IMPORTED = """

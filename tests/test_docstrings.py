@@ -249,6 +249,20 @@ def test_names_in_docstrings_are_those_of_the_signature(faults):
     assert faults == []
 
 
+TEXTS = {"file", "folder", "hint", "joint_name", "message", "name", "of", "parity", "prefix"}
+TEXTS |= {"topic", "where"}
+"""Arguments that are texts of the user's, which may be empty."""
+
+
+def test_no_choice_is_called_by_an_empty_string():
+    for name, value, _ in CHECKED:
+        if (inspect.isclass(value) and issubclass(value, Exception)) or name == "Program":
+            continue  # Program is data of the compiler: one traced without a choice has no method
+        parameters = inspect.signature(value).parameters.values()
+        empty = {p.name for p in parameters if isinstance(p.default, str) and not p.default}
+        assert empty <= TEXTS, name
+
+
 # the test itself
 
 

@@ -1,6 +1,8 @@
 """Property tests: `make test` gives them the same examples in every run, `make fuzz` others."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,3 +59,12 @@ E   )
 def test_a_finding_is_turned_into_an_example_for_the_tests():
     assert fuzz.examples(FAILED, {"file"}) == ["@example(data=b'<robot>', base='fixed')"]
     assert fuzz.examples("E   AssertionError: no\n", ()) == []
+
+
+@pytest.mark.parametrize(("seconds", "status"), [("60", 0), ("-1", 5)])
+def test_a_round_of_make_fuzz_in_which_no_test_ran_is_an_error(tmp_path, seconds, status):
+    (tmp_path / "test_nothing.py").write_text("def test_nothing(): pass\n")
+    environment = os.environ | {fuzz.SECONDS: seconds, "PYTHONPATH": str(TESTS.parent)}
+    options = ["-p", "tools.fuzz", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    command = [sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), *options, str(tmp_path)]
+    assert subprocess.run(command, env=environment, capture_output=True).returncode == status

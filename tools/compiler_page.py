@@ -87,7 +87,7 @@ This is τ = m g l sin q + m l² a. The velocity is an input, but no node uses i
 no Coriolis force. Because folding happens while tracing, a graph without folding never exists,
 which keeps tracing of large robots fast.
 
-Everything that is asked of programs is asked of this form. `graph/verify.py` checks that it is well
+Every question about a program is answered from this form. `graph/verify.py` checks that it is well
 formed, between any two passes. `graph/interpret.py` evaluates it node by node with NumPy; tests
 hold every target against it. `graph/differentiate.py` makes programs of derivatives.
 
@@ -109,7 +109,7 @@ that multiplies and adds in one instruction.
 - *Areas* (`graph/areas.py`): a value that outlives its step gets a place in the scratch memory.
   Each distinct result gets one place, even where a matrix has it twice.
 
-Targets only print what is left.
+A target only prints the result.
 
 ## 4. LLVM IR
 

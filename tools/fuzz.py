@@ -2,7 +2,8 @@
 
 Each round runs every property test with a new seed, which is printed. A finding is printed with the
 example that fails and the line to add to the tests. The exit status is 1 if there is one. With
-`--seed` one round is run again, with that seed.
+`--seed` one round is run again, with that seed. The time counts from the first test: collecting the
+tests takes none of it. A round in which no test ran is an error.
 
 The same file is the pytest plugin of these rounds.
 """
@@ -23,12 +24,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-UNTIL = "KINETREE_FUZZ_UNTIL"
+SECONDS = "KINETREE_FUZZ_SECONDS"
+"""How long a round starts new tests, from its first one on."""
 HUNG = 600
 """Seconds after which a test that goes on counts as one that hangs."""
 FALSIFYING = re.compile(
     r"(?:Falsifying (?:explicit )?example|Failing test case): \w+\(\n(.*?)\n\)", re.DOTALL
 )
+END = pytest.StashKey[float]()
 MARGIN = re.compile(r"^(?:E  )?[ |]*", re.MULTILINE)
 
 
@@ -56,9 +59,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     random.Random(config.getoption("hypothesis_seed")).shuffle(items)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """The time of a round starts when its tests are collected."""
+    session.config.stash[END] = time.monotonic() + float(os.environ.get(SECONDS, "inf"))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if time.time() > float(os.environ.get(UNTIL, "inf")):
+    if time.monotonic() > item.config.stash[END]:
         pytest.skip("the time is up")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A round in which every test was skipped has not searched."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    ran = reporter is None or reporter.stats.get("passed") or reporter.stats.get("failed")
+    if not ran and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -77,7 +95,7 @@ def rounds(minutes: float, seed: int | None, workers: str) -> int:
     """Run rounds until the time is up; the exit status of the first that finds something."""
     until = time.time() + 60.0 * minutes
     fresh = random.SystemRandom()
-    environment = os.environ | {UNTIL: str(until)}
+    environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), environment.get("PYTHONPATH", "")])
     count = 0
     while time.time() < until:
@@ -92,6 +110,7 @@ def rounds(minutes: float, seed: int | None, workers: str) -> int:
         ]
         options += ["-p", "tools.fuzz", "-p", "no:cacheprovider", "--tb=short", "-n", workers]
         options += ["-o", f"faulthandler_timeout={HUNG}"]
+        environment[SECONDS] = str(max(1.0, until - time.time()))
         command = [sys.executable, "-m", "pytest", *options, "tests"]
         with subprocess.Popen(command, cwd=ROOT, env=environment) as run:
             try:
@@ -100,6 +119,9 @@ def rounds(minutes: float, seed: int | None, workers: str) -> int:
                 run.terminate()
                 print(f"a test hangs: it went on for {HUNG} s after the time was up")
                 status = 1
+        if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+            print("no property test ran: give it more minutes")
+            return 1
         if status:
             print(f"found something with --seed {chosen}: mend it, and add the examples above")
             return 1

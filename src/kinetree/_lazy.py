@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar, overload
 
@@ -50,3 +50,13 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(homes[name]), name)
 
     return find
+
+
+def listing(names: Iterable[str]) -> Callable[[], list[str]]:
+    """The function `__dir__` of a module: it shows only the public names.
+
+    Arguments:
+        names: the module's `__all__`.
+    """
+    shown = sorted(names)
+    return lambda: list(shown)

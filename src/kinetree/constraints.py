@@ -1,23 +1,9 @@
 """Constraints to close loops, hold frames and couple joints with; see `Robot.constrain`."""
 
-from kinetree.model.constraints import (
-    Constraint,
-    Coupling,
-    FrameConstraint,
-    HeldFrame,
-    KnifeEdge,
-    LoopJoint,
-    Rod,
-    RollingWheel,
-)
+from kinetree._lazy import listing
+from kinetree.model.constraints import *  # noqa: F403 - its __all__ is the one list
+from kinetree.model.constraints import __all__ as _names
 
-__all__ = [
-    "Constraint",
-    "Coupling",
-    "FrameConstraint",
-    "HeldFrame",
-    "KnifeEdge",
-    "LoopJoint",
-    "Rod",
-    "RollingWheel",
-]
+__all__ = []
+__all__ += _names
+__dir__ = listing(__all__)

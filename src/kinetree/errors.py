@@ -147,3 +147,9 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     if len(names) <= 12:
         return "valid are " + ", ".join(repr(n) for n in names)
     return f"there are {len(names)}, the first {', '.join(repr(n) for n in names[:4])}"
+
+
+def __dir__() -> list[str]:
+    return sorted(
+        n for n, c in globals().items() if isinstance(c, type) and issubclass(c, Exception)
+    )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree._lazy import listing
 from kinetree.model.loads import Load, Point
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SimulatedExternal",
     "StepMethod",
 ]
+__dir__ = listing(__all__)
 
 Array = NDArray[np.floating[Any]]
 """A NumPy array of float64 or float32."""

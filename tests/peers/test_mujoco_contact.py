@@ -82,7 +82,7 @@ class Beside:
         mujoco.mj_forward(self.m, d)
         return d.qacc.copy(), d.ncon
 
-    def errors(self, count, cone=""):
+    def errors(self, count, cone="auto"):
         """The relative error of the accelerations at each state, and the numbers of contacts."""
         states = list(self.random_states(count))
         given = [np.stack(x) for x in zip(*(self.to_ours(*x) for x in states), strict=True)]

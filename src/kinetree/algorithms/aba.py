@@ -58,7 +58,7 @@ def hybrid_dynamics(
     model: Model,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
-    given: Sequence[Scalar],
+    prescribed: Sequence[Scalar],
     tau: Sequence[Scalar],
     external: Loads,
     accelerated: Collection[int],
@@ -66,7 +66,7 @@ def hybrid_dynamics(
     """Accelerations and joint forces, where each joint is given one of the two.
 
     Arguments:
-        given: the accelerations of the accelerated joints; other entries are not read.
+        prescribed: the accelerations of the accelerated joints; other entries are not read.
         tau: the forces of the other joints; other entries are not read.
         accelerated: the bodies whose joints' accelerations are given.
     """
@@ -85,7 +85,7 @@ def hybrid_dynamics(
     for i in reversed(range(n)):
         at, parent = model.v_slices[i], model.bodies[i].parent
         if i in accelerated:  # its acceleration is given: all of the inertia is felt
-            c[i] = c[i] + along(Phi[i], given[at])
+            c[i] = c[i] + along(Phi[i], prescribed[at])
             if parent >= 0:
                 IA[parent] = IA[parent] + X[i].to_parent(IA[i])
                 pA[parent] = pA[parent] + X[i].to_parent(pA[i] + IA[i] @ c[i])
@@ -109,9 +109,9 @@ def hybrid_dynamics(
         A_i = X[i].to_child(A_p) + c[i]  # (7.49)
         if i in accelerated:
             F = IA[i] @ A_i + pA[i]
-            qdd[at] = given[at]
+            qdd[at] = prescribed[at]
             for k, axis in enumerate(Phi[i], at.start):
-                rotor = model.drives[i].armature * given[k]
+                rotor = model.drives[i].armature * prescribed[k]
                 forces[k] = axis.dot(F) + rotor + taken[k]
             A.append(A_i)
             continue

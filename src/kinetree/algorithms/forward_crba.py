@@ -45,10 +45,10 @@ def hybrid_crba(
     accelerated: Collection[int],
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Hybrid dynamics as in `aba`, by solving the rows of H whose force is given."""
-    given = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
-    known = [x if k in given else 0 for k, x in enumerate(qdd)]
+    prescribed = {k for i in accelerated for k in range(*model.v_slices[i].indices(model.nv))}
+    known = [x if k in prescribed else 0 for k, x in enumerate(qdd)]
     taken = balafoutis_patel(model, q, qd, known, external)
-    order = [k for k in elimination_order(model) if k not in given]
+    order = [k for k in elimination_order(model) if k not in prescribed]
     H = crba(model, q)
     part = [[H[i][j] for j in order] for i in order]
     free = factor(part, range(len(order))).solve([tau[k] - taken[k] for k in order])
@@ -56,7 +56,7 @@ def hybrid_crba(
     acceleration = [free_accelerations.get(k, known[k]) for k in range(model.nv)]
     forces = [
         sum((H[k][j] * free_accelerations[j] for j in order), start=taken[k])
-        if k in given
+        if k in prescribed
         else tau[k]
         for k in range(model.nv)
     ]

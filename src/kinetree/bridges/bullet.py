@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree._lazy import listing
 from kinetree._optional import optional
 from kinetree.algorithms.link_dynamics import center
 from kinetree.errors import KinetreeError
@@ -25,6 +26,9 @@ from kinetree.robot.cartesian import GeneralizedState, LinkStates
 from kinetree.spatial import Rotation, Vector3
 from kinetree.spatial.angles import quat_of
 from kinetree.typing import Array, ArrayLike
+
+__all__ = ["MaximalBodies"]
+__dir__ = listing(__all__)
 
 HALF_AXLE = 0.1
 """m: a hinge is two point constraints on its axis, at this distance from the middle."""

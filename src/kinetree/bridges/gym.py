@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import robots
+from kinetree._lazy import listing
 from kinetree.algorithms.steps import Enforcement
 from kinetree.bridges.gym_names import register
 from kinetree.bridges.robot_env import RobotEnv
@@ -24,6 +25,7 @@ __all__ = [
     "RobotEnv",
     "random_search",
 ]
+__dir__ = listing(__all__)
 
 register()
 

@@ -68,12 +68,12 @@ def fit_human(
     Returns:
         The figure, its configurations, and how far they are from the skeleton.
     """
-    found = _recognised(capture.robot, joints or {})
-    skeleton = _Skeleton(capture.robot, found)
+    matched = _recognised(capture.robot, joints or {})
+    skeleton = _Skeleton(capture.robot, matched)
     figure = human("floating", _proportions(skeleton, mass))
     x, R = _targets(capture, skeleton, figure)
     q, residual = figure.cartesian.configuration(x, R, at="origin", method="least-squares")
-    return Fit(figure, figure.charts.continuous(q), residual, found)
+    return Fit(figure, figure.charts.continuous(q), residual, matched)
 
 
 def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
         if not among(joint, robot.bodies):
             raise unknown("joint", joint, robot.bodies, f"skeleton {robot.name!r}")
     by_name = {_plain(name): name for name in reversed(robot.bodies)}
-    found = {}
+    matched = {}
     for segment in segments:
         side, _, part = segment.partition("_") if segment not in TRUNK else ("", "", segment)
         wanted = [f"{s}{name}" for name in NAMES[part] for s in _prefixes(side)]
@@ -97,8 +97,8 @@ def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
                 f"name it with joints={{{segment!r}: ...}}. Its joints are "
                 f"{', '.join(robot.bodies[:8])}..."
             )
-        found[segment] = matches[0]
-    return found
+        matched[segment] = matches[0]
+    return matched
 
 
 def _prefixes(side: str) -> tuple[str, ...]:

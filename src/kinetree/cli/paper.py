@@ -100,17 +100,17 @@ def residuals(robot: Robot) -> tuple[float, float, float]:
 
 
 def table_1() -> str:
-    found = [residuals(robots.chain(n)) for n in BODIES]
+    measured = [residuals(robots.chain(n)) for n in BODIES]
     head = ["largest residual"]
     for n in BODIES:
         head += [f"{n} bodies", "paper"]
     rows = []
     for k, (name, theirs) in enumerate(TABLE_1.items()):
         row = [f"`{name}`"]
-        for ours, paper in zip(found, theirs, strict=True):
+        for ours, paper in zip(measured, theirs, strict=True):
             row += [f"{ours[k]:.1e}", f"{paper:.1e}"]
         rows.append(row)
-    said = paper_text.residuals(found, list(zip(*TABLE_1.values(), strict=True)), STATES)
+    said = paper_text.residuals(measured, list(zip(*TABLE_1.values(), strict=True)), STATES)
     return f"{_table(head, rows)}\n\n{said}"
 
 
@@ -152,14 +152,14 @@ def one_call(robot: Robot) -> tuple[float, float]:
 def _microseconds(call: Callable[[], Any], times: int = 50) -> float:
     """The time of a call in the fastest of many short runs, which others disturbed least."""
     call()
-    found = []
+    microseconds = []
     finish = time.perf_counter() + MEASURING
     while time.perf_counter() < finish:
         started = time.perf_counter()
         for _ in range(times):
             call()
-        found.append((time.perf_counter() - started) / times * 1e6)
-    return min(found)
+        microseconds.append((time.perf_counter() - started) / times * 1e6)
+    return min(microseconds)
 
 
 # table 3
@@ -200,18 +200,18 @@ def table_3() -> str:
 
 
 def _serial_chains() -> str:
-    found = {
+    by_way = {
         way: [paper_symbols.measured(way, n, 1, runs=1) for n in SERIAL]
         for way in paper_symbols.WAYS
     }
     rows = [
         [way, *(x for m in measured for x in (f"{m.seconds:.2f} s", f"{m.length:,}"))]
-        for way, measured in found.items()
+        for way, measured in by_way.items()
     ]
     head = ["serial chain"]
     for n in SERIAL:
         head += [f"{n} bodies", "operations, written out"]
-    partials, recursion = (found[way][-1] for way in paper_symbols.WAYS)
+    partials, recursion = (by_way[way][-1] for way in paper_symbols.WAYS)
     seconds = partials.seconds, recursion.seconds
     said = paper_text.serial_chains(SERIAL[-1], *seconds, recursion.length)
     return f"{_table(head, rows)}\n\n{said}"
@@ -270,10 +270,10 @@ def figures(folder: Path) -> str:
     for file, (title, curves) in families.items():
         _draw(folder / f"{file}.svg", title, curves)
         pictures.append(f"![{title}: time and operations by size]({file}.svg)")
-        for name, found in curves.items():
+        for name, series in curves.items():
             for what in ("C", "Γ"):
-                curve: tuple[Sequence[float], ...] = found.times[what], found.operations[what]
-                fits = [f"{exponent(found.sizes, values):.2f}" for values in curve]
+                curve: tuple[Sequence[float], ...] = series.times[what], series.operations[what]
+                fits = [f"{exponent(series.sizes, values):.2f}" for values in curve]
                 rows.append([f"{title}: {name}{what}", *fits])
     head = ["exponent of the fitted power law", "time", "operations"]
     return "\n\n".join([*pictures, _table(head, rows), _why(families["figure3"][1][""])])
@@ -301,13 +301,13 @@ def _draw(file: Path, title: str, curves: dict[str, Growth]) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "kinetree"  # the same bytes for the same picture
     height = 3.4 if len(curves) == 1 else 4.6
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.0, height), layout="constrained")
-    for name, found in curves.items():
+    for name, series in curves.items():
         kinds = ("C0", "C1") if "quadruped" not in name else ("C2", "C3")
         for what, color in zip(("C", "Γ"), kinds, strict=True):
             look = {"color": color, "marker": "o", "label": f"{name}{what}"}
             look |= {"linestyle": "--", "markerfacecolor": "white"} if "floating" in name else {}
-            left.loglog(found.sizes, found.times[what], **look)
-            right.loglog(found.sizes, found.operations[what], **look)
+            left.loglog(series.sizes, series.times[what], **look)
+            right.loglog(series.sizes, series.operations[what], **look)
     for axes, label in ((left, "µs, one call"), (right, "operations")):
         axes.set(xlabel="degrees of freedom", ylabel=label, title=title)
         for axis in (axes.xaxis, axes.yaxis):

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from kinetree import Robot, Simulation
-from kinetree.algorithms.steps import FREE, Enforcement
+from kinetree.algorithms.steps import Enforcement
 from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
 from kinetree.typing import Array
@@ -40,7 +40,7 @@ def run(
         raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
     q0 = _numbers("start", start, robot.nq) if start else robot.neutral()
     law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
-    enforcement = Enforcement(stops=stops) if stops else FREE
+    enforcement = Enforcement(stops=stops)
     names = [name.strip() for name in record.split(",") if name.strip()]
     with _progress(console, time / dt if dt > 0 else 0.0) as progress:
         return robot.simulate(

@@ -7,6 +7,7 @@ computes the forces of arrays, compiled. A function of your own works as well wh
 is expected.
 """
 
+from kinetree._lazy import listing
 from kinetree.control.adaptive import adaptive
 from kinetree.control.compensated import compensated
 from kinetree.control.computed_torque import computed_torque
@@ -35,3 +36,5 @@ __all__ = [
     "pd",
     "tracking_lqr",
 ]
+
+__dir__ = listing(__all__)

@@ -11,6 +11,7 @@ excite.py with its curves.py, and result.py, report.py and plot.py (what was fou
 what is wrong with a setting.
 """
 
+from kinetree._lazy import listing
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.excite import Excitation, exciting_motion
 from kinetree.identify.factor import Factors
@@ -66,3 +67,5 @@ __all__ = [
     "to_order",
     "weighted",
 ]
+
+__dir__ = listing(__all__)

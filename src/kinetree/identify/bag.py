@@ -79,18 +79,18 @@ def _samples(reader: Any, path: Path, topic: str) -> Iterator[Sample]:
 
 
 def _topic(reader: Any, path: Path, topic: str) -> str:
-    found = sorted({c.topic for c in reader.connections if c.msgtype == MESSAGE})
-    listed = ", ".join(found)
-    if not found:
+    topics = sorted({c.topic for c in reader.connections if c.msgtype == MESSAGE})
+    listed = ", ".join(topics)
+    if not topics:
         there = ", ".join(sorted({f"{c.topic} ({c.msgtype})" for c in reader.connections}))
         raise LogError(f"{path.name} has no topic of the type {MESSAGE}; its topics are: {there}")
-    if topic and topic not in found:
+    if topic and topic not in topics:
         raise LogError(f"{path.name} has no topic {topic!r} of the type {MESSAGE}; it has {listed}")
-    if not topic and len(found) > 1 and USUAL not in found:
+    if not topic and len(topics) > 1 and USUAL not in topics:
         raise LogError(
             f"{path.name} has several topics of the type {MESSAGE}: choose one of {listed}"
         )
-    return topic or (USUAL if USUAL in found else found[0])
+    return topic or (USUAL if USUAL in topics else topics[0])
 
 
 def _columns(samples: list[Sample], first: int) -> dict[str, Array]:

@@ -20,23 +20,25 @@ OPPOSITE = -0.5
 """A correlation of measured forces with those of the model below this: a sign is flipped."""
 
 
-def doubts(found: Identified) -> tuple[str, ...]:
+def doubts(identified: Identified) -> tuple[str, ...]:
     """The reasons, as sentences; none for a result to use.
 
     Arguments:
-        found: what is judged, by its validation log if it has one.
+        identified: what is judged, by its validation log if it has one.
     """
     reasons = []
-    count = len(found.estimate.base)
-    if len(found.vague) == count:
+    count = len(identified.estimate.base)
+    if len(identified.vague) == count:
         reasons.append(
             f"the motion excites nothing: none of the {count} base parameters is well determined"
         )
-    elif found.log is not None and still_joints(found.log) == list(range(found.before.nq)):
+    elif identified.log is not None and still_joints(identified.log) == list(
+        range(identified.before.nq)
+    ):
         reasons.append("the motion excites nothing: no joint moves")
-    log = found.validation or found.log
+    log = identified.validation or identified.log
     if log is not None:
-        reasons += _doubts_of_forces(found, log)
+        reasons += _doubts_of_forces(identified, log)
     return tuple(reasons)
 
 
@@ -47,16 +49,16 @@ def still_joints(log: Log) -> list[int]:
     return [int(k) for k in np.flatnonzero(np.ptp(log.q, axis=0) < STILL)]
 
 
-def _doubts_of_forces(found: Identified, log: Log) -> list[str]:
+def _doubts_of_forces(identified: Identified, log: Log) -> list[str]:
     reasons = []
-    opposite = _correlations(log, found.predicted(log, found.before)) < OPPOSITE
+    opposite = _correlations(log, identified.predicted(log, identified.before)) < OPPOSITE
     if opposite.any():
-        names = [f"{found.before.labels.v[k]!r}" for k in np.flatnonzero(opposite)]
+        names = [f"{identified.before.labels.v[k]!r}" for k in np.flatnonzero(opposite)]
         reasons.append(
             f"the forces of joint {', '.join(names)} have the opposite sign of those that the "
             "robot file predicts: is the sign of the force or of the position flipped?"
         )
-    share = explained(log, found.predicted(log))
+    share = explained(log, identified.predicted(log))
     if share < EXPLAINED:
         reasons.append(
             f"the fit explains {max(share, 0.0):.0%} of the forces' variance: are positions and "

@@ -155,7 +155,7 @@ class _Problem:
         fixed = np.where(free, 0.0, drives)
         z = self.z - self.A[:, self.n :] @ fixed
         A = np.concatenate([self.A[:, : self.n], self.A[:, self.n :][:, free]], axis=1)
-        found = import_module("scipy.optimize").least_squares(
+        solution = import_module("scipy.optimize").least_squares(
             lambda u: self._residuals(A, z, u),
             np.concatenate([y.ravel(), drives[free]]),
             lambda u: self._slopes(A, u),
@@ -166,14 +166,14 @@ class _Problem:
             gtol=1e-12,
             max_nfev=500,
         )
-        if found.status == 0:
+        if solution.status == 0:
             warnings.warn(
-                f"the search for consistent inertias stopped after {found.nfev} steps, before it "
-                "converged; a smaller trust, or method='lmi', may help",
+                f"the search for consistent inertias stopped after {solution.nfev} steps, before "
+                "it converged; a smaller trust, or method='lmi', may help",
                 IdentificationWarning,
                 stacklevel=5,
             )
-        return found.x[: self.n].reshape(-1, 10), found.x[self.n :]
+        return solution.x[: self.n].reshape(-1, 10), solution.x[self.n :]
 
     def _residuals(self, A: Array, z: Array, u: Array) -> Array:
         if np.abs(u[: self.n]).max(initial=0.0) > LARGEST_COORDINATE:

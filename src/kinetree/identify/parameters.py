@@ -99,12 +99,12 @@ class Parameters:
     def _nominal_drives(self) -> Array:
         """(joints, drives), as their coordinates feel them; an offset is zero."""
         model = self.robot.model
-        found = np.zeros((len(self.driven), len(self.drives)))
+        totals = np.zeros((len(self.driven), len(self.drives)))
         for drive, at in zip(model.drives, model.v_slices, strict=True):
             if at.start in self.drive_of:
                 numbers = [getattr(drive, name, 0.0) for name in self.drives]
-                found[self.drive_of[at.start]] += numbers
-        return found
+                totals[self.drive_of[at.start]] += numbers
+        return totals
 
     def drive_numbers(self, theta: Array) -> Array:
         """The part of theta that belongs to the drives.
@@ -201,8 +201,8 @@ class Parameters:
 
             return rows
         places = {f"row{k}": (k * self.inertial_count + x).tolist() for k, x in enumerate(columns)}
-        found = kernel.selected(places)
-        return found if len(columns) > 1 else lambda q, v, a: [found(q, v, a)]
+        selected_rows = kernel.selected(places)
+        return selected_rows if len(columns) > 1 else lambda q, v, a: [selected_rows(q, v, a)]
 
     def wanted(self, columns: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         """The part of each velocity's support that is among some parameters.
@@ -224,10 +224,10 @@ class Parameters:
         Returns:
             (..., nv), N m or N.
         """
-        rest = self._without_parameters
-        if rest is None:
+        robot = self._without_parameters
+        if robot is None:
             return np.zeros(np.shape(v))
-        return rest.inverse_dynamics(q, v, a)
+        return robot.inverse_dynamics(q, v, a)
 
     @cached_property
     def _without_parameters(self) -> Robot | None:
@@ -277,8 +277,8 @@ class Parameters:
 
 def _drive(drive: Drive, numbers: dict[str, float]) -> Drive:
     """A drive with other numbers; k (q - rest) + offset = k (q - (rest - offset / k))."""
-    found = {name: x for name, x in numbers.items() if name != "offset"}
-    new = replace(drive, **found)  # type: ignore[arg-type]
+    replaced = {name: x for name, x in numbers.items() if name != "offset"}
+    new = replace(drive, **replaced)  # type: ignore[arg-type]
     if not new.stiffness:
         return replace(new, rest=())
     offset = numbers.get("offset", 0.0)

@@ -14,21 +14,21 @@ from kinetree.identify.result import Identified
 from kinetree.simulate.figures import save_figure
 
 
-def plot(found: Identified, path: str | Path | None = None, log: Log | None = None) -> Any:
+def plot(identified: Identified, path: str | Path | None = None, log: Log | None = None) -> Any:
     """One panel a joint: measured, predicted by the robot as it was, and by the new one.
 
     Arguments:
-        found, path, log: as in `Identified.plot`.
+        identified, path, log: as in `Identified.plot`.
 
     Returns:
         Matplotlib's figure.
     """
     if log is None:
-        log = found.log if found.validation is None else found.validation
+        log = identified.log if identified.validation is None else identified.validation
     if log is None:
         raise KinetreeError("plot: the logs were streamed; pass the one to draw as log=")
-    before, after = found.predicted(log, found.before), found.predicted(log)
-    names = found.before.labels.v
+    before, after = identified.predicted(log, identified.before), identified.predicted(log)
+    names = identified.before.labels.v
     figure = optional("matplotlib.figure", "a picture").Figure(
         figsize=(8.0, 1.0 + 1.4 * len(names)), layout="constrained"
     )

@@ -97,17 +97,17 @@ def log_of_columns(
     time = _numbers(renamed, word, source)
     if time.ndim != 1:
         raise LogError(f"{source}: {word} has shape {time.shape}; one number a sample is expected")
-    found = {kind: _array(robot, renamed, kind, source, len(time)) for kind in WORDS}
+    arrays = {kind: _array(robot, renamed, kind, source, len(time)) for kind in WORDS}
     remarks: tuple[str, ...] = ()
-    tau = found.pop("tau")
+    tau = arrays.pop("tau")
     assert tau is not None
-    q = found.pop("q")
+    q = arrays.pop("q")
     assert q is not None
     free = _free(robot)
     if free and np.isnan(tau[:, free]).all():
         tau[:, free] = 0.0
         remarks = ("the floating base has no drive: the forces on it are taken as zero",)
-    return Log(robot, time, q, tau, found["v"], found["a"], None, remarks, source)
+    return Log(robot, time, q, tau, arrays["v"], arrays["a"], None, remarks, source)
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,9 @@ def _array(
         return _numbers(table, kind, source).copy()
     if kind in table and len(names) == 1:
         return _numbers(table, kind, source).reshape(-1, 1).copy()
-    found = [_column(table, kind, name, k) for k, name in enumerate(names)]
-    missing = [k for k, column in enumerate(found) if column is None]
-    if len(missing) == len(found) and kind in ("v", "a"):
+    columns = [_column(table, kind, name, k) for k, name in enumerate(names)]
+    missing = [k for k, column in enumerate(columns) if column is None]
+    if len(missing) == len(columns) and kind in ("v", "a"):
         return None
     if kind == "tau":
         missing = [k for k in missing if k not in _free(robot)]
@@ -158,8 +158,8 @@ def _array(
             f"{source} has no column for the {what} of joint {name!r}: {kind}_{name} or "
             f"{kind}_{missing[0]} is expected; {_there(table)}"
         )
-    values = np.full((count, len(found)), np.nan)
-    for k, label in enumerate(found):
+    values = np.full((count, len(columns)), np.nan)
+    for k, label in enumerate(columns):
         if label is not None:
             column = _numbers(table, label, source)
             if column.shape != (count,):

@@ -43,69 +43,72 @@ class Picture(NamedTuple):
 Content = str | Table | Picture
 
 
-def report(found: Identified, path: str | Path | None = None) -> str:
+def report(identified: Identified, path: str | Path | None = None) -> str:
     """The page, written to a file if one is named; see `Identified.report`.
 
     Arguments:
-        found: what is reported.
+        identified: what is reported.
         path: of the file: HTML if it ends in .html.
     """
     file = None if path is None else kinds.path("path", path)
     as_html = file is not None and file.suffix == ".html"
-    text = (_html if as_html else _markdown)(list(parts(found, as_html)))
+    text = (_html if as_html else _markdown)(list(parts(identified, as_html)))
     if file is not None:
         with complete(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
 
 
-def parts(found: Identified, pictures: bool) -> Iterator[tuple[str, list[Content]]]:
+def parts(identified: Identified, pictures: bool) -> Iterator[tuple[str, list[Content]]]:
     """The sections: a title, then paragraphs, tables and perhaps pictures."""
-    estimate, parameters = found.estimate, found.parameters
+    estimate, parameters = identified.estimate, identified.parameters
     yield (
-        f"Identification of {found.before.name}",
+        f"Identification of {identified.before.name}",
         [
             f"{len(estimate.base)} base parameters of {len(parameters.names)} parameters, from "
             f"{int(estimate.factors.rows.sum())} measurements of joint forces. "
-            f"Method: {found.method}. Condition number: {estimate.condition:.3g}. "
-            f"{len(estimate.base) - len(found.vague)} base parameters are well determined, "
-            f"{len(found.vague)} are vague.",
-            _verdict(found),
+            f"Method: {identified.method}. Condition number: {estimate.condition:.3g}. "
+            f"{len(estimate.base) - len(identified.vague)} base parameters are well determined, "
+            f"{len(identified.vague)} are vague.",
+            _verdict(identified),
         ],
     )
-    if found.log is not None and found.log.remarks:
-        yield "What was done to the data", [f"- {remark}" for remark in found.log.remarks]
-    yield "Errors of joint forces", [_errors(found), *(_pictures(found) if pictures else [])]
-    yield "Base parameters", [_base(found)]
-    if found.vague:
+    if identified.log is not None and identified.log.remarks:
+        yield "What was done to the data", [f"- {remark}" for remark in identified.log.remarks]
+    yield (
+        "Errors of joint forces",
+        [_errors(identified), *(_pictures(identified) if pictures else [])],
+    )
+    yield "Base parameters", [_base(identified)]
+    if identified.vague:
         yield (
             "What the data say little about",
-            ["Standard deviation above 30 %:", *(f"- {name}" for name in found.vague)],
+            ["Standard deviation above 30 %:", *(f"- {name}" for name in identified.vague)],
         )
-    yield "Bodies", [_bodies(found)]
+    yield "Bodies", [_bodies(identified)]
     if parameters.drives:
-        yield "Drives", [_drives(found)]
+        yield "Drives", [_drives(identified)]
 
 
-def _verdict(found: Identified) -> str:
-    if found.doubts:
-        return " ".join(f"Do not use this result: {doubt}." for doubt in found.doubts)
-    if found.impossible:
-        return f"No body can have the inertia of {', '.join(found.impossible)}."
+def _verdict(identified: Identified) -> str:
+    if identified.doubts:
+        return " ".join(f"Do not use this result: {doubt}." for doubt in identified.doubts)
+    if identified.impossible:
+        return f"No body can have the inertia of {', '.join(identified.impossible)}."
     return "Every body's inertia is one that a body can have."
 
 
-def _errors(found: Identified) -> Table:
+def _errors(identified: Identified) -> Table:
     """Root mean squares of the errors, before and after, fitted and not."""
     logs: dict[str, Log] = {}
-    if found.log is not None:
-        logs["fitted"] = found.log
-    if found.validation is not None:
-        logs["validation"] = found.validation
+    if identified.log is not None:
+        logs["fitted"] = identified.log
+    if identified.validation is not None:
+        logs["validation"] = identified.validation
     head = ["joint", "unit", "noise"]
-    columns = [found.estimate.noise]
+    columns = [identified.estimate.noise]
     for name, log in logs.items():
-        before, after = found.errors(log, found.before), found.errors(log)
+        before, after = identified.errors(log, identified.before), identified.errors(log)
         head += [f"{name}, before", f"{name}, after", "relative"]
         columns += [before.rms, after.rms, 100.0 * after.relative]
     rows = [
@@ -115,15 +118,18 @@ def _errors(found: Identified) -> Table:
             *(f"{x:.4g} %" if head[j] == "relative" else f"{x:.4g}" for j, x in enumerate(row, 2)),
         ]
         for joint, unit, row in zip(
-            found.before.labels.v, found.before.labels.v_units, np.transpose(columns), strict=True
+            identified.before.labels.v,
+            identified.before.labels.v_units,
+            np.transpose(columns),
+            strict=True,
         )
     ]
     return head, rows
 
 
-def _base(found: Identified) -> Table:
-    estimate = found.estimate
-    new = estimate.base.of(found.theta)
+def _base(identified: Identified) -> Table:
+    estimate = identified.estimate
+    new = estimate.base.of(identified.theta)
     columns = zip(
         estimate.base.names,
         estimate.base.values,
@@ -144,32 +150,32 @@ def _unit(combination: str) -> str:
     return UNITS.get(kind, "")
 
 
-def _pictures(found: Identified) -> list[Picture]:
+def _pictures(identified: Identified) -> list[Picture]:
     """Measured and predicted forces over time, if they can be drawn."""
-    drawn = found.validation is not None or found.log is not None
+    drawn = identified.validation is not None or identified.log is not None
     if not drawn or find_spec("matplotlib") is None:
         return []
     file = io.BytesIO()
-    found.plot().savefig(file, format="png", dpi=110)
+    identified.plot().savefig(file, format="png", dpi=110)
     return [Picture("Measured and predicted joint forces, N m or N", file.getvalue())]
 
 
-def _bodies(found: Identified) -> Table:
-    count = found.parameters.inertial_count
-    old = found.parameters.nominal[:count].reshape(-1, 10)
-    new = found.theta[:count].reshape(-1, 10)
+def _bodies(identified: Identified) -> Table:
+    count = identified.parameters.inertial_count
+    old = identified.parameters.nominal[:count].reshape(-1, 10)
+    new = identified.theta[:count].reshape(-1, 10)
     rows = []
-    for name, a, b in zip(found.before.bodies, old, new, strict=True):
+    for name, a, b in zip(identified.before.bodies, old, new, strict=True):
         center = b[1:4] / b[0] if b[0] else b[1:4]
         com = ", ".join(f"{x:.4g}" for x in center)
         rows.append([name, f"{a[0]:.5g}", f"{b[0]:.5g}", com])
     return ["body", "mass before, kg", "mass, kg", "centre of mass, m"], rows
 
 
-def _drives(found: Identified) -> Table:
-    parameters = found.parameters
-    bodies = found.before.model.bodies
-    pairs = zip(parameters.driven, parameters.drive_numbers(found.theta), strict=True)
+def _drives(identified: Identified) -> Table:
+    parameters = identified.parameters
+    bodies = identified.before.model.bodies
+    pairs = zip(parameters.driven, parameters.drive_numbers(identified.theta), strict=True)
     rows = [[bodies[i].joint_name, *(f"{x:.5g}" for x in row)] for i, row in pairs]
     return ["joint", *(f"{name}, {UNITS[name]}" for name in parameters.drives)], rows
 

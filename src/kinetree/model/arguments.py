@@ -67,21 +67,21 @@ def given_transform(at: PoseLike, name: str = "at") -> Transform:
     return Transform(Rotation(*(Vector3(*row) for row in R.tolist())), Vector3(*X[:3, 3].tolist()))
 
 
-def given_axis(axis: Axis) -> Vector3:
+def given_axis(axis: Axis, name: str = "axis") -> Vector3:
     """The unit vector of an axis; a Vector3 of other scalars than floats is taken as it is."""
     if isinstance(axis, str):
         if not among(axis, DIRECTIONS):
-            raise unknown("direction", axis, DIRECTIONS, "an axis")
+            raise unknown("direction", axis, DIRECTIONS, "an axis" if name == "axis" else name)
         return DIRECTIONS[axis]
     if isinstance(axis, Vector3):
         numbers = all(isinstance(x, (int, float)) for x in axis)
         if not numbers or abs(math.hypot(*axis) - 1.0) <= UNIT:
             return axis
-    x, y, z = given_vector("axis", axis)
+    x, y, z = given_vector(name, axis)
     length = math.hypot(x, y, z)
     if length == 0.0:
         raise ModelError(
-            f"axis={axis!r} is zero: a direction is expected, such as 'z' or (0, 0, 1)"
+            f"{name}={axis!r} is zero: a direction is expected, such as 'z' or (0, 0, 1)"
         )
     return Vector3(x / length, y / length, z / length)
 

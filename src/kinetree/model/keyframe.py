@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kinetree.model.checked import Checked
+
 Values = tuple[tuple[str, tuple[float, ...]], ...]
 """Pairs of a name and numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keyframe:
+class Keyframe(Checked):
     """A named state.
 
     Arguments:

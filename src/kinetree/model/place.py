@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kinetree.model.checked import Checked
 from kinetree.spatial import Transform
 
 HERE = Transform.identity()
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Checked):
     """A pose fixed in a named frame.
 
     Arguments:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.model.checked import Checked
+
 SOLREF = (0.02, 1.0)
 SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
 @dataclass(frozen=True)
-class Softness:
+class Softness(Checked):
     """MuJoCo's parameters of a soft constraint.
 
     Arguments:

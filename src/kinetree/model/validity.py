@@ -121,8 +121,15 @@ def check_finite(value: object, what: str) -> None:
     elif kind is tuple:
         for item in value:  # type: ignore[attr-defined]
             check_finite(item, what)
-    elif isinstance(value, (float, Real)) and not math.isfinite(value):
-        raise ModelError(f"{what} holds {value}: every number must be finite")
+    elif isinstance(value, (float, Real)) and not _is_finite(value):
+        raise ModelError(f"{what} holds {value!r:.99}: every number must be finite")
+
+
+def _is_finite(value: float | Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 @cache

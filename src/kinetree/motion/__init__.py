@@ -19,7 +19,7 @@ splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and 
 
 from typing import TYPE_CHECKING
 
-from kinetree._lazy import lazy_names
+from kinetree._lazy import lazy_names, listing
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
@@ -51,3 +51,5 @@ HOMES = {
 """Where each name is: a robot's first call needs none of them."""
 
 __getattr__ = lazy_names("kinetree.motion", HOMES)
+
+__dir__ = listing(__all__)

@@ -24,7 +24,7 @@ from kinetree.quantities import (
     SOME_JOINTS,
 )
 
-CONES = ("", "pyramidal", "elliptic")
+CONES = ("auto", "pyramidal", "elliptic")
 MOST_NEWTON_STEPS = 100
 MOST_ITERATIONS = 20
 """Of a projection: each is compiled into the step."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kinetree import algorithms
 from kinetree.compiler.graph import Program, TooLongError, trace
-from kinetree.compiler.graph.differentiate import Chart
+from kinetree.compiler.graph.differentiate import TangentMap
 from kinetree.errors import SingularModelError
 from kinetree.model import Model
 from kinetree.model.equipment import shares_inertia
@@ -84,7 +84,7 @@ class Tracer:
         self.model, self.parameters = model, tuple(parameters)
 
     @property
-    def charts(self) -> dict[str, Chart]:
+    def charts(self) -> dict[str, TangentMap]:
         """The directions along which configurations are differentiated, if q is no vector."""
         names = ("q", "q0", "q1") if self.model.nq != self.model.nv else ()
         return dict.fromkeys(names, partial(_directions, self.model))

@@ -139,20 +139,20 @@ class Cartesian(CartesianForces, CartesianQuantities):
         """
         if not among(method, ("joints", "least-squares")):
             raise unknown("method", method, ("joints", "least-squares"), "configuration")
-        some = self._links(links)
-        if len(some) < self._count and method == "joints":
+        chosen = self._links(links)
+        if len(chosen) < self._count and method == "joints":
             raise KinetreeError(
                 "configuration: the poses of only some links need method='least-squares'"
             )
         points = self.points(at)
-        full_x = self._spread("x", x, some)
-        suffix = "_of_quaternions" if _is_quaternion(np.asarray(R), len(some)) else ""
-        full_R = self._spread("R", R, some)
+        full_x = self._spread("x", x, chosen)
+        suffix = "_of_quaternions" if _is_quaternion(np.asarray(R), len(chosen)) else ""
+        full_R = self._spread("R", R, chosen)
         if method == "joints":
             fit = LinkFit(*self._compute(f"link_configuration{suffix}", (full_x, full_R, points)))
         else:
-            self._check_determined(some, "both")
-            fit = self._fitted(full_x, full_R, points, suffix, some, start, weights)
+            self._check_determined(chosen, "both")
+            fit = self._fitted(full_x, full_R, points, suffix, chosen, start, weights)
         self._check_residual("configuration", fit.residual, tolerance, ("m", "rad"))
         return fit
 
@@ -162,14 +162,14 @@ class Cartesian(CartesianForces, CartesianQuantities):
         R: Array,
         points: Array,
         suffix: str,
-        some: list[int],
+        chosen: list[int],
         start: Any,
         given: Any,
     ) -> LinkFit:
         """Gauss-Newton on the manifold; a step that does not reduce the cost is halved."""
         weights = np.zeros((self._count, 2))
-        weights[some] = 1.0 if given is None else given
-        everything = len(some) == self._count
+        weights[chosen] = 1.0 if given is None else given
+        everything = len(chosen) == self._count
         if start is None:
             start = self._robot.neutral()
             if everything:
@@ -189,14 +189,14 @@ class Cartesian(CartesianForces, CartesianQuantities):
             small = np.abs(dq * scale[..., None]).max(axis=-1, initial=0.0) < CONVERGED
             if small.all():
                 break
-        return LinkFit(q, self._pose_residual(q, x, R, points, suffix, some))
+        return LinkFit(q, self._pose_residual(q, x, R, points, suffix, chosen))
 
     def _pose_residual(
-        self, q: Array, x: Array, R: Array, points: Array, suffix: str, some: list[int]
+        self, q: Array, x: Array, R: Array, points: Array, suffix: str, chosen: list[int]
     ) -> Array:
         """The residual of each joint, links without a measured pose being where q has them."""
         found = self.state(q, at=points, orientation="quaternion" if suffix else "matrix")
-        known = np.isin(np.arange(self._count), some)
+        known = np.isin(np.arange(self._count), chosen)
         x = np.where(known[:, None], x, found.x)
         R = np.where(known[:, None] if suffix else known[:, None, None], R, found.R)
         return self._compute(f"pose_residual{suffix}", (q, x, R, points))
@@ -244,19 +244,19 @@ class Cartesian(CartesianForces, CartesianQuantities):
             raise KinetreeError("velocity: v or w is expected, or both")
         if not among(method, ("stacked", "relative")):
             raise unknown("method", method, ("stacked", "relative"), "velocity")
-        some = self._links(links)
+        chosen = self._links(links)
         parts = "both" if v is not None and w is not None else "linear" if w is None else "angular"
-        self._check_determined(some, parts)
-        nothing = np.zeros((len(some), 3))
+        self._check_determined(chosen, parts)
+        nothing = np.zeros((len(chosen), 3))
         arrays = [
-            self._spread(name, nothing if a is None else a, some)
+            self._spread(name, nothing if a is None else a, chosen)
             for name, a in (("v", v), ("w", w))
         ]
-        names = () if len(some) == self._count else tuple(self._robot.bodies[k] for k in some)
+        names = () if len(chosen) == self._count else tuple(self._robot.bodies[k] for k in chosen)
         more: tuple[Any, ...] = (self.points(at),)
         if method == "stacked":
             full = np.zeros((self._count, 2))
-            full[some] = 1.0 if weights is None else weights
+            full[chosen] = 1.0 if weights is None else weights
             more = (*more, full)
         arguments = (q, *arrays, *more)
         fit = LinkFit(*self._compute(f"{method}_velocity", arguments, settings=(names, parts)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kinetree._lazy import cached_property
 from kinetree.algorithms.contact import SOLVER, ContactSolver, touch_labels
+from kinetree.errors import KinetreeError
 from kinetree.robot.core import Door
 from kinetree.typing import Array, ArrayLike, External, Out, Outs
 
@@ -74,7 +77,7 @@ class Contact(Door):
         """
         given = (q, v, tau)
         return self._robot._compute(
-            "contact_forces", given, out, external=external, settings=(contact,)
+            "contact_forces", given, out, external=external, settings=(_solver(contact),)
         )
 
     def dynamics(
@@ -101,6 +104,16 @@ class Contact(Door):
         """
         given = (q, v, tau)
         a, residual = self._robot._compute(
-            "contact_dynamics", given, out, external=external, settings=(contact,)
+            "contact_dynamics", given, out, external=external, settings=(_solver(contact),)
         )
         return a, residual
+
+
+def _solver(contact: Any) -> Any:
+    """How contacts are solved for; an error if they are left out."""
+    if contact is None or contact is False:
+        raise KinetreeError(
+            f"contact={contact!r}: a ContactSolver or True is expected; "
+            "robot.without('contacts') leaves contacts out"
+        )
+    return contact

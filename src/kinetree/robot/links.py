@@ -91,19 +91,19 @@ class LinkArrays(Door):
             )
         return numbers
 
-    def _spread(self, name: str, given: Any, some: list[int]) -> Array:
+    def _spread(self, name: str, given: Any, chosen: list[int]) -> Array:
         """An array with a row for each given link, as one with a row for each body."""
         array = np.asarray(given)
         rows = 3 if name == "R" and array.shape[-1:] == (3,) else 2
         count = array.shape[-rows] if array.ndim >= rows else 0
-        if count != len(some):
-            names = [self._robot.bodies[k] for k in some][count:]
+        if count != len(chosen):
+            names = [self._robot.bodies[k] for k in chosen][count:]
             hint = f"; the first without a row is {names[0]!r}" if names else ""
             raise ShapeError(
-                f"{name} has shape {array.shape}; {len(some)} rows are expected, one for each "
+                f"{name} has shape {array.shape}; {len(chosen)} rows are expected, one for each "
                 f"link{hint}"
             )
-        if len(some) == self._count:
+        if len(chosen) == self._count:
             return array
         shape = list(array.shape)
         shape[-rows] = self._count
@@ -111,16 +111,16 @@ class LinkArrays(Door):
         if rows == 3 or shape[-1] == 4:  # any orientation will do where none is given
             full[...] = np.eye(3) if rows == 3 else (0.0, 0.0, 0.0, 1.0)
         columns = (slice(None),) * (rows - 1)
-        full[(Ellipsis, some) + columns] = array  # noqa: RUF005
+        full[(Ellipsis, chosen) + columns] = array  # noqa: RUF005
         return full
 
-    def _check_determined(self, some: list[int], parts: str) -> None:
+    def _check_determined(self, chosen: list[int], parts: str) -> None:
         """Refuse links whose velocities leave some joint's velocity open."""
-        key = (tuple(some), parts)
+        key = (tuple(chosen), parts)
         robot = self._robot
         if key in self._determined or robot.nv == 0:
             return
-        J = self._compute("link_jacobians", (robot.random(1), self.points()))[some]
+        J = self._compute("link_jacobians", (robot.random(1), self.points()))[chosen]
         rows = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}[parts]
         matrix = J[:, rows].reshape(-1, robot.nv)
         _, sizes, directions = np.linalg.svd(matrix, full_matrices=True)

@@ -8,12 +8,16 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple
 
+from kinetree._lazy import listing
 from kinetree._optional import optional
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Derived, plain
 from kinetree.quantities.kernels import no_constraints
 from kinetree.quantities.settings import checked
+
+__all__ = ["ClosedForm", "closed_form", "nonzero", "printed"]
+__dir__ = listing(__all__)
 
 ROUNDING = 1e-14  # within which a number is taken for a fraction
 LARGEST_DENOMINATOR = 10**6

@@ -1,5 +1,6 @@
 """Built-in robots, written for this project: nothing to download, every size to test with."""
 
+from kinetree._lazy import listing
 from kinetree.robots.arm import arm
 from kinetree.robots.bricard import bricard
 from kinetree.robots.files import file
@@ -30,3 +31,5 @@ __all__ = [
     "squeezer_forces",
     "tree",
 ]
+
+__dir__ = listing(__all__)

@@ -17,4 +17,5 @@ __all__ += _functions
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """What formulas use; tables of operations and hooks for scalar types are left out."""
+    return sorted(n for n in __all__ if not n.isupper() and not n.startswith("register"))

@@ -82,9 +82,9 @@ class _Definition:
         if np.ndarray in kinds and any(map(_of_objects, args)):
             return np.frompyfunc(self, len(args), 1)(*args)  # element by element
         for kind in kinds & _HANDLERS.keys():
-            found = _HANDLERS[kind](self.name, args)
-            if found is not NotImplemented:
-                return found
+            result = _HANDLERS[kind](self.name, args)
+            if result is not NotImplemented:
+                return result
         if any(_is_sympy(x) for x in args):
             return self._symbolic(*args)
         for x in args:
@@ -96,10 +96,10 @@ class _Definition:
             return self.array(*args)
         if any(isinstance(x, complex) for x in args):
             return self.complex(*args)
-        found = self.real(*args)
-        if isinstance(found, float) and any(isinstance(x, Fraction) for x in args):
-            return Fraction(found)
-        return found
+        result = self.real(*args)
+        if isinstance(result, float) and any(isinstance(x, Fraction) for x in args):
+            return Fraction(result)
+        return result
 
     def _symbolic(self, *args: Scalar) -> Any:
         if callable(self.symbol):

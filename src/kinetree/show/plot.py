@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree._lazy import listing
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import instance, texts
 from kinetree.model import Model
@@ -26,6 +27,7 @@ from kinetree.simulate.figures import new_figure
 from kinetree.typing import Array, ArrayLike
 
 __all__ = ["energy", "picture", "skeleton", "sparsity", "torque_map", "trajectory", "tree", "video"]
+__dir__ = listing(__all__)
 
 PALETTE = ("#0b6e99", "#d9730d", "#448361", "#ad1a72", "#9065b0", "#cb912f", "#64473a", "#787774")
 LIMIT = {"linestyle": (0, (4, 3)), "linewidth": 0.9, "alpha": 0.55}

@@ -156,7 +156,7 @@ def _activations(act: Any, count: int) -> np.ndarray:
     """The activations at the start."""
     try:
         values = np.zeros(count) if act is None else np.asarray(act, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"act={act!r}: {count} numbers are expected") from None
     if values.shape != (count,) or not np.isfinite(values).all():
         raise ShapeError(f"act={act!r}: {count} finite numbers are expected")

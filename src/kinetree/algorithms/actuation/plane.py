@@ -24,7 +24,7 @@ from kinetree.spatial import Vector3
 
 TINY = 1e-15
 Point = tuple[Scalar, Scalar]
-Found = tuple[Scalar, Point, Point, Scalar]
+Arc = tuple[Scalar, Point, Point, Scalar]
 """Whether a way touches the circle, its two points there, and the length of its arc."""
 
 

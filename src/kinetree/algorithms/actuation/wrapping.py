@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.actuation.plane import (
     TINY,
-    Found,
+    Arc,
     Plane,
     Point,
     norm,
@@ -91,7 +91,7 @@ def _on_circle(p: Point, radius: float) -> Point:
     return p[0] * scale, p[1] * scale
 
 
-def _either(inside: Scalar, a: Found, b: Found) -> Found:
+def _either(inside: Scalar, a: Arc, b: Arc) -> Arc:
     """One way or another."""
     wraps = logical_or(logical_and(inside, a[0]), logical_and(logical_not(inside), b[0]))
     t0, t1 = (

@@ -9,7 +9,7 @@ Cost: O(1).
 
 from __future__ import annotations
 
-from kinetree.algorithms.actuation.plane import TINY, Found, Point, dot, minus, root, safe, square
+from kinetree.algorithms.actuation.plane import TINY, Arc, Point, dot, minus, root, safe, square
 from kinetree.scalar import (
     Scalar,
     absolute,
@@ -27,11 +27,11 @@ from kinetree.scalar import (
 )
 
 STEPS = 20
-ENOUGH = 1e-13
-"""Newton's method stops at such a residual."""
+RESIDUAL = 1e-13
+"""At which Newton's method stops."""
 
 
-def within(ends: tuple[Point, Point], radius: float) -> Found:
+def within(ends: tuple[Point, Point], radius: float) -> Arc:
     """The way through a circle that touches it from within, in one point."""
     e0, e1 = ends
     l0, l1 = (root(square(e)) for e in ends)
@@ -72,10 +72,10 @@ def _sine(A: Scalar, B: Scalar, G: Scalar) -> tuple[Scalar, Scalar]:
     fine = less_equal(f, 0.0)
     for _ in range(STEPS):
         slope = A / _cosine(A * z) + B / _cosine(B * z) - 2.0 / _cosine(z)
-        goes_on = logical_and(logical_and(fine, less(ENOUGH, absolute(f))), less(slope, -TINY))
+        goes_on = logical_and(logical_and(fine, less(RESIDUAL, absolute(f))), less(slope, -TINY))
         z = select(goes_on, z - f / select(goes_on, slope, 1.0), z)
         f = _residual(A, B, G, z)
-    return z, logical_and(fine, less_equal(absolute(f), ENOUGH))
+    return z, logical_and(fine, less_equal(absolute(f), RESIDUAL))
 
 
 def _residual(A: Scalar, B: Scalar, G: Scalar, z: Scalar) -> Scalar:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.algorithms.actuation.plane import TINY, Found, Point, dot, minus, root, safe, square
+from kinetree.algorithms.actuation.plane import TINY, Arc, Point, dot, minus, root, safe, square
 from kinetree.scalar import (
     Scalar,
     absolute,
@@ -25,7 +25,7 @@ from kinetree.scalar import (
 )
 
 
-def around(ends: tuple[Point, Point], side: Point | None, radius: float) -> Found:
+def around(ends: tuple[Point, Point], side: Point | None, radius: float) -> Arc:
     """The way around a circle at the origin, on a side or the shorter one."""
     e0, e1 = ends
     missed = logical_or(_misses(e0, e1, side, radius), less(square(minus(e1, e0)), TINY))

@@ -48,14 +48,14 @@ class ContactSolver(NamedTuple):
         iterations: how many Newton steps are made at most.
         tolerance: no more steps are made once the error of the accelerations is below this share
             of what forces without contacts give, in the norm of the mass matrix.
-        cone: "elliptic" or "pyramidal"; "" for what the robot's file says.
+        cone: "elliptic" or "pyramidal"; "auto" for that of the robot's file.
         limits: whether joint limits act, as one-sided soft constraints.
         friction: whether dry friction of joints acts in the same problem, and holds at rest.
     """
 
     iterations: int = 20
     tolerance: float = 1e-10
-    cone: str = ""
+    cone: str = "auto"
     limits: bool = True
     friction: bool = True
 
@@ -144,7 +144,7 @@ def _parts(
     options = model.contact_options
     weights = InverseWeights(model)
     shortest = dt * 2 if options.refsafe else 0.0
-    cone = solver.cone or options.cone
+    cone = options.cone if solver.cone == "auto" else solver.cone
     laws = ContactLaws(cone, options.impratio, shortest)
     yield from Meetings(model, q, qd, weights, laws).entries()
     if solver.limits and options.limits:

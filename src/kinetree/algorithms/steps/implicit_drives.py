@@ -94,7 +94,7 @@ def _step(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """(M + h D + h^2 K) (v' - v) = h (f - h K v)."""
     limits = rules.enforcement
-    given = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
+    applied = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
     moved, still = limited(model, limits), resting_rates(model, v)
     M = crba(model, q)
     H = [list(row) for row in M]
@@ -104,11 +104,11 @@ def _step(
     pulled = [s * w * dt for s, w in zip(K, v, strict=True)]
     solver = rules.solver(model)
     if solver is not None:
-        u = contact_accelerations(moved, q, v, given, external, solver, dt).u
+        u = contact_accelerations(moved, q, v, applied, external, solver, dt).u
         a = H_factor.solve([dot(row, u) - s for row, s in zip(M, pulled, strict=True)])
         return settled(model, *advance(model, q, plus(v, a, dt), dt), rules)
     bias = balafoutis_patel(moved, q, v, still, external)
-    f = [t - b - s for t, b, s in zip(given, bias, pulled, strict=True)]
+    f = [t - b - s for t, b, s in zip(applied, bias, pulled, strict=True)]
     if model.constraints:
         a = _constrained(model, q, v, H_factor, f, still, rules.stabilization)
     else:

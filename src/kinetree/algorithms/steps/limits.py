@@ -21,14 +21,14 @@ from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, maximum, minimum, select
 
-STOPS = ("", "spring", "clamp")
+STOPS = ("none", "spring", "clamp")
 
 
 class Enforcement(NamedTuple):
     """How joint limits act in a step; by default not at all.
 
     Arguments:
-        stops: "" for none, "spring" for a one-sided spring and damper at each limit, "clamp" for an
+        stops: "none", "spring" for a one-sided spring and damper at each limit, "clamp" for an
             impact without rebound at the end of the step.
         stiffness, damping: of spring stops, N m/rad and N m s (N/m and N s/m for sliding joints).
         saturate: whether joint forces are cut off at the effort limits.
@@ -36,7 +36,7 @@ class Enforcement(NamedTuple):
             jumping, rad/s (or m/s). With zero, dry friction jumps, and chatters at rest.
     """
 
-    stops: str = ""
+    stops: str = "none"
     stiffness: float = 1e4
     damping: float = 1e2
     saturate: bool = False

@@ -31,7 +31,7 @@ class Rules(NamedTuple):
         if self.contact is None or not model.contacts:
             return None
         return self.contact._replace(
-            limits=self.contact.limits and not self.enforcement.stops,
+            limits=self.contact.limits and self.enforcement.stops == "none",
             friction=self.contact.friction and not self.enforcement.friction_speed,
         )
 

@@ -71,29 +71,29 @@ def variational(
     still, order, half = [0] * model.nv, elimination_order(model), dt * 0.5
     smooth = limited(model, rules.enforcement)
     dry = drive_forces(without(smooth, "armature", "damping", "springs"), q, v, still)
-    given = plus(
+    applied = plus(
         saturated(model, tau, rules.enforcement), passive_forces(model, q, v, rules.enforcement)
     )
-    given = plus(given, plus(dry, transmitted_forces(model, q, v, damping_law)), -1)
-    given = plus(given, tendon_drag(without(model, "armature", "friction"), q, v, still), -1)
+    applied = plus(applied, plus(dry, transmitted_forces(model, q, v, damping_law)), -1)
+    applied = plus(applied, tendon_drag(without(model, "armature", "friction"), q, v, still), -1)
     dampings = _dampings(model)
     X, Phi, H = parent_transforms(model, q), subspaces(model, q), crba(model, q)
 
     # p + h/2 f: what the particles' momentum must be
     held = balafoutis_patel(model, q, still, still, external)
-    p = plus([dot(row, v) for row in H], plus(given, held, -1), half)
+    p = plus([dot(row, v) for row in H], plus(applied, held, -1), half)
     for k in range(model.nv):
         H[k][k] = H[k][k] + dampings[k] * half
     H_factor = factor(H, order)
     u = H_factor.solve(p)
     for _ in range(SWEEPS):
         F = [step[0] for step in _momenta(model, X, Phi, q, times(u, dt), dt)]
-        found = [
+        momenta = [
             p + d * half * w for p, d, w in zip(rotor_momenta(model, u), dampings, u, strict=True)
         ]
-        found = plus(found, rotor_products(model, u, u), half)
-        carry_to_base(model, X, Phi, F, found)
-        u = plus(u, H_factor.solve(plus(found, p, -1)), -1)
+        momenta = plus(momenta, rotor_products(model, u, u), half)
+        carry_to_base(model, X, Phi, F, momenta)
+        u = plus(u, H_factor.solve(plus(momenta, p, -1)), -1)
 
     # the same momenta at q'
     q1 = integrate(model, q, times(u, dt))
@@ -102,7 +102,7 @@ def variational(
     p1 = plus(p1, rotor_products(model, u, u), -half)
     carry_to_base(model, parent_transforms(model, q1), subspaces(model, q1), moved, p1)
     held = balafoutis_patel(model, q1, still, still, external)
-    v1 = factor(crba(model, q1), order).solve(plus(p1, plus(given, held, -1), half))
+    v1 = factor(crba(model, q1), order).solve(plus(p1, plus(applied, held, -1), half))
     return clamped(model, q1, v1, rules.enforcement)
 
 
@@ -116,10 +116,10 @@ def _momenta(
 ) -> list[tuple[Force, Transform]]:
     """Each body's momentum over the step, and its displacement, both in its frame at q."""
     moved: list[Displacement] = []
-    found = []
+    momenta = []
     for i, body in enumerate(model.bodies):
-        own, way = q[model.q_slices[i]], delta[model.v_slices[i]]
-        B, b = _joint_displacement(body.joint, own, way, Phi[i])
+        q_i, way = q[model.q_slices[i]], delta[model.v_slices[i]]
+        B, b = _joint_displacement(body.joint, q_i, way, Phi[i])
         if body.parent >= 0:
             A, d = moved[body.parent]
             back = X[i].rotation.T
@@ -131,8 +131,8 @@ def _momenta(
         a, bb, c = A.rows
         turned = Rotation(a + Vector3(1, 0, 0), bb + Vector3(0, 1, 0), c + Vector3(0, 0, 1))
         F = body.inertia.tensor_wrench(d, A) * (1 / dt)
-        found.append((F, Transform(turned, d)))
-    return found
+        momenta.append((F, Transform(turned, d)))
+    return momenta
 
 
 def _joint_displacement(
@@ -156,8 +156,8 @@ def _product(A: Matrix3, B: Matrix3) -> Matrix3:
 
 def _dampings(model: Model) -> list[Scalar]:
     """The viscous friction of each velocity."""
-    found: list[Scalar] = [0] * model.nv
+    dampings: list[Scalar] = [0] * model.nv
     for drive, at in zip(model.drives, model.v_slices, strict=True):
         for k in range(at.start, at.stop):
-            found[k] = found[k] + drive.damping
-    return found
+            dampings[k] = dampings[k] + drive.damping
+    return dampings

@@ -46,9 +46,7 @@ def simulate(
     record: Annotated[
         str, typer.Option(help="More quantities to record, separated by commas: energy, ...")
     ] = "",
-    stops: Annotated[
-        str, typer.Option(help="Joint limits: 'spring' or 'clamp'; ignored by default.")
-    ] = "",
+    stops: Annotated[str, typer.Option(help="Joint limits: 'spring', 'clamp' or 'none'.")] = "none",
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option("--output", "-o", help="Write the motion to this .npz or .parquet file."),

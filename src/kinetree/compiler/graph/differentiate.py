@@ -22,7 +22,7 @@ from kinetree.compiler.graph.program import Program, live, shaped, size, trace
 from kinetree.compiler.graph.through_calls import ThroughCalls
 from kinetree.scalar import ALIASES, LEAVES, OPERATIONS
 
-Chart = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
+TangentMap = Callable[[Sequence[Expression]], Sequence[Sequence[Any]]]
 """From an argument's numbers to their rates along each direction: rows are directions."""
 Sparse = dict[int, Traced]
 """Node -> a number that goes with it; what is not there is zero."""
@@ -42,19 +42,19 @@ def partials(node: Expression) -> Iterable[tuple[Expression, Traced]]:
 
 def push(nodes: Iterable[Expression], rates: Sparse) -> Sparse:
     """A forward sweep: the rates of nodes, in their order, from those of their arguments."""
-    found = dict(rates)
+    tangents = dict(rates)
     for node in nodes:
-        if not _uses(node, found):
+        if not _uses(node, tangents):
             continue
         total = None
         for argument, factor in partials(node):
-            rate = found.get(argument.number)
+            rate = tangents.get(argument.number)
             if rate is not None:
                 term = factor * rate
                 total = term if total is None else total + term
         if total is not None and not _is_zero(total):
-            found[node.number] = total
-    return found
+            tangents[node.number] = total
+    return tangents
 
 
 def pull(
@@ -68,9 +68,9 @@ def pull(
     Arguments:
         gates: of some nodes the conditions without which they weigh nothing.
     """
-    found = dict(weights)
+    cotangents = dict(weights)
     for node in reversed(nodes):
-        weight = found.get(node.number)
+        weight = cotangents.get(node.number)
         if weight is None or _is_zero(weight):
             continue
         if not _uses(node, moving):
@@ -81,9 +81,9 @@ def pull(
                 if gate is not None and type(factor) is Expression:
                     weight = _chosen(gate, weight)
                 term = _gated(factor, weight)
-                known = found.get(argument.number)
-                found[argument.number] = term if known is None else known + term
-    return found
+                known = cotangents.get(argument.number)
+                cotangents[argument.number] = term if known is None else known + term
+    return cotangents
 
 
 def _chosen(condition: Expression, weight: Traced) -> Traced:
@@ -145,31 +145,31 @@ class _Replay:
 
     def moving(self, sources: Iterable[int]) -> set[int]:
         """The nodes that change with some of them."""
-        found = set(sources)
-        pending = list(found)
+        reached = set(sources)
+        pending = list(reached)
         while pending:
             for user in self.users.get(pending.pop(), ()):
-                if user not in found:
-                    found.add(user)
+                if user not in reached:
+                    reached.add(user)
                     pending.append(user)
-        return found
+        return reached
 
 
 def _directions(
-    t: Trace, numbers: Sequence[Expression], chart: Chart | None
+    t: Trace, numbers: Sequence[Expression], chart: TangentMap | None
 ) -> list[list[tuple[Expression, Traced]]]:
     """For each direction of an argument, the numbers that change and their rates."""
     if chart is None:
         return [[(x, 1.0)] for x in numbers]
-    found = []
+    directions = []
     for row in chart(numbers):
         rates = [(x, t.operand(rate)) for x, rate in zip(numbers, row, strict=True)]
-        found.append([(x, rate) for x, rate in rates if not _is_zero(rate)])
-    return found
+        directions.append([(x, rate) for x, rate in rates if not _is_zero(rate)])
+    return directions
 
 
 def _shapes(
-    program: Program, charts: Mapping[str, Chart]
+    program: Program, charts: Mapping[str, TangentMap]
 ) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
     """The shapes of a program's arguments, and of the directions they can move in."""
     points = {declared.name: declared.shape for declared in program.inputs}
@@ -186,25 +186,25 @@ def _shapes(
 
 def _fresh(names: Iterable[str], prefix: str, taken: Iterable[str]) -> dict[str, str]:
     """For each name another that nobody has: with a prefix, or with several."""
-    used, found = set(taken), {}
+    used, renamed = set(taken), {}
     for name in names:
         new = prefix + name
         while new in used:
             new = prefix + new
-        found[name] = new
+        renamed[name] = new
         used.add(new)
-    return found
+    return renamed
 
 
-def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
+def jvp(program: Program, charts: Mapping[str, TangentMap]) -> Program:
     """The results and their rates, from arguments and theirs: dq beside q, and so on."""
     points, free = _shapes(program, charts)
     names = _fresh(points, "d", points)
     results = _fresh((o.name for o in program.outputs), "d", (o.name for o in program.outputs))
 
     def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
-        given, along = arrays[: len(points)], arrays[len(points) :]
-        replay = _Replay(program, given, charts)
+        primals, along = arrays[: len(points)], arrays[len(points) :]
+        replay = _Replay(program, primals, charts)
         rates: Sparse = {}
         for directions, amounts in zip(replay.directions.values(), along, strict=True):
             for direction, amount in zip(directions, amounts, strict=True):
@@ -212,10 +212,10 @@ def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
                     term = rate * amount
                     known = rates.get(x.number)
                     rates[x.number] = term if known is None else known + term
-        found = push(replay.nodes, rates)
+        tangents = push(replay.nodes, rates)
         values = {}
         for output, elements in zip(program.outputs, replay.outputs, strict=True):
-            changes = [found.get(e.number, 0) for e in elements]
+            changes = [tangents.get(e.number, 0) for e in elements]
             values[output.name] = shaped(elements, output.shape)
             values[results[output.name]] = shaped(changes, output.shape)
         return values
@@ -223,29 +223,31 @@ def jvp(program: Program, charts: Mapping[str, Chart]) -> Program:
     return trace(f"{program.name}.jvp", function, points | {names[n]: free[n] for n in points})
 
 
-def vjp(program: Program, charts: Mapping[str, Chart], wrt: Sequence[str]) -> Program:
+def vjp(program: Program, charts: Mapping[str, TangentMap], wrt: Sequence[str]) -> Program:
     """The gradients of the results' weighted sum, by some arguments: from those and the weights."""
     points, _ = _shapes(program, charts)
     names = _fresh((o.name for o in program.outputs), "weights_", points)
     weights = {names[o.name]: o.shape for o in program.outputs}
 
     def function(*arrays: Sequence[Expression]) -> dict[str, Any]:
-        given, weighing = arrays[: len(points)], arrays[len(points) :]
-        replay = _Replay(program, given, charts)
+        primals, weighing = arrays[: len(points)], arrays[len(points) :]
+        replay = _Replay(program, primals, charts)
         start: Sparse = {}
         for elements, amounts in zip(replay.outputs, weighing, strict=True):
             for e, amount in zip(elements, amounts, strict=True):
                 start[e.number] = start[e.number] + amount if e.number in start else amount
         moving = replay.moving(_sources(replay, wrt))
-        found = pull(replay.nodes, start, moving, replay.gates)
-        return {f"d{name}": [_weight(d, found) for d in replay.directions[name]] for name in wrt}
+        cotangents = pull(replay.nodes, start, moving, replay.gates)
+        return {
+            f"d{name}": [_weight(d, cotangents) for d in replay.directions[name]] for name in wrt
+        }
 
     return trace(f"{program.name}.vjp", function, points | weights)
 
 
 def jacobian(
     program: Program,
-    charts: Mapping[str, Chart],
+    charts: Mapping[str, TangentMap],
     wrt: Sequence[str],
     keep: Mapping[str, str] | None = None,
     limit: float = math.inf,
@@ -285,11 +287,11 @@ def _sources(replay: _Replay, wrt: Iterable[str]) -> set[int]:
     return {x.number for name in wrt for d in replay.directions[name] for x, _ in d}
 
 
-def _weight(direction: Iterable[tuple[Expression, Traced]], found: Sparse) -> Any:
+def _weight(direction: Iterable[tuple[Expression, Traced]], cotangents: Sparse) -> Any:
     total: Any = 0
     for x, rate in direction:
-        if x.number in found:
-            total = total + rate * found[x.number]
+        if x.number in cotangents:
+            total = total + rate * cotangents[x.number]
     return total
 
 
@@ -310,11 +312,13 @@ def _matrix(
     reverse = 2 * sum(count for n, count in needed.items() if n in moving)
     if forward <= reverse:
         place = {node.number: node for node in replay.nodes}
-        found = [
-            push((place[n] for n in sorted(own) if n in place), {x.number: rate for x, rate in d})
-            for d, own in zip(columns, reached, strict=True)
+        sweeps = [
+            push(
+                (place[n] for n in sorted(touched) if n in place), {x.number: rate for x, rate in d}
+            )
+            for d, touched in zip(columns, reached, strict=True)
         ]
-        return [[column.get(e.number, 0) for column in found] for e in rows]
+        return [[column.get(e.number, 0) for column in sweeps] for e in rows]
     lines = {
         e.number: [
             _weight(d, weights)
@@ -328,11 +332,11 @@ def _matrix(
 
 def _below(e: Expression) -> set[int]:
     """The numbers of the nodes that one needs, its own included."""
-    found: set[int] = set()
+    below: set[int] = set()
     pending = [e]
     while pending:
         node = pending.pop()
-        if node.number not in found:
-            found.add(node.number)
+        if node.number not in below:
+            below.add(node.number)
             pending.extend(_followed(node))
-    return found
+    return below

@@ -50,8 +50,8 @@ def results(
     opened: Opened | None = None,
 ) -> list[Any]:
     """The results of a function of a program, on any scalars."""
-    found = values(function, groups, compute, opened)
-    return [found[n] for n in function.outputs[0].nodes]
+    computed = values(function, groups, compute, opened)
+    return [computed[n] for n in function.outputs[0].nodes]
 
 
 class _Run:
@@ -73,25 +73,25 @@ class _Run:
             partial(results, function, compute=compute, opened=opened)
             for function in program.functions
         ]
-        self.found: list[Any] = []
+        self.computed: list[Any] = []
 
     def values(self) -> list[Any]:
         """The values of all nodes."""
-        found, apply = self.found, self.compute or _defined
+        computed, apply = self.computed, self.compute or _defined
         for n, (op, args, value) in enumerate(self.program.nodes):
             if op == "const":
-                found.append(value)
+                computed.append(value)
             elif op == "input":
-                found.append(self.arguments[value[0]][value[1]])
+                computed.append(self.arguments[value[0]][value[1]])
             elif op == "item":
-                found.append(found[args[0]][value])
+                computed.append(computed[args[0]][value])
             elif op == "call":
-                found.append(self._call(n, [found[a] for a in args], value))
+                computed.append(self._call(n, [computed[a] for a in args], value))
             elif op == "call_if":
-                found.append(self._guarded(n, [found[a] for a in args], value))
+                computed.append(self._guarded(n, [computed[a] for a in args], value))
             else:
-                found.append(apply(op, [found[a] for a in args]))
-        return found
+                computed.append(apply(op, [computed[a] for a in args]))
+        return computed
 
     def _call(self, n: int, args: list[Any], position: int) -> list[Any]:
         groups = _groups(self.program.functions[position], args)
@@ -118,8 +118,8 @@ class _Run:
 
 def _groups(function: Program, args: Sequence[Any]) -> list[list[Any]]:
     """The arguments of a call as its function takes them."""
-    rest = iter(args)
-    return [[next(rest) for _ in range(size(i.shape))] for i in function.inputs]
+    remaining = iter(args)
+    return [[next(remaining) for _ in range(size(i.shape))] for i in function.inputs]
 
 
 def _defined(op: str, args: list[Any]) -> Any:
@@ -134,7 +134,7 @@ def selected(program: Program, nodes: Mapping[str, Sequence[int]]) -> Program:
     """
 
     def function(*arrays: Sequence[Any]) -> dict[str, Any]:
-        found = values(program, arrays)
-        return {name: [found[n] for n in chosen] for name, chosen in nodes.items()}
+        computed = values(program, arrays)
+        return {name: [computed[n] for n in chosen] for name, chosen in nodes.items()}
 
     return trace(program.name, function, {i.name: i.shape for i in program.inputs})

@@ -243,21 +243,21 @@ class Trace:
 
     def constant(self, value: float) -> Expression:
         """The node of a number; -0.0 is kept as 0.0."""
-        found = self._constants.get(value)
-        if found is None:
+        node = self._constants.get(value)
+        if node is None:
             if not math.isfinite(value):
                 raise TraceError(f"the constant {value} in a traced program: must be finite")
             value = float(value) + 0.0
-            found = self._constants[value] = self._new("const", (), value)
-        return found
+            node = self._constants[value] = self._new("const", (), value)
+        return node
 
     def input(self, name: str, element: int) -> Expression:
         """One element of an argument."""
         key = (name, element)
-        found = self._inputs.get(key)
-        if found is None:
-            found = self._inputs[key] = self._new("input", (), key)
-        return found
+        node = self._inputs.get(key)
+        if node is None:
+            node = self._inputs[key] = self._new("input", (), key)
+        return node
 
     def operand(self, value: Any) -> Traced:
         """What stands beside an expression: one of this trace, or a float."""
@@ -279,25 +279,25 @@ class Trace:
 
     def lift(self, value: Any) -> Expression:
         """An expression of this trace, from itself or from a number."""
-        given = self.operand(value)
-        return given if type(given) is Expression else self.constant(given)
+        x = self.operand(value)
+        return x if type(x) is Expression else self.constant(x)
 
     def node(self, op: str, *args: Traced) -> Expression:
         """The node of an operation: the one there is, or a new one."""
         nodes = tuple([x if type(x) is Expression else self.constant(x) for x in args])
         key = (op, *[x.number for x in nodes])
-        found = self._table.get(key)
-        if found is None:
-            found = self._table[key] = self._new(op, nodes, None)
-        return found
+        existing = self._table.get(key)
+        if existing is None:
+            existing = self._table[key] = self._new(op, nodes, None)
+        return existing
 
     def pair(self, op: str, a: Expression, b: Expression) -> Expression:
         """The same for an operation on two expressions, as nearly all are."""
         key = (op, a.number, b.number)
-        found = self._table.get(key)
-        if found is None:
-            found = self._table[key] = self._new(op, (a, b), None)
-        return found
+        node = self._table.get(key)
+        if node is None:
+            node = self._table[key] = self._new(op, (a, b), None)
+        return node
 
     def existing(self, op: str, a: Traced, b: Traced) -> Expression | None:
         """The node of an operation on two arguments, if there is one."""
@@ -326,26 +326,26 @@ class Trace:
 
     def function(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """A function that the trace calls: the one of a key, or a new one."""
-        found = self._functions.get(key)
-        if found is None:
-            found = self._functions[key] = make()
-        return found
+        existing = self._functions.get(key)
+        if existing is None:
+            existing = self._functions[key] = make()
+        return existing
 
     def calling(self, op: str, called: Any, arguments: Sequence[Expression]) -> Expression:
         """The node of a call: the one there is, or a new one."""
         key = (op, id(called), *[x.number for x in arguments])
-        found = self._table.get(key)
-        if found is None:
-            found = self._table[key] = self._new(op, tuple(arguments), called)
-        return found
+        node = self._table.get(key)
+        if node is None:
+            node = self._table[key] = self._new(op, tuple(arguments), called)
+        return node
 
     def item(self, call: Expression, k: int) -> Expression:
         """Result k of a call."""
         key = ("item", call.number, k)
-        found = self._table.get(key)
-        if found is None:
-            found = self._table[key] = self._new("item", (call,), k)
-        return found
+        node = self._table.get(key)
+        if node is None:
+            node = self._table[key] = self._new("item", (call,), k)
+        return node
 
     def _new(self, op: str, args: tuple[Expression, ...], value: Any) -> Expression:
         nodes = self.nodes

@@ -109,7 +109,7 @@ class _Splitter:
     def split(self, rows: Sequence[Row], known: frozenset[int]) -> None:
         """Make the parts that compute these rows, from arguments and nodes that are known."""
         cones = self._cones(rows, known)
-        found: list[list[int]] = []
+        row_groups: list[list[int]] = []
         small: list[tuple[list[int], int]] = []
         for component in _without_tiny(_components(cones), cones):
             union = _union(cones[r] for r in component)
@@ -125,10 +125,10 @@ class _Splitter:
             elif len(groups) == 1:
                 small.append((component, union))
             else:
-                found += groups
-        found += self._packed(small)
+                row_groups += groups
+        row_groups += self._packed(small)
         idle = [r for r, cone in enumerate(cones) if not cone]
-        working = [group for group in found if any(cones[r] for r in group)]
+        working = [group for group in row_groups if any(cones[r] for r in group)]
         for k, group in enumerate(working or [[]]):
             wanted = [r for r in group if cones[r]] + (idle if k == 0 else [])
             if wanted:
@@ -253,9 +253,9 @@ class _Splitter:
                 whole.add(self.handed[n][0])
             elif node.op == "input":
                 used.setdefault(node.value[0], set()).add(node.value[1])
-        found = [Segment(k, min(e), max(e) - min(e) + 1) for k, e in sorted(used.items())]
+        segments = [Segment(k, min(e), max(e) - min(e) + 1) for k, e in sorted(used.items())]
         arrays = len(self.program.inputs)
-        return found + [Segment(arrays + k, 0, self.between[k]) for k in sorted(whole)]
+        return segments + [Segment(arrays + k, 0, self.between[k]) for k in sorted(whole)]
 
     def _outputs(
         self, rows: Sequence[Row], number: dict[int, int]
@@ -311,17 +311,17 @@ def _union(cones: Iterable[int]) -> int:
 
 def _components(cones: Sequence[int]) -> list[list[int]]:
     """Rows that share operations with each other, directly or through others."""
-    found: list[tuple[list[int], int]] = []
+    components: list[tuple[list[int], int]] = []
     for r, cone in enumerate(cones):
         rows, union = [r], cone
         apart = []
-        for other, bits in found:
+        for other, bits in components:
             if bits & union:
                 rows, union = other + rows, bits | union
             else:
                 apart.append((other, bits))
-        found = [*apart, (rows, union)]
-    return [rows for rows, _ in found]
+        components = [*apart, (rows, union)]
+    return [rows for rows, _ in components]
 
 
 def _without_tiny(components: list[list[int]], cones: Sequence[int]) -> list[list[int]]:

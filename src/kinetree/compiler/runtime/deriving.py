@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.compiler.graph import Program
-from kinetree.compiler.graph.differentiate import Chart, jacobian, jvp, vjp
+from kinetree.compiler.graph.differentiate import TangentMap, jacobian, jvp, vjp
 from kinetree.compiler.graph.evaluate import selected
 from kinetree.compiler.graph.tangent import tangent
 from kinetree.compiler.runtime.interface import Description
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Deriving(LazyProgram):
     """What a kernel derives from its program; each derived kernel is made once."""
 
-    _charts: dict[str, Chart]
+    _charts: dict[str, TangentMap]
     _guard: Callable[[Any], None] | None
     _derived: dict[tuple[str, ...], Kernel]
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from kinetree._lazy import cached_property
 from kinetree.compiler.graph import Program
-from kinetree.compiler.graph.differentiate import Chart
+from kinetree.compiler.graph.differentiate import TangentMap
 from kinetree.compiler.graph.evaluate import values
 from kinetree.compiler.graph.program import shaped
 from kinetree.compiler.runtime.arrays import (
@@ -51,7 +51,7 @@ class Kernel(Deriving, Exporting):
         self,
         request: ProgramKey | None,
         build: Callable[[], Program],
-        charts: Mapping[str, Chart] | None = None,
+        charts: Mapping[str, TangentMap] | None = None,
         guard: Callable[[Any], None] | None = None,
         origin: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None,
         on: Backend | None = None,
@@ -99,8 +99,8 @@ class Kernel(Deriving, Exporting):
         Returns:
             For each result, its elements in nested lists.
         """
-        found = values(self.program, arguments)
-        return [shaped([found[n] for n in o.nodes], o.shape) for o in self.program.outputs]
+        computed = values(self.program, arguments)
+        return [shaped([computed[n] for n in o.nodes], o.shape) for o in self.program.outputs]
 
     def in_package(self, package: str, make: Callable[[Kernel], Form]) -> Form:
         """This kernel as another package has it, made on first use.
@@ -114,8 +114,8 @@ class Kernel(Deriving, Exporting):
         """
         if package not in self._forms:
             self._forms[package] = make(self)
-        found: Form = self._forms[package]
-        return found
+        form: Form = self._forms[package]
+        return form
 
     def compile(self, dtype: Any = np.float64) -> Kernel:
         """Compile now, for one state and for batches, instead of at the first call.
@@ -247,7 +247,7 @@ def _torch_operator(kernel: Kernel) -> Callable[[], str]:
     return name
 
 
-def _from_program(program: Program, charts: Mapping[str, Chart]) -> Kernel:
+def _from_program(program: Program, charts: Mapping[str, TangentMap]) -> Kernel:
     return Kernel(None, lambda: program, charts)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from kinetree.model.actuators.dynamics import Activation
 from kinetree.model.actuators.laws import Affine, Law
 from kinetree.model.actuators.transmission import Transmission
+from kinetree.model.checked import Checked
 from kinetree.model.place import References
 from kinetree.model.ranges import UNBOUNDED, Range
 from kinetree.scalar import Scalar
@@ -16,7 +17,7 @@ NOTHING = Affine()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Actuator:
+class Actuator(Checked):
     """What turns a control into joint forces.
 
     Its force is gain u + bias: u is the control, or the activation if it has one.

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from kinetree.model.checked import Checked
 from kinetree.scalar import Scalar, exp
 
 TINY = 1e-15
 """s: shorter time constants count as this one, as in MuJoCo."""
 
 
-class Activation(ABC):
+class Activation(Checked, ABC):
     """A state of one number that follows the control."""
 
     @abstractmethod

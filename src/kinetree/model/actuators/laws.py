@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from kinetree.model.checked import Checked
 from kinetree.scalar import Scalar
 
 
-class Law(ABC):
+class Law(Checked, ABC):
     """A gain or a bias, as a function of an actuator's length and velocity."""
 
     @abstractmethod

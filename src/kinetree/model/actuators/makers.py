@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinetree.model.actuators.actuator import Actuator
 from kinetree.model.actuators.laws import Affine
 from kinetree.model.actuators.transmission import JointTransmission
+from kinetree.model.checked import number
 from kinetree.model.ranges import UNBOUNDED, Range
 
 
@@ -37,6 +38,7 @@ def position_servo(
     Returns:
         An actuator.
     """
+    kp, kv = number("position_servo: kp", kp), number("position_servo: kv", kv)
     return Actuator(
         name=name,
         transmission=_geared(joint, 1.0),
@@ -58,6 +60,7 @@ def velocity_servo(name: str, joint: str, kv: float, control_range: Range = UNBO
     Returns:
         An actuator.
     """
+    kv = number("velocity_servo: kv", kv)
     return Actuator(
         name=name,
         transmission=_geared(joint, 1.0),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
+from kinetree.model.checked import Checked
 from kinetree.model.place import References
 
 Wrench = tuple[float, float, float, float, float, float]
 """Three numbers of a force, then three of a torque."""
 
 
-class Transmission(ABC):
+class Transmission(Checked, ABC):
     """Along what an actuator acts: its length is a function of the configuration."""
 
     @property

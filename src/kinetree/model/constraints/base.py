@@ -15,6 +15,7 @@ from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.model.arguments import given_transform
+from kinetree.model.checked import taken
 from kinetree.model.joints import Label
 from kinetree.model.softness import Softness
 from kinetree.scalar import Scalar
@@ -38,6 +39,7 @@ class Constraint(ABC):
         given: Any = self.name
         if not isinstance(given, str) or not given.strip():
             raise ModelError(f"the name of a constraint is {self.name!r}: some text is expected")
+        taken(f"{self.name}: softness", self.softness, Softness)
 
     @property
     def row_count(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinetree.errors import ModelError, among, unknown
-from kinetree.kinds import texts
+from kinetree.kinds import flag, texts
 from kinetree.model.constraints.base import FrameConstraint
 from kinetree.model.constraints.loop_joint import AXES, SIX
 from kinetree.model.joints import Label
@@ -37,6 +37,7 @@ class HeldFrame(FrameConstraint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._take("anywhere", flag(f"{self.name}: anywhere", self.anywhere))
         self._take("rows", texts(f"{self.name}: rows", self.rows))
         for row in self.rows:
             if not among(row, SIX):

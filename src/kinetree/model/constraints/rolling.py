@@ -27,7 +27,7 @@ class KnifeEdge(FrameConstraint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._take("sideways", given_axis(self.sideways))
+        self._take("sideways", given_axis(self.sideways, "sideways"))
 
     def row_labels(self) -> tuple[Label, ...]:
         return (Label("sideways", "m"),)

@@ -300,7 +300,7 @@ class _Parser:
             word = self.word(f"a channel of joint {name!r}")
             if word.capitalize() not in CHANNELS:
                 self.fail(
-                    f"joint {name!r}: {brief(word)!r} is no channel; valid are "
+                    f"joint {name!r}: {brief(word)!r} is not a channel; valid are "
                     f"{', '.join(CHANNELS)}"
                 )
             found.append(word.capitalize())
@@ -334,7 +334,7 @@ class _Parser:
         self.line = start + header[1][0]
         frame_time = self.header(header[1][1], "Frame Time:")
         if not (math.isfinite(total) and total >= 0 and total == int(total)):
-            self.fail(f"Frames: {total:g} is no number of frames", start + header[0][0])
+            self.fail(f"Frames: {total:g} is not a number of frames", start + header[0][0])
         if not frame_time > 0.0:
             self.fail(f"Frame Time: {frame_time:g} s; a positive time is expected")
         if not math.isfinite(max(total, 1.0) * frame_time):

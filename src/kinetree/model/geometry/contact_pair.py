@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, among
 from kinetree.scalar import Scalar
 
 CONDIMS = (1, 3, 4, 6)
@@ -55,7 +55,7 @@ class ContactPair:
                     f"a contact pair has {side}={getattr(self, side)!r}: the name of a collider "
                     "is expected"
                 )
-        if self.condim not in CONDIMS:
+        if not among(self.condim, CONDIMS):
             raise ModelError(f"{self._where}: condim={self.condim!r}: 1, 3, 4 or 6 is expected")
         friction = self._numbers("friction", 1, 3, 5)
         if min(friction) < 0.0:
@@ -91,7 +91,7 @@ class ContactPair:
         )
         try:
             numbers = tuple(float(x) for x in listed)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise wrong from None
         if len(numbers) not in lengths or not all(x - x == 0.0 for x in numbers):
             raise wrong

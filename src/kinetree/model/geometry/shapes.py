@@ -184,7 +184,7 @@ def hull_vertices(points: Any) -> tuple[Point, ...]:
     """
     try:
         given = np.asarray(points, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.zeros(0)
     if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
         raise ModelError("mesh: vertices must be finite points, an (n, 3) array of numbers")
@@ -235,7 +235,7 @@ def _grid(heights: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
     """The rows of a grid of heights."""
     try:
         grid = np.asarray(heights, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         grid = np.zeros(0)
     if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
         raise ModelError(

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, among, unknown
+from kinetree.model.checked import Checked
 from kinetree.model.joints import Label
 from kinetree.model.place import Place, References
 from kinetree.model.sensors.kinds import KINDS
@@ -45,7 +46,7 @@ class Carried:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensor:
+class Sensor(Checked):
     """A sensor.
 
     Arguments:
@@ -71,6 +72,7 @@ class Sensor:
     noise: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not among(self.kind, KINDS):
             raise unknown("kind of sensor", self.kind, KINDS, "kinetree")
         needs = KINDS[self.kind].of

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kinetree.errors import ModelError, among, unknown
+from kinetree.model.checked import Checked
 from kinetree.model.place import Place
+
+KINDS = ("sphere", "cylinder")
+"""What a tendon can wrap around."""
 
 
 @dataclass(frozen=True)
-class Via:
+class Via(Checked):
     """A point that a tendon runs through: the origin of a frame.
 
     Arguments:
@@ -35,7 +40,7 @@ class Via:
 
 
 @dataclass(frozen=True)
-class Wrap:
+class Wrap(Checked):
     """A sphere or a cylinder that a tendon wraps around, between two points of its path.
 
     Arguments:
@@ -50,6 +55,11 @@ class Wrap:
     radius: float
     place: Place
     side: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not among(self.kind, KINDS):
+            raise unknown("kind", self.kind, KINDS, "Wrap")
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -70,7 +80,7 @@ class Wrap:
 
 
 @dataclass(frozen=True)
-class Pulley:
+class Pulley(Checked):
     """Where a tendon branches: what follows counts the divisor-th part of its length.
 
     Arguments:
@@ -78,6 +88,11 @@ class Pulley:
     """
 
     divisor: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.divisor <= 0.0:
+            raise ModelError(f"Pulley: divisor must be above zero, got {self.divisor!r}")
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from kinetree.model.checked import Checked
 from kinetree.model.place import References
 from kinetree.model.ranges import UNBOUNDED, Range
 from kinetree.model.tendons.path import Pulley, Via, Wrap
@@ -14,7 +15,7 @@ T = TypeVar("T", bound="Tendon")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tendon(ABC):
+class Tendon(Checked, ABC):
     """A tendon: a length that is a function of the configuration.
 
     Arguments:

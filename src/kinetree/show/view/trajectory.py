@@ -39,17 +39,17 @@ class Trajectory:
 
     def __init__(self, robot: Robot, motion: Playable) -> None:
         self._robot = robot
-        given = arrays_of(motion)
-        if "q" not in given:
-            raise KinetreeError(f"the trajectory has {', '.join(map(repr, given))}, and no 'q'")
-        q = _first(robot, "q", given["q"], robot.nq)
-        v = _first(robot, "v", given["v"], robot.nv) if "v" in given else q[:, :0]
+        arrays = arrays_of(motion)
+        if "q" not in arrays:
+            raise KinetreeError(f"the trajectory has {', '.join(map(repr, arrays))}, and no 'q'")
+        q = _first(robot, "q", arrays["q"], robot.nq)
+        v = _first(robot, "v", arrays["v"], robot.nv) if "v" in arrays else q[:, :0]
         v = v if len(v) == len(q) else q[:, :0]
-        times = _times(given, len(q))
+        times = _times(arrays, len(q))
         count = _finite_count(np.concatenate([q, v], axis=1), times)
         self._q, self._times = robot.normalize(q[:count]), times[:count]
         self._v = v[:count] if v.shape[1] == robot.nv else self._velocities()
-        tau = _first(robot, "tau", given["tau"], robot.nv) if "tau" in given else v[:0]
+        tau = _first(robot, "tau", arrays["tau"], robot.nv) if "tau" in arrays else v[:0]
         self._tau = tau[:count] if len(tau) == len(q) else np.zeros((count, robot.nv))
         self.end = float(self._times[-1])
 

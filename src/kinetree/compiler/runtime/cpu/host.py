@@ -115,7 +115,7 @@ class Host:
         """
         _warm_up(self)
         todo = list(enumerate(texts))
-        found: dict[int, bytes] = {}
+        objects: dict[int, bytes] = {}
         failures: list[BaseException] = []
 
         def work() -> None:
@@ -125,7 +125,7 @@ class Host:
                 except IndexError:  # nothing is left
                     return
                 try:
-                    found[k] = self.compile(text)
+                    objects[k] = self.compile(text)
                 except BaseException as e:
                     failures.append(e)
 
@@ -137,7 +137,7 @@ class Host:
             thread.join()
         if failures:
             raise failures[0]
-        return [found[k] for k in range(len(texts))]
+        return [objects[k] for k in range(len(texts))]
 
     def _machine(self) -> llvm.TargetMachine:
         target = llvm.Target.from_triple(self.triple)

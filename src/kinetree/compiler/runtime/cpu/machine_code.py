@@ -194,9 +194,9 @@ class MachineCode(HostProgram):
         """Bodies in memory, and the kernel's description with them."""
         support(self.kind)  # whose routines they call
         with patience(self.interface.name):
-            found = bodies(self.interface, self._program, self.kind, names)
-        loaded = host().load([code for body in found.values() for code in body.objects])
-        return loaded, _describe(self.interface, self.kind, loaded, found, block)
+            compiled = bodies(self.interface, self._program, self.kind, names)
+        loaded = host().load([code for body in compiled.values() for code in body.objects])
+        return loaded, _describe(self.interface, self.kind, loaded, compiled, block)
 
 
 class Prepared(NamedTuple):
@@ -235,7 +235,7 @@ def _describe(
     interface: Interface,
     kind: str,
     loaded: Loaded,
-    found: Mapping[str, Body],
+    compiled: Mapping[str, Body],
     block: int | None = None,
 ) -> bytes:
     """The description that the driver reads: 64-bit integers, zeros for a missing body.
@@ -260,16 +260,16 @@ def _describe(
         Field.DTYPE: id(DTYPES[kind]),
         Field.NOT_IMPLEMENTED: id(NotImplemented),
     }
-    if "one" in found:
-        one = found["one"]
+    if "one" in compiled:
+        one = compiled["one"]
         head |= {
             Field.ONE: loaded.data_address("one_steps"),
             Field.ONE_CONSTANTS: loaded.address("one_constants"),
             Field.ONE_SCRATCH: one.scratch,
             Field.ONE_STEPS: one.steps,
         }
-    if "wide" in found:
-        wide = found["wide"]
+    if "wide" in compiled:
+        wide = compiled["wide"]
         head |= {
             Field.WIDE: loaded.data_address("wide_steps"),
             Field.WIDE_CONSTANTS: loaded.address("wide_constants"),
