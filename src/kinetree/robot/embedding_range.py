@@ -74,7 +74,7 @@ class Explorer:
                 raise ModelError(
                     f"robot {robot.name!r}: joint {body.joint_name!r} is independent and has a "
                     "quaternion: the range of a loop that Newton's method solves needs coordinates "
-                    "with limits; use robot.charts.exponential(), or choose other joints"
+                    "with limits; use robot.edit.rechart('exponential'), or choose other joints"
                 )
 
     def explore(self) -> Range:

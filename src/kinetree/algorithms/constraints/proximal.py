@@ -42,6 +42,9 @@ SHARE = 1e-9
 large beside the rounding of double precision."""
 ITERATIONS = 3
 """How often x is corrected after x_0."""
+FLOOR = 1e-3
+"""1/kg, added to the sum of G's diagonal in mu: where every row is zero, as that of the tip of a
+stretched arm, forces stay finite, and rounding in J does not make them large."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,11 @@ def factored(M: Factor, J: Sequence[Row], idle: Sequence[Scalar] = ()) -> Proxim
             G[r][s] = G[s][r] = _product(row, Z[s])
     for r, extra in enumerate(idle):
         G[r][r] = G[r][r] + extra
-    inner, mu = damped_factor(G)
+    inner, mu = damped_factor(G, FLOOR)
     return Proximal(M, Z, G, mu, inner)
 
 
-def damped_factor(A: Sequence[Sequence[Scalar]], floor: float = 0) -> tuple[Factor, Scalar]:
+def damped_factor(A: Sequence[Sequence[Scalar]], floor: float) -> tuple[Factor, Scalar]:
     """The factor of A + mu, and mu.
 
     floor: added to the sum of A's diagonal, of which mu is a share: for an A that may be zero.
