@@ -13,11 +13,11 @@ Where velocities are rates of coordinates, v_t = v_d, a_t = a_d, and the error o
 e'' + K_d e' + K_p e = 0, joint by joint. On ball joints and floating bases the closed loop is
 u' + K_d u + K_p e = 0 with u = v_t - v, which is e' to first order in e.
 
-Where only some joints have motors and constraints move the others (M. Mistry, J. Buchli & S. Schaal,
-Inverse dynamics control of floating base systems using orthogonal decomposition, 2010), ID has two
-steps: the acceleration nearest to the wanted one that the constraints allow, measured by the mass
-matrix, which by Gauss's principle is the constrained acceleration under ID of the wanted one; and
-the least joint forces of the motors that give it.
+Where only some joints have motors and constraints move the others (M. Mistry, J. Buchli &
+S. Schaal, Inverse dynamics control of floating base systems using orthogonal decomposition, 2010),
+ID has two steps. The first finds the acceleration nearest to the wanted one that the constraints
+allow, measured by the mass matrix; by Gauss's principle it is the constrained acceleration under
+ID of the wanted one. The second finds the least joint forces of the motors that give it.
 """
 
 from __future__ import annotations
