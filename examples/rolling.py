@@ -57,7 +57,7 @@ def main(folder: Path) -> tuple[float, float, float]:
     left, right = figure.subplots(1, 2)
     left.plot(place[1], -place[0], label="skate")
     left.plot(*cycloid(run.times)[::-1] * [[1], [-1]], "--", label="cycloid")
-    left.set(xlabel="across the slope, m", ylabel="up the slope, m", aspect="equal")
+    left.set(xlabel="across the slope, m", ylabel="up the slope, m")
     right.plot(*rolled["pose_wheel"][:, :2, 3].T)
     right.set(xlabel="x, m", ylabel="y, m", title="center of the wheel", aspect="equal")
     left.legend()

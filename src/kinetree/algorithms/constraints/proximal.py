@@ -40,7 +40,7 @@ from kinetree.scalar import Scalar, maximum, sqrt
 SHARE = 1e-9
 """mu, as a share of the mean of G's diagonal: small beside the smallest eigenvalues of real robots,
 large beside the rounding of double precision."""
-ITERATIONS = 3
+ITERATIONS = 4
 """How often x is corrected after x_0."""
 FLOOR = 1e-3
 """1/kg, added to the sum of G's diagonal in mu: where every row is zero, as that of the tip of a
