@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import texts
@@ -37,7 +38,7 @@ def motor_joints(robot: Robot, actuated: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def holding_forces(robot: Robot, q: Array, drives: Array) -> Array:
+def holding_forces(robot: Robot, q: Array, drives: NDArray[np.bool_]) -> Array:
     """The joint forces that hold a configuration, zero where there is no motor, (nv,).
 
     Arguments:
