@@ -1,11 +1,18 @@
 """Constrained dynamics beside Pinocchio's, on the same states in the same process.
 
 The rows of `python -m benchmarks.constraints --only speed`: feet that are held, their accelerations
-and derivatives, checked for agreement before anything is timed.
+and derivatives, checked for agreement before anything is timed. Times are those of the processor,
+one thread, so that other programs on it do not count. `--only cold`: how long the first call of a
+fresh process takes that finds no cache.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,9 +46,13 @@ class Feet:
     rows: int
     asked: tuple[float, float, float]
 
-    def robot(self) -> kt.Robot:
-        """Ours, without what Pinocchio leaves out."""
-        free = kt.load(ROBOTS / self.file, base="floating").without(
+    def robot(self, mimic: bool = True) -> kt.Robot:
+        """Ours, without what Pinocchio leaves out.
+
+        Arguments:
+            mimic: as in `kinetree.load`.
+        """
+        free = kt.load(ROBOTS / self.file, base="floating", mimic=mimic).without(
             "armature", "damping", "friction"
         )
         held: list[Constraint] = [
@@ -135,9 +146,9 @@ def agreement(robot: kt.Robot, peer: Peer, given: tuple[Any, Any, Any]) -> tuple
     worst = [0.0, 0.0]
     for k, state in enumerate(zip(*given, strict=True)):
         theirs = peer.accelerations(*state)
-        worst[0] = max(worst[0], _difference(ours[k], theirs))
+        worst[0] = max(worst[0], difference(ours[k], theirs))
         for mine, other in zip(slopes, peer.derivatives(*state), strict=True):
-            worst[1] = max(worst[1], _difference(mine[k], other))
+            worst[1] = max(worst[1], difference(mine[k], other))
     return worst[0], worst[1]
 
 
@@ -179,7 +190,9 @@ def _measure(
         theirs(peer.derivatives),
     ]
     with on_the_quietest(calls[0]):
-        batch, single, slope, peer_call, peer_slope = seconds_in_turn(calls)
+        batch, single, slope, peer_call, peer_slope = seconds_in_turn(
+            calls, clock=time.process_time
+        )
     batch, slope = batch / len(many[0]), slope / len(many[0])
     peer_call, peer_slope = peer_call / STATES, peer_slope / STATES
     ratios = peer_call / batch, peer_call / single, peer_slope / slope
@@ -195,5 +208,36 @@ def _measure(
     return all(ratio >= asked for ratio, asked in zip(ratios, feet.asked, strict=True))
 
 
-def _difference(a: Any, b: Any) -> float:
+FIRST_CALL = """
+import sys, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from benchmarks.constraint_speed import CASES
+robot = CASES[int(sys.argv[1])].robot()
+still = np.zeros(robot.nv)
+started = time.perf_counter(), time.process_time()
+robot.constraints.forward_dynamics(robot.neutral(), still, still)
+print(time.perf_counter() - started[0], time.process_time() - started[1])
+"""
+COLD = 4.0
+"""Seconds of the processor that a first call may take."""
+
+
+def cold() -> bool:
+    """Print how long first calls take without a cache; whether all are short enough."""
+    print("| first call, no cache | wall | processor |\n|-|-|-|")
+    met = True
+    for k, feet in enumerate(CASES):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-c", FIRST_CALL, str(k)]
+            settings = {**os.environ, "KINETREE_CACHE": folder}
+            done = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
+        wall, used = map(float, done.stdout.split())
+        met &= used <= COLD
+        print(f"| {feet.name} | {wall:.2f} s | {used:.2f} s |", flush=True)
+    return met
+
+
+def difference(a: Any, b: Any) -> float:
+    """The largest difference of two arrays, relative to the largest entry, or to one."""
     return float(np.abs(a - b).max() / max(1.0, np.abs(b).max()))

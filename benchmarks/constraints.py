@@ -8,7 +8,9 @@ committee for multibody dynamics; M. Gonzalez, F. Gonzalez, A. Luaces & J. Cuadr
 with Computers 26, 2010). Each row has the error beside what is demanded, the largest error of a
 loop on the way, and the time that the simulation took, compiling not included.
 
-speed: robots on their feet beside Pinocchio, see `benchmarks.constraint_speed`.
+pinocchio, mujoco, embedding: differences, see `benchmarks.constraint_agreement`.
+
+speed, cold: robots on their feet beside Pinocchio, see `benchmarks.constraint_speed`.
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import kinetree as kt
-from benchmarks.constraint_speed import speed
+from benchmarks.constraint_agreement import embedding, mujoco, pinocchio
+from benchmarks.constraint_speed import cold, speed
+from benchmarks.timing import seconds_in_turn
 from kinetree import joints
 
 G = 9.81
@@ -142,10 +147,16 @@ def bricard(dt: float = 2e-3, duration: float = 10.0) -> Outcome:
     return Outcome("A04 Bricard", error, "of its energy's range", 1e-8, _loops(run), seconds)
 
 
-def growth(sizes: tuple[int, ...] = (10, 20, 40, 100)) -> dict[int, int]:
-    """Operations of the forward dynamics of A02 by the number of four-bars."""
-    kernels = {n: kt.robots.four_bars(n).kernel("forward_dynamics") for n in sizes}
-    return {n: sum(kernel.operations.values()) for n, kernel in kernels.items()}
+def growth(sizes: tuple[int, ...] = (10, 20, 40, 100)) -> dict[int, tuple[int, float]]:
+    """Operations of the forward dynamics of A02, and seconds of a call, by the number of bars."""
+    found = {}
+    for n in sizes:
+        robot = kt.robots.four_bars(n)
+        kernel, still = robot.kernel("forward_dynamics"), np.zeros(robot.nv)
+        call = partial(kernel, robot.neutral(), still, still)
+        (seconds,) = seconds_in_turn([call], clock=time.process_time)
+        found[n] = sum(kernel.operations.values()), seconds
+    return found
 
 
 def _simulated(robot: kt.Robot, v: Any, **settings: Any) -> tuple[kt.Simulation, float]:
@@ -179,13 +190,22 @@ def iftomm() -> bool:
         outcomes.append(run())
         print(outcomes[-1], flush=True)
     costs = growth()
-    print("\n| four-bars | operations | for each |\n|-|-|-|")
-    for n, cost in costs.items():
-        print(f"| {n} | {cost:,} | {cost / n:.0f} |")
-    return all(outcome.met for outcome in outcomes)
+    print("\n| four-bars | operations | for each | one call | for each |\n|-|-|-|-|-|")
+    for n, (cost, seconds) in costs.items():
+        one = f"{1e6 * seconds:.1f} us | {1e6 * seconds / n:.2f} us"
+        print(f"| {n} | {cost:,} | {cost / n:.0f} | {one} |")
+    each = [cost / n for n, (cost, _) in costs.items()]
+    return all(outcome.met for outcome in outcomes) and max(each) < 1.1 * min(each)
 
 
-PARTS: dict[str, Callable[[], bool]] = {"iftomm": iftomm, "speed": speed}
+PARTS: dict[str, Callable[[], bool]] = {
+    "iftomm": iftomm,
+    "pinocchio": pinocchio,
+    "mujoco": mujoco,
+    "embedding": embedding,
+    "speed": speed,
+    "cold": cold,
+}
 
 
 def main() -> None:

@@ -45,6 +45,11 @@ def test_every_example_is_tested_and_listed():
         "torque_map",
         "falling_cat",
         "closed_chains",
+        "hexapod",
+        "standing",
+        "ankle",
+        "differential",
+        "rolling",
         "walk",
     }
     text = (FOLDER / "README.md").read_text()
@@ -179,6 +184,47 @@ def test_a_driven_four_bar_has_the_energy_of_its_motor_and_stays_closed(tmp_path
     assert opened["projection"] < 1e-13
     assert opened["projection"] < opened["Baumgarte, 50 / s"] < opened["nothing"] < 1e-5
     assert (tmp_path / "closed_chains.svg").exists()
+
+
+@pytest.mark.slow
+def test_six_cylinders_rock_a_plate(tmp_path):
+    off, loops, missing = example("hexapod").main(tmp_path, 0.2)
+    assert off < 1e-3
+    assert loops < 1e-12
+    assert missing < 1e-9
+    assert (tmp_path / "hexapod_rocking.svg").exists()
+
+
+@pytest.mark.slow
+def test_a_quadruped_squats_on_its_feet(tmp_path):
+    off, slipped, balance = example("standing").main(tmp_path, 0.2)
+    assert off < 1e-3
+    assert slipped < 1e-3
+    assert balance < 1e-3
+    assert (tmp_path / "standing.svg").exists()
+
+
+def test_an_embedded_ankle_accelerates_as_under_constraints(tmp_path):
+    off, roll = example("ankle").main(tmp_path)
+    assert off < 1e-12
+    assert 0.5 < roll < 1.0
+    assert (tmp_path / "ankle.svg").exists()
+
+
+def test_a_differential_gives_both_wheels_the_same_torque(tmp_path):
+    speeds, share, balance = example("differential").main(tmp_path)
+    assert speeds < 1e-12
+    assert share < 1e-5
+    assert balance < 1e-6
+    assert (tmp_path / "differential.svg").exists()
+
+
+def test_a_skate_follows_its_cycloid_and_a_wheel_does_not_slip(tmp_path):
+    off, slip, change = example("rolling").main(tmp_path)
+    assert off < 1e-9
+    assert slip < 1e-12
+    assert change < 1e-8
+    assert (tmp_path / "rolling.svg").exists()
 
 
 @pytest.mark.slow

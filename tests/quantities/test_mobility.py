@@ -90,3 +90,10 @@ def test_a_robot_lists_them_among_its_problems_and_an_assembly_warns():
     a.constrain(c.LoopJoint("loop", "bar", "base", j.Ball(), at_base=(1, 0, 0)))
     with pytest.warns(ModelWarning, match="the constraints: no configuration was found"):
         a.robot()
+
+
+def test_one_row_that_cannot_be_satisfied_contradicts_no_other():
+    robot = kt.robots.arm().constrain(c.Rod("rod", "tool", length=50.0))
+    (warning,) = [x for x in said(robot) if x.startswith("warning")]
+    assert "no configuration was found that satisfies them: in the nearest one rod.len" in warning
+    assert "contradict" not in warning

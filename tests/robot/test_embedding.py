@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree.constraints import HeldFrame, KnifeEdge
 from kinetree.errors import KinetreeError
 from tests.constrained_robots import four_bar
@@ -149,6 +150,11 @@ def test_the_library_prefers_motors_and_joints_near_the_base():
     assert robot.constraints.embed(at=at).independent == ("crank_joint",)
 
 
+def test_joints_outside_of_the_loops_may_be_named_as_independent():
+    names = ("hip", "knee", "left_motor", "right_motor")
+    assert kt.robots.parallel_ankle().constraints.embed(names).independent == names
+
+
 def test_constraints_that_are_not_embedded_remain():
     robot, at = driven_four_bar(drive=None)
     held = robot.constrain(HeldFrame("stop", "rocker", rows=("x",), anywhere=True))
@@ -161,7 +167,7 @@ def test_constraints_that_are_not_embedded_remain():
     [
         (["crank_joint", "rocker_joint"], "has 2 velocities; the constraints leave 1"),
         ([], "has 0 velocities; the constraints leave 1"),
-        (["piston"], "no joint that a constraint moves 'piston'"),
+        (["piston"], "no moving joint 'piston'"),
     ],
 )
 def test_a_wrong_choice_of_independent_joints_is_refused(independent, message):

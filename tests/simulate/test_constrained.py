@@ -6,7 +6,7 @@ import pytest
 import kinetree as kt
 from kinetree import joints as j
 from kinetree.constraints import HeldFrame, KnifeEdge
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, SimulationWarning
 
 METHODS = ["euler", "implicit-damping", "implicit-springs", "midpoint", "implicit-midpoint", "rk4"]
 ORDER = {"midpoint": 2, "implicit-midpoint": 2, "rk4": 4}
@@ -154,3 +154,14 @@ def test_steps_that_cannot_honour_constraints_say_so(linkage):
     ):
         with pytest.raises(KinetreeError, match=message):
             robot.simulate(q, v, time=0.1, stabilization=wrong)
+
+
+def test_a_start_with_an_open_loop_is_a_warning_that_names_it(linkage):
+    robot, q, _ = linkage
+    starts = np.array([q, q + np.array([0.5, 0.0, 0.0])])
+    with pytest.warns(SimulationWarning, match=r"start of environment 1 loop\.z is off by 0\.21"):
+        robot.simulate(starts, np.zeros(3), time=1e-2)
+    soft = kt.Baumgarte(rate=100.0)  # which lets errors decay
+    run = robot.simulate(starts, np.zeros(3), time=0.2, stabilization=soft)
+    # what is left are errors of the steps, as of the environment that starts closed
+    assert np.abs(robot.constraints.errors(run.q[:, -1])).max() < 1e-3

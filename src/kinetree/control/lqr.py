@@ -19,6 +19,7 @@ from kinetree.algorithms import difference
 from kinetree.algorithms.dense import dot
 from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
+from kinetree.control.motors import holding_forces
 from kinetree.control.pd import Scalars
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
@@ -58,7 +59,7 @@ def lqr(
     n, still = robot.nv, np.zeros(robot.nv)
     target, dt = finite_state("target", target, robot.nq), number("dt", dt, above=0.0)
     drives = motors(n, actuated)
-    held = robot.gravity_forces(target) * drives
+    held = holding_forces(robot, target, drives)
     A, B = robot.linearize(target, still, held, dt, method=method)
     K = np.zeros((n, 2 * n))
     Q, R = _matrix("Q", Q, 2 * n), _matrix("R", R, n)

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.algorithms import balafoutis_patel, difference
+from kinetree.algorithms.constraints import constrained_inverse_dynamics
 from kinetree.algorithms.manifold import transported
 from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.control.controller import Controller
+from kinetree.control.motors import motor_joints
 from kinetree.kinds import flag
 from kinetree.model import Model
 from kinetree.robot.checks import finite_state
@@ -43,6 +45,7 @@ def pd(
     target: ArrayLike | None = None,
     velocity: ArrayLike = 0.0,
     gravity: bool = True,
+    actuated: Sequence[str] = (),
 ) -> Controller:
     """PD control towards a configuration.
 
@@ -54,17 +57,19 @@ def pd(
         target: q_d, (nq,); the neutral configuration if None.
         velocity: v_d, (nv,), as in `passivity`.
         gravity: whether gravity and the joints' springs are compensated.
+        actuated: the names of the joints with motors, for a robot with constraints: the others get
+            no forces, and the motors compensate what acts on them. All joints if empty.
 
     Returns:
         The controller; its inputs are `kp`, `kd`, `target` and `velocity`.
     """
     check_robot(robot)
+    motors = motor_joints(robot, actuated)
     felt = felt_inertias(robot)
     kp, kd = (RATE**2 * felt if kp is None else kp), (2.0 * RATE * felt if kd is None else kd)
     inputs = {"kp": kp, "kd": kd, "target": target_of(robot, target), "velocity": velocity}
-    return Controller(
-        robot, "pd", partial(_law, gravity=flag("gravity", gravity)), inputs, state_lengths(robot)
-    )
+    law = partial(_law, gravity=flag("gravity", gravity), actuated=motors)
+    return Controller(robot, "pd", law, inputs, state_lengths(robot))
 
 
 def felt_inertias(robot: Robot) -> Array:
@@ -99,11 +104,24 @@ def _law(
     velocity: Scalars,
     *,
     gravity: bool,
+    actuated: Sequence[str],
 ) -> list[Scalar]:
-    """K_p e + K_d (T v_d - v) + g."""
-    still = [0] * model.nv
-    held = balafoutis_patel(model, q, still, still) if gravity else still
+    """K_p e + K_d (T v_d - v) + g; nothing at joints without motors."""
+    held = _holding(model, q, actuated) if gravity else [0] * model.nv
     e = difference(model, q, target)
     vt = transported(model, q, target, velocity)
     rows = zip(kp, e, kd, vt, v, held, strict=True)
-    return [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]
+    tau = [k * x + d * (w - s) + g for k, x, d, w, s, g in rows]
+    if not actuated:
+        return tau
+    bodies = zip(model.bodies, model.v_slices, strict=True)
+    driven = {k for b, at in bodies if b.joint_name in actuated for k in range(at.start, at.stop)}
+    return [x if k in driven else 0 for k, x in enumerate(tau)]
+
+
+def _holding(model: Model, q: Scalars, actuated: Sequence[str]) -> list[Scalar]:
+    """What holds the robot at rest: g, or the least forces of the motors and the constraints."""
+    still = [0] * model.nv
+    if not actuated:
+        return balafoutis_patel(model, q, still, still)
+    return constrained_inverse_dynamics(model, q, still, still, actuated=actuated)[0]

@@ -149,9 +149,10 @@ def _contradiction(model: Model, nearest: Place) -> Problem:
     worst = int(np.argmax(errors))
     least = max(CLOSED, NOTICEABLE * errors[worst])
     rows = [label.name for label, e in zip(labels, errors, strict=True) if e > least]
+    more = f", and {_listed(rows)} contradict each other" if len(rows) > 1 else ""
     message = (
         f"no configuration was found that satisfies them: in the nearest one "
-        f"{_amount(labels[worst], errors[worst])}, and {_listed(rows)} contradict each other"
+        f"{_amount(labels[worst], errors[worst])}{more}"
     )
     return Problem("warning", "the constraints", message)
 

@@ -133,8 +133,9 @@ class Embeddable(Door):
         It has no constraint left of those that are embedded, and every quantity of a tree.
 
         Arguments:
-            independent: the names of the independent joints, among those that the constraints
-                move; by default motors and joints near the base are preferred.
+            independent: the names of the independent joints, of those that the constraints move;
+                others are independent anyway. By default motors and joints near the base are
+                preferred.
             at: a configuration near which the loops are closed, (nq,); of the ways in which a
                 mechanism can be assembled, it takes the one there. By default the neutral one.
             constraints: the names of the constraints to embed; the others remain constraints.

@@ -172,15 +172,17 @@ class Plan:
         return set(self.moved) - set(dependent)
 
     def _given(self, independent: Sequence[str]) -> set[int]:
-        """The joints that a user named, if the others follow from them."""
-        by_name = {self.model.bodies[i].joint_name: i for i in self.moved}
+        """The joints that a user named, if the others follow from them.
+
+        Joints that no constraint moves may be among them: they are independent anyway.
+        """
+        joints = {self.model.bodies[i].joint_name: i for i in self.model.coordinate_order}
+        by_name = {name: i for name, i in joints.items() if i in self.moved}
         names = texts("independent", independent)
         for name in names:
-            if not among(name, by_name):
-                raise unknown(
-                    "joint that a constraint moves", name, by_name, f"robot {self.model.name!r}"
-                )
-        chosen = {by_name[name] for name in names}
+            if not among(name, joints):
+                raise unknown("moving joint", name, joints, f"robot {self.model.name!r}")
+        chosen = {by_name[name] for name in names if name in by_name}
         count, free = len(self._columns(sorted(chosen))), len(self._columns(self.moved)) - self.rank
         what = f"robot {self.model.name!r}: independent={list(names)}"
         if count != free:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms.constraints import PROJECTION, Stabilization
+from kinetree.algorithms.constraints import PROJECTION, Projection, Stabilization
 from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.errors import KinetreeError
@@ -17,6 +17,7 @@ from kinetree.model.parameters import Parameter
 from kinetree.robot.checks import count, number
 from kinetree.simulate.closed_loop import ClosedLoops, ControlLaw, LoopSettings, closed_loop
 from kinetree.simulate.external import given_numbers, simulated_loads
+from kinetree.simulate.open_loops import warn_of_open_loops
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.rollout import Progress, Rollout
@@ -63,6 +64,8 @@ def fixed(
     check_every(settings.every, steps)
     loads = simulated_loads(robot.model, values.external)
     start = Start(robot, controller, values, steps)
+    if isinstance(settings.stabilization, Projection) and not values.parameters:
+        warn_of_open_loops(robot, start)
     loop = closed_loop(
         robot,
         loops,

@@ -182,3 +182,18 @@ def test_a_loop_of_a_loop_joint_may_be_named_from_either_side():
     q, v, tau = state(one, 13)
     a, b = (r.forward_dynamics(q, v, tau) for r in (one, other))
     np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(a).max())
+
+
+def test_where_every_row_is_zero_all_is_finite_and_nothing_is_held():
+    # the arm is stretched upwards: no joint moves its tip along z
+    robot = kt.robots.arm().constrain(HeldFrame("tip", "tool", rows=("z",), anywhere=True))
+    q, still, tau = robot.neutral(), np.zeros(7), np.ones(7)
+    assert np.abs(robot.constraints.jacobian(q)).max() < 1e-15
+    a, forces, residual = robot.constraints.forward_dynamics(q, still, tau)
+    free = robot.without("constraints").forward_dynamics(q, still, tau)
+    np.testing.assert_allclose(a, free, atol=1e-9 * np.abs(free).max())
+    assert np.isfinite(forces).all()
+    assert np.isfinite(residual)
+    np.testing.assert_allclose(robot.constraints.project_velocity(q, tau), tau)
+    np.testing.assert_allclose(robot.constraints.impact(q, tau)[0], tau)
+    assert np.isfinite(robot.constraints.delassus_inverse(q)).all()

@@ -38,10 +38,11 @@ from kinetree.model import Model
 from kinetree.scalar import Scalar, maximum, sqrt
 
 SHARE = 1e-9
-"""mu, as a share of the mean of G's diagonal: small beside the smallest eigenvalues of real robots,
-large beside the rounding of double precision."""
-ITERATIONS = 3
+"""mu, as a share of the mean of G's diagonal: large beside rounding, small beside eigenvalues."""
+ITERATIONS = 4
 """How often x is corrected after x_0."""
+FLOOR = 1e-3
+"""Added to the sum of G's diagonal in mu, 1/kg: forces are finite where every row is zero."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,14 @@ def factored(M: Factor, J: Sequence[Row], idle: Sequence[Scalar] = ()) -> Proxim
             G[r][s] = G[s][r] = _product(row, Z[s])
     for r, extra in enumerate(idle):
         G[r][r] = G[r][r] + extra
-    inner, mu = damped_factor(G)
+    inner, mu = damped_factor(G, FLOOR)
     return Proximal(M, Z, G, mu, inner)
 
 
-def damped_factor(A: Sequence[Sequence[Scalar]], floor: float = 0) -> tuple[Factor, Scalar]:
+def damped_factor(A: Sequence[Sequence[Scalar]], floor: float) -> tuple[Factor, Scalar]:
     """The factor of A + mu, and mu.
 
-    floor: added to the sum of A's diagonal, of which mu is a share: for an A that may be zero.
+    floor: added to the sum of A's diagonal, of which mu is a share; A may be zero.
     """
     n = len(A)
     mu = (sum((A[r][r] for r in range(n)), start=0) + floor) * (SHARE / max(n, 1))
