@@ -1,6 +1,6 @@
 """Contact beside MuJoCo, on the same robots in the same process.
 
-    python -m benchmarks.contact [--only quadruped g1 humanoid] [--derivatives]
+    python -m benchmarks.contact [--only quadruped g1 ...] [--derivatives] [--save FILE]
 
 Robots stand on a plane, held by springs of their joints. Both libraries make the same motion, which
 is checked before anything is timed: positions after half a second agree to 1e-4 m or rad. One
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ import mujoco
 import numpy as np
 
 import kinetree as kt
+from benchmarks.gpu_contact import save, standing
 from benchmarks.pinocchio_rows import ROBOTS
 from benchmarks.timing import on_the_quietest, seconds_in_turn
 from kinetree.geometry import Collider, ContactPair, Plane, Sphere
@@ -82,11 +83,26 @@ def humanoid() -> kt.Robot:
     return sprung(kt.Robot(replace(robot.model, contact_options=options)), 300.0, 5.0)
 
 
+def humanoid_on_feet() -> kt.Robot:
+    """The humanoid with its pairs with the floor alone."""
+    robot = humanoid()
+    model = robot.model
+    floor = tuple(pair for pair in model.contacts if "floor" in pair.name.split("/"))
+    return kt.Robot(replace(model, contacts=floor))
+
+
 CASES = {
     "quadruped": Case("quadruped, 4 feet", quadruped, 0.4205, 20.0),
     "g1": Case("G1, 8 foot points", g1, 0.0, 20.0),
     "humanoid": Case("humanoid, 126 pairs", humanoid, 1.3, 10.0),
+    "humanoid_floor": Case("humanoid, floor alone", humanoid_on_feet, 1.3, 10.0),
 }
+ON_A_GPU = {
+    "g1": {"float32": 40.0, "float64": 15.0},
+    "humanoid": {"float32": 80.0, "float64": 15.0},
+    "humanoid_floor": {"float32": 80.0, "float64": 15.0},
+}
+"""Million steps a second that are asked for on an H200."""
 
 
 class Peer:
@@ -156,6 +172,24 @@ def measure(case: Case) -> bool:
     return ratio >= case.asked
 
 
+def saved(names: Sequence[str], file: Path) -> None:
+    """Write robots that stand to a file, for `benchmarks.gpu --contact`."""
+    robots = []
+    for name in names:
+        robot, _ = both(CASES[name])
+        robots.append(standing(name, robot, *stood(CASES[name], robot), DT, ON_A_GPU.get(name, {})))
+        save(file, robots)
+
+
+def stood(case: Case, robot: kt.Robot) -> tuple[Any, Any]:
+    """Many states of a robot that has stood for half a second, each a little different."""
+    motion = robot.simulate(start(case, robot), np.zeros(robot.nv), time=AGREE_AFTER * DT, dt=DT)
+    rng = np.random.default_rng(0)
+    many = np.tile(motion.q[-1], (STATES, 1))
+    q = robot.integrate(many, 1e-3 * rng.standard_normal((STATES, robot.nv)))
+    return q, np.tile(motion.v[-1], (STATES, 1))
+
+
 def derivatives(case: Case) -> None:
     """The Jacobian of a step beside MuJoCo's finite differences."""
     robot, peer = both(case)
@@ -184,8 +218,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--derivatives", action="store_true")
+    parser.add_argument("--save", type=Path, help="only write robots that stand, for a GPU")
     given = parser.parse_args()
     kt.set_threads(1)
+    if given.save:
+        saved(given.only, given.save)
+        return
     met = [measure(CASES[name]) for name in given.only]
     if given.derivatives:
         for name in given.only:

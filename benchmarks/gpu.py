@@ -1,10 +1,11 @@
 """Kernels on a GPU, with resident data: states a second, and what binds them.
 
 python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--rollouts]
-    [--json FILE]
+    [--contact FILE] [--json FILE]
 
 Each row is checked against the interpreter on a few states, then timed by events: the median of
-some launches. The bandwidth of a copy is measured in the same run.
+some launches. The bandwidth of a copy is measured in the same run. With `--contact`, only robots
+that stand are measured; `gpu_contact` says where the file comes from.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 
 import kinetree as kt
 from benchmarks.diverging import diverging_runs
+from benchmarks.gpu_contact import contact_rows
 from kinetree.compiler.graph import interpret
 from kinetree.compiler.runtime.gpu.device_kernel import ROWS, GpuKernel
 
@@ -92,8 +94,12 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=1 << 20)
     parser.add_argument("--limit", type=int, default=60_000, help="operations of a kernel at most")
     parser.add_argument("--rollouts", action="store_true", help="loops over time, too")
+    parser.add_argument("--contact", type=Path, help="robots that stand: see gpu_contact")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    if options.contact:
+        standing_robots(options.contact, options.dtypes, options.json)
+        return
     robots = [kt.load(path) for path in options.robots] or [kt.robots.arm(), kt.robots.human()]
     copy = copy_bandwidth()
     name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
@@ -150,6 +156,17 @@ def main() -> None:
         found |= {"rollouts": [asdict(row) for row in rolled], "peers": peers}
         found |= {"diverging": asdict(diverging) if diverging is not None else None}
         options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def standing_robots(file: Path, dtypes: list[str], to: Path | None) -> None:
+    """Print, and write, a row for each robot of a file and each dtype."""
+    print(cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), flush=True)
+    rows = []
+    for row in contact_rows(file, dtypes, cp, seconds):
+        print(row, flush=True)
+        rows.append(asdict(row))
+        if to:
+            to.write_text(json.dumps({"contact": rows}, indent=1) + "\n")
 
 
 def copy_bandwidth() -> float:
