@@ -4,8 +4,9 @@
 
 Robots stand on a plane, held by springs of their joints. Both libraries make the same motion, which
 is checked before anything is timed: positions after half a second agree to 1e-4 m or rad. One
-thread; MuJoCo makes its steps in one call (`mj_step` with nstep), so that Python costs it nothing;
-ours are a compiled rollout of many states, each a different motion.
+thread; both make the same steps from the same states, in which the robot stands, each a little
+different: MuJoCo makes those of a state in one call (`mj_step` with nstep), so that Python costs it
+little; ours are a compiled rollout of all states.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ DT = 0.002
 AGREE_AFTER = 250
 STEPS = 50
 STATES = 256
+PEERS = 8
+"""States of which MuJoCo makes the steps."""
+PERTURBED = 1e-4
+"""How far states are from one that stands, m and rad."""
 G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 HUMANOID = Path(gymnasium.__file__).parent / "envs/mujoco/assets/humanoid.xml"
 
@@ -113,9 +118,13 @@ class Peer:
         self.m.opt.timestep = DT
         self.d = mujoco.MjData(self.m)
 
-    def start(self, q: Any) -> None:
+    def put(self, q: Any, v: Any) -> None:
+        """Begin at a state of ours, of a floating robot."""
         mujoco.mj_resetData(self.m, self.d)
         self.d.qpos[:] = np.r_[q[:3], q[6], q[3:6], q[7:]]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, self.d.qpos[3:7])
+        self.d.qvel[:] = np.r_[turn.reshape(3, 3) @ v[:3], v[3:]]
 
     def steps(self, count: int) -> Any:
         mujoco.mj_step(self.m, self.d, nstep=count)
@@ -147,20 +156,22 @@ def measure(case: Case) -> bool:
     robot, peer = both(case)
     q, zero = start(case, robot), np.zeros(robot.nv)
     motion = robot.simulate(q, zero, time=AGREE_AFTER * DT, dt=DT)
-    peer.start(q)
+    peer.put(q, zero)
     theirs = peer.steps(AGREE_AFTER)
     error = float(np.abs(robot.difference(theirs, motion.q[-1])).max())
     assert error < 1e-4, error
-    rng = np.random.default_rng(0)
-    many = robot.integrate(
-        np.tile(motion.q[-1], (STATES, 1)), 1e-3 * rng.standard_normal((STATES, robot.nv))
-    )
-    still = np.tile(motion.v[-1], (STATES, 1))
+    q, v = stood(case, robot)
     rollout = robot.rollout(None, steps=STEPS, dt=DT)
-    calls = [lambda: rollout(many, still), lambda: peer.steps(500)]
+
+    def mujocos_steps() -> None:
+        for k in range(PEERS):
+            peer.put(q[k], v[k])
+            peer.steps(STEPS)
+
+    calls = [lambda: rollout(q, v), mujocos_steps]
     with on_the_quietest(calls[0]):
         ours, mujocos = seconds_in_turn(calls)
-    ours, mujocos = ours / (STATES * STEPS), mujocos / 500
+    ours, mujocos = ours / (STATES * STEPS), mujocos / (PEERS * STEPS)
     pushing = robot.contact.forces(motion.q[-1], motion.v[-1], motion.tau[-1])
     touching = int((np.abs(pushing).max(axis=-1) > 0.0).sum())
     ratio = mujocos / ours
@@ -186,7 +197,7 @@ def stood(case: Case, robot: kt.Robot) -> tuple[Any, Any]:
     motion = robot.simulate(start(case, robot), np.zeros(robot.nv), time=AGREE_AFTER * DT, dt=DT)
     rng = np.random.default_rng(0)
     many = np.tile(motion.q[-1], (STATES, 1))
-    q = robot.integrate(many, 1e-3 * rng.standard_normal((STATES, robot.nv)))
+    q = robot.integrate(many, PERTURBED * rng.standard_normal((STATES, robot.nv)))
     return q, np.tile(motion.v[-1], (STATES, 1))
 
 
@@ -196,8 +207,7 @@ def derivatives(case: Case) -> None:
     q = start(case, robot)
     motion = robot.simulate(q, np.zeros(robot.nv), time=0.5, dt=DT)
     many = [np.tile(x, (STATES, 1)) for x in (motion.q[-1], motion.v[-1], motion.tau[-1])]
-    peer.start(q)
-    peer.steps(AGREE_AFTER)
+    peer.put(motion.q[-1], motion.v[-1])
     n = 2 * peer.m.nv + peer.m.na
     A, B = np.zeros((n, n)), np.zeros((n, peer.m.nu))
     calls = [

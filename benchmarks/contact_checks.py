@@ -1,7 +1,7 @@
 """Contact held against MuJoCo and closed forms: accelerations, forces, motions, distances.
 
     python -m benchmarks.contact_checks [--only accelerations motions gradient distances]
-        [--states N]
+        [--robots NAME ...] [--states N] [--compared N]
 
 Each line has what is asked for beside what was found. Nothing is timed here but the gradient of a
 rollout, beside the rollout.
@@ -206,13 +206,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     parser.add_argument("--robots", nargs="+", choices=ROBOTS, default=list(ROBOTS))
     parser.add_argument("--states", type=int, default=10**6, help="of each pair of shapes")
+    parser.add_argument("--compared", type=int, default=10**6, help="of them, with MuJoCo")
     given = parser.parse_args()
     kt.set_threads(1)
     lines = {
         "accelerations": lambda: acceleration_lines(given.robots),
         "motions": lambda: motion_lines(given.robots),
         "gradient": gradient_lines,
-        "distances": lambda: distance_lines(given.states),
+        "distances": lambda: distance_lines(given.states, given.compared),
     }
     for part in given.only:
         for line in lines[part]():
