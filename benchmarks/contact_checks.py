@@ -103,9 +103,7 @@ def acceleration_lines(names: list[str]) -> Iterator[str]:
     for name in names:
         beside = Beside(ROBOTS[name]())
         states = list(beside.random_states(STATES))
-        q, v, tau = (
-            np.stack(x) for x in zip(*(beside.to_ours(*x) for x in states), strict=True)
-        )
+        q, v, tau = (np.stack(x) for x in zip(*(beside.to_ours(*x) for x in states), strict=True))
         a, residual = beside.robot.contact.dynamics(q, v, tau, contact=SOLVER)
         pushed = beside.robot.inverse_dynamics(q, v, a) - tau
         forces = beside.robot.contact.forces(q, v, tau, contact=SOLVER)
@@ -163,7 +161,10 @@ def motion_lines(names: list[str]) -> Iterator[str]:
             there = beside.to_ours(d.qpos, d.qvel)
             worst = max(worst, float(np.abs(robot.difference(there[0], motion.q[k])).max()))
             most = max(most, d.ncon)
-        yield f"{name}: 1 s of {steps} steps, up to {most} contacts: differs by {worst:.0e} (asked 1e-04)"
+        yield (
+            f"{name}: 1 s of {steps} steps, up to {most} contacts: differs by {worst:.0e} "
+            "(asked 1e-04)"
+        )
 
 
 def gradient_lines() -> Iterator[str]:
@@ -171,9 +172,7 @@ def gradient_lines() -> Iterator[str]:
     robot = kt.robots.quadruped().on_ground(friction=0.6)
 
     def held(t: Any, q: Any, v: Any, p: Any) -> Any:
-        return [0.0] * 6 + [
-            -80 * (x - y) - 2 * s for x, y, s in zip(q[7:], p, v[6:], strict=True)
-        ]
+        return [0.0] * 6 + [-80 * (x - y) - 2 * s for x, y, s in zip(q[7:], p, v[6:], strict=True)]
 
     rollout = robot.rollout(held, 100, 0.002, p_length=12)
     q, weights, rng = robot.neutral(), np.zeros((robot.nq,)), np.random.default_rng(0)

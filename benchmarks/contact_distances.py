@@ -37,7 +37,7 @@ SHAPES: dict[str, Any] = {
 
 
 def two_bodies(first: Any, second: Any) -> kt.Robot | None:
-    """Two free bodies with a shape each; a plane is part of the world. None if they cannot touch."""
+    """Two free bodies with a shape each, or one and a plane; None if they cannot touch."""
     assembly = kt.Assembly("two", "world_link")
     bodies = ["b"] if isinstance(first, Plane) else ["a", "b"]
     for name in bodies:

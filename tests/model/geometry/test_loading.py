@@ -182,7 +182,8 @@ def test_urdf_keeps_the_shapes_of_links(tmp_path):
 
 
 def test_coloured_geoms_are_written_once(tmp_path):
-    body = '<body name="{0}" pos="{1} 0 1"><freejoint/><geom name="{0}" size="0.1" rgba="1 0 0 1"/></body>'
+    geom = '<geom name="{0}" size="0.1" rgba="1 0 0 1"/>'
+    body = f'<body name="{{0}}" pos="{{1}} 0 1"><freejoint/>{geom}</body>'
     bodies = "".join(body.format(name, x) for x, name in enumerate("abc"))
     robot = kt.load(
         f"<mujoco><worldbody>{bodies}</worldbody>"

@@ -39,9 +39,7 @@ def collider_poses(model: Model, X0: Sequence[Transform]) -> dict[str, Transform
     return {c.name: pose(c) for c in model.colliders}
 
 
-def robot_touches(
-    model: Model, X0: Sequence[Transform], apart: bool = False
-) -> list[list[Touch]]:
+def robot_touches(model: Model, X0: Sequence[Transform], apart: bool = False) -> list[list[Touch]]:
     """The touches of each contact pair, in the order of `model.contacts`.
 
     Arguments:

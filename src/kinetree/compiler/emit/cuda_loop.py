@@ -83,8 +83,8 @@ def loop_shape(lowered: Lowered, series: int) -> Shape:
     if lowered.scratch * item > OWN_MEMORY:
         raise KinetreeError(
             f"{lowered.name}: a step keeps {lowered.scratch} numbers at once, more than the "
-            f"{OWN_MEMORY >> 10} KiB of a thread on a GPU: leave out some of what it computes, such "
-            "as contact pairs"
+            f"{OWN_MEMORY >> 10} KiB of a thread on a GPU: leave out some of what it computes, "
+            "such as contact pairs"
         )
     return Shape(threads, threads * row * item, 0)
 
