@@ -13,7 +13,6 @@ file gives one touch, at the true distance; several where two parallel faces hav
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from itertools import product
 
 from kinetree.algorithms.contact.pairs.box_box import PARALLEL, box_box
@@ -46,8 +45,10 @@ def boxes_apart(
 ) -> list[Touch]:
     """The touches of two boxes, at the true distance where that is more than a margin."""
     found = box_box(first, X1, second, X2, margin)
-    lowest = reduce(minimum, (t.distance for t in found))
-    others = reduce(minimum, (t.distance for t in found[1:]))
+    others: Scalar = FAR
+    for t in found[1:]:
+        others = minimum(others, t.distance)
+    lowest = minimum(others, found[0].distance)
     nearest = nearest_points(Oriented.of(first, X1), Oriented.of(second, X2))
     of_faces = select(less(others, FAR), lowest, FAR)  # a single touch may be less than apart
     better = logical_and(less(margin, lowest), less(nearest.distance, of_faces))
@@ -62,7 +63,9 @@ def nearest_points(one: Oriented, two: Oriented) -> Touch:
         back = _to_corner(two, corner)
         candidates.append(Candidate(corner, -back.way, back.square))
     candidates += [_between_edges(one, i, two, j) for i in range(3) for j in range(3)]
-    best = reduce(_nearer, candidates)
+    best = candidates[0]
+    for candidate in candidates[1:]:
+        best = _nearer(best, candidate)
     distance, normal = direction(best.way, UNIT_X)
     return Touch(distance, best.start + best.way * 0.5, normal)
 
