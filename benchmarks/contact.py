@@ -1,11 +1,12 @@
 """Contact beside MuJoCo, on the same robots in the same process.
 
-    python -m benchmarks.contact [--only quadruped g1 humanoid] [--derivatives]
+    python -m benchmarks.contact [--only quadruped g1 ...] [--derivatives] [--save FILE]
 
 Robots stand on a plane, held by springs of their joints. Both libraries make the same motion, which
 is checked before anything is timed: positions after half a second agree to 1e-4 m or rad. One
-thread; MuJoCo makes its steps in one call (`mj_step` with nstep), so that Python costs it nothing;
-ours are a compiled rollout of many states, each a different motion.
+thread; both make the same steps from the same states, in which the robot stands, each a little
+different: MuJoCo makes those of a state in one call (`mj_step` with nstep), so that Python costs it
+little; ours are a compiled rollout of all states.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import mujoco
 import numpy as np
 
 import kinetree as kt
+from benchmarks.gpu_contact import save, standing
 from benchmarks.pinocchio_rows import ROBOTS
 from benchmarks.timing import on_the_quietest, seconds_in_turn
 from kinetree.geometry import Collider, ContactPair, Plane, Sphere
@@ -31,6 +33,10 @@ DT = 0.002
 AGREE_AFTER = 250
 STEPS = 50
 STATES = 256
+PEERS = 8
+"""States of which MuJoCo makes the steps."""
+PERTURBED = 1e-4
+"""How far states are from one that stands, m and rad."""
 G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 HUMANOID = Path(gymnasium.__file__).parent / "envs/mujoco/assets/humanoid.xml"
 
@@ -82,11 +88,26 @@ def humanoid() -> kt.Robot:
     return sprung(kt.Robot(replace(robot.model, contact_options=options)), 300.0, 5.0)
 
 
+def humanoid_on_feet() -> kt.Robot:
+    """The humanoid with its pairs with the floor alone."""
+    robot = humanoid()
+    model = robot.model
+    floor = tuple(pair for pair in model.contacts if "floor" in pair.name.split("/"))
+    return kt.Robot(replace(model, contacts=floor))
+
+
 CASES = {
     "quadruped": Case("quadruped, 4 feet", quadruped, 0.4205, 20.0),
     "g1": Case("G1, 8 foot points", g1, 0.0, 20.0),
     "humanoid": Case("humanoid, 126 pairs", humanoid, 1.3, 10.0),
+    "humanoid_floor": Case("humanoid, floor alone", humanoid_on_feet, 1.3, 10.0),
 }
+ON_A_GPU = {
+    "g1": {"float32": 40.0, "float64": 15.0},
+    "humanoid": {"float32": 80.0, "float64": 15.0},
+    "humanoid_floor": {"float32": 80.0, "float64": 15.0},
+}
+"""Million steps a second that are asked for on an H200."""
 
 
 class Peer:
@@ -97,9 +118,13 @@ class Peer:
         self.m.opt.timestep = DT
         self.d = mujoco.MjData(self.m)
 
-    def start(self, q: Any) -> None:
+    def put(self, q: Any, v: Any) -> None:
+        """Begin at a state of ours, of a floating robot."""
         mujoco.mj_resetData(self.m, self.d)
         self.d.qpos[:] = np.r_[q[:3], q[6], q[3:6], q[7:]]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, self.d.qpos[3:7])
+        self.d.qvel[:] = np.r_[turn.reshape(3, 3) @ v[:3], v[3:]]
 
     def steps(self, count: int) -> Any:
         mujoco.mj_step(self.m, self.d, nstep=count)
@@ -131,20 +156,22 @@ def measure(case: Case) -> bool:
     robot, peer = both(case)
     q, zero = start(case, robot), np.zeros(robot.nv)
     motion = robot.simulate(q, zero, time=AGREE_AFTER * DT, dt=DT)
-    peer.start(q)
+    peer.put(q, zero)
     theirs = peer.steps(AGREE_AFTER)
     error = float(np.abs(robot.difference(theirs, motion.q[-1])).max())
     assert error < 1e-4, error
-    rng = np.random.default_rng(0)
-    many = robot.integrate(
-        np.tile(motion.q[-1], (STATES, 1)), 1e-3 * rng.standard_normal((STATES, robot.nv))
-    )
-    still = np.tile(motion.v[-1], (STATES, 1))
+    q, v = stood(case, robot)
     rollout = robot.rollout(None, steps=STEPS, dt=DT)
-    calls = [lambda: rollout(many, still), lambda: peer.steps(500)]
+
+    def mujocos_steps() -> None:
+        for k in range(PEERS):
+            peer.put(q[k], v[k])
+            peer.steps(STEPS)
+
+    calls = [lambda: rollout(q, v), mujocos_steps]
     with on_the_quietest(calls[0]):
         ours, mujocos = seconds_in_turn(calls)
-    ours, mujocos = ours / (STATES * STEPS), mujocos / 500
+    ours, mujocos = ours / (STATES * STEPS), mujocos / (PEERS * STEPS)
     pushing = robot.contact.forces(motion.q[-1], motion.v[-1], motion.tau[-1])
     touching = int((np.abs(pushing).max(axis=-1) > 0.0).sum())
     ratio = mujocos / ours
@@ -156,14 +183,31 @@ def measure(case: Case) -> bool:
     return ratio >= case.asked
 
 
+def saved(names: Sequence[str], file: Path) -> None:
+    """Write robots that stand to a file, for `benchmarks.gpu --contact`."""
+    robots = []
+    for name in names:
+        robot, _ = both(CASES[name])
+        robots.append(standing(name, robot, *stood(CASES[name], robot), DT, ON_A_GPU.get(name, {})))
+        save(file, robots)
+
+
+def stood(case: Case, robot: kt.Robot) -> tuple[Any, Any]:
+    """Many states of a robot that has stood for half a second, each a little different."""
+    motion = robot.simulate(start(case, robot), np.zeros(robot.nv), time=AGREE_AFTER * DT, dt=DT)
+    rng = np.random.default_rng(0)
+    many = np.tile(motion.q[-1], (STATES, 1))
+    q = robot.integrate(many, PERTURBED * rng.standard_normal((STATES, robot.nv)))
+    return q, np.tile(motion.v[-1], (STATES, 1))
+
+
 def derivatives(case: Case) -> None:
     """The Jacobian of a step beside MuJoCo's finite differences."""
     robot, peer = both(case)
     q = start(case, robot)
     motion = robot.simulate(q, np.zeros(robot.nv), time=0.5, dt=DT)
     many = [np.tile(x, (STATES, 1)) for x in (motion.q[-1], motion.v[-1], motion.tau[-1])]
-    peer.start(q)
-    peer.steps(AGREE_AFTER)
+    peer.put(motion.q[-1], motion.v[-1])
     n = 2 * peer.m.nv + peer.m.na
     A, B = np.zeros((n, n)), np.zeros((n, peer.m.nu))
     calls = [
@@ -184,8 +228,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--derivatives", action="store_true")
+    parser.add_argument("--save", type=Path, help="only write robots that stand, for a GPU")
     given = parser.parse_args()
     kt.set_threads(1)
+    if given.save:
+        saved(given.only, given.save)
+        return
     met = [measure(CASES[name]) for name in given.only]
     if given.derivatives:
         for name in given.only:

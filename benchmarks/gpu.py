@@ -1,10 +1,11 @@
 """Kernels on a GPU, with resident data: states a second, and what binds them.
 
 python -m benchmarks.gpu [--robots FILE ...] [--quantities NAME ...] [--states N] [--rollouts]
-    [--calls] [--gradients] [--json FILE]
+    [--calls] [--gradients] [--contact FILE] [--json FILE]
 
 Each row is checked against the interpreter on a few states, then timed by events: the median of
-some launches. The bandwidth of a copy is measured in the same run.
+some launches. The bandwidth of a copy is measured in the same run. With `--contact`, only robots
+that stand are measured; `gpu_contact` says where the file comes from.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import kinetree as kt
 from benchmarks import gpu_calls
 from benchmarks.diverging import diverging_runs
+from benchmarks.gpu_contact import contact_rows
 from benchmarks.gpu_timing import LAUNCHES, seconds
 from kinetree.compiler.graph import interpret
 from kinetree.compiler.runtime.gpu.device_kernel import GpuKernel
@@ -97,8 +99,12 @@ def main() -> None:
     parser.add_argument("--calls", action="store_true", help="the host's time of calls, too")
     parser.add_argument("--gradients", action="store_true", help="gradients of rollouts, too")
     parser.add_argument("--floating", action="store_true", help="robots with floating bases")
+    parser.add_argument("--contact", type=Path, help="robots that stand: see gpu_contact")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    if options.contact:
+        standing_robots(options.contact, options.dtypes, options.json)
+        return
     base = "floating" if options.floating else "fixed"
     robots = [kt.load(path, base=base) for path in options.robots]
     robots = robots or [kt.robots.arm(), kt.robots.human()]
@@ -172,6 +178,15 @@ def _said(row: Any) -> Any:
     figures = (f"{k} {v:.3g}" if isinstance(v, float) else f"{v}" for k, v in asdict(row).items())
     print("  ".join(figures), flush=True)
     return row
+def standing_robots(file: Path, dtypes: list[str], to: Path | None) -> None:
+    """Print, and write, a row for each robot of a file and each dtype."""
+    print(cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), flush=True)
+    rows = []
+    for row in contact_rows(file, dtypes, cp, seconds):
+        print(row, flush=True)
+        rows.append(asdict(row))
+        if to:
+            to.write_text(json.dumps({"contact": rows}, indent=1) + "\n")
 
 
 def copy_bandwidth() -> float:

@@ -1,12 +1,14 @@
 """Contact in simulations: what closed forms, weights and momentum say, and gradients."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
+from kinetree.compiler.emit.cuda_loop import loop_shape
 from kinetree.geometry import Box, Collider, ContactPair, Plane, Sphere
 
 ELLIPTIC = kt.ContactSolver(cone="elliptic")
@@ -153,7 +155,8 @@ def test_contact_can_be_left_out():
 
 def test_deep_penetration_is_resolved_without_an_explosion():
     block = body(Box((0.1, 0.1, 0.1)))
-    motion = block.simulate(standing(0.0, -0.1), np.zeros(6), time=3.0, dt=0.002)
+    with pytest.warns(kt.errors.SimulationWarning, match=r"plane/shape.* overlap by 0.2 m"):
+        motion = block.simulate(standing(0.0, -0.1), np.zeros(6), time=3.0, dt=0.002)
     assert np.isfinite(motion.q).all()
     assert motion.q[:, 2].max() < 1.0
     assert motion.q[-1, 2] == pytest.approx(0.1, abs=2e-3)
@@ -211,6 +214,14 @@ def test_the_gradient_of_a_rollout_on_the_ground_is_that_of_differences():
     difference = (height(0.1 + 1e-6) - height(0.1 - 1e-6)) / 2e-6
     assert abs(difference) > 1e-3
     assert slope == pytest.approx([difference], rel=1e-5)
+
+
+def test_more_contacts_than_a_gpu_thread_has_memory_for_are_refused():
+    step = SimpleNamespace(name="rollout", kind="float", inputs=(), outputs=(), scratch=200_000)
+    with pytest.raises(
+        kt.errors.KinetreeError, match=r"200000 numbers .* 512 KiB .* contact pairs"
+    ):
+        loop_shape(step, 0)
 
 
 def test_what_no_solver_is_refused():

@@ -129,8 +129,9 @@ class Touching:
             found = [c.name for c in self.model.colliders if c.frame in links]
             if found:
                 return found
+        why = "".join(f" ({x})" for x in self.remarks if x.startswith(f"link {link!r} "))
         raise ModelError(
-            f"link {link!r} has no collision shape: add one with collide(...), such as "
+            f"link {link!r} has no collision shape{why}: add one with collide(...), such as "
             f"Collider('{link}_ball', {link!r}, Sphere(0.02))"
         )
 

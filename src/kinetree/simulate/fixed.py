@@ -18,6 +18,7 @@ from kinetree.robot.checks import count, number
 from kinetree.simulate.closed_loop import ClosedLoops, ControlLaw, LoopSettings, closed_loop
 from kinetree.simulate.external import given_numbers, simulated_loads
 from kinetree.simulate.open_loops import warn_of_open_loops
+from kinetree.simulate.overlap import warn_of_overlap
 from kinetree.simulate.records import records
 from kinetree.simulate.result import Simulation
 from kinetree.simulate.rollout import Progress, Rollout
@@ -82,6 +83,8 @@ def fixed(
             parameters=tuple(values.parameters),
         ),
     )
+    if settings.contact:
+        warn_of_overlap(robot, start)
     rollout = Rollout(robot, loop, steps, float(settings.dt), settings.every, start.changes)
     return rollout.run(start, progress)
 

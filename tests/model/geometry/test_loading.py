@@ -179,3 +179,17 @@ def test_urdf_keeps_the_shapes_of_links(tmp_path):
     back = kt.load(file, base="floating", ground=True)
     assert [c.shape for c in back.model.colliders[:-1]] == [Sphere(0.02)] * 4
     assert len(back.model.contacts) == 4
+
+
+def test_coloured_geoms_are_written_once(tmp_path):
+    geom = '<geom name="{0}" size="0.1" rgba="1 0 0 1"/>'
+    body = f'<body name="{{0}}" pos="{{1}} 0 1"><freejoint/>{geom}</body>'
+    bodies = "".join(body.format(name, x) for x, name in enumerate("abc"))
+    robot = kt.load(
+        f"<mujoco><worldbody>{bodies}</worldbody>"
+        '<contact><exclude body1="a" body2="b"/></contact></mujoco>'
+    )
+    robot.save(tmp_path / "balls.xml")
+    back = kt.load(tmp_path / "balls.xml")
+    assert pairs(back) == pairs(robot) == ["a/c", "b/c"]
+    assert (tmp_path / "balls.xml").read_text().count('rgba="1 0 0 1"') == 3

@@ -23,6 +23,7 @@ from kinetree.algorithms.contact.forward import (
     Solution,
     contact_accelerations,
 )
+from kinetree.algorithms.contact.latent import LatentCouple
 from kinetree.algorithms.contact.meetings import couples
 from kinetree.algorithms.contact.of_robot import robot_touches
 from kinetree.algorithms.contact.relative import merged, relative_columns, way
@@ -84,7 +85,8 @@ def _couples(solution: Solution) -> Iterator[tuple[Couple, Sequence[int]]]:
             yield part, at
         elif isinstance(part, Crowd):
             for member, own in zip(part.members, part.at, strict=True):
-                yield member, [at[k] for k in own]
+                whole = member.couple() if isinstance(member, LatentCouple) else member
+                yield whole, [at[k] for k in own]
 
 
 def _forces(part: Couple, a: Sequence[Scalar]) -> Iterator[Vector3]:

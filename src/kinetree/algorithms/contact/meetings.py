@@ -21,10 +21,18 @@ from typing import Any
 from kinetree.algorithms.contact.branches import at_once, guarded
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers, reach
 from kinetree.algorithms.contact.couple import Contact, Couple
-from kinetree.algorithms.contact.crowd import crowd_of
+from kinetree.algorithms.contact.crowd import Apart, Recipe, crowd_of, latent_crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
+from kinetree.algorithms.contact.latent import latent_kind, unplaced
 from kinetree.algorithms.contact.of_robot import collider_poses
-from kinetree.algorithms.contact.relative import merged, relative_columns, way
+from kinetree.algorithms.contact.relative import (
+    Link,
+    merged,
+    relative_columns,
+    signed_way,
+    velocities,
+    way,
+)
 from kinetree.algorithms.contact.touch import FAR, Touch
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.contact.weights import InverseWeights
@@ -77,19 +85,19 @@ class Meetings:
         if len(groups) <= FEW:
             yield from (self._entry(*x, pairs, branches=False) for x, pairs in groups.items())
             return
-        for world in (True, False):
-            crowd = [(x, pairs) for x, pairs in groups.items() if (WORLD in x) is world]
-            if crowd:
-                yield crowd_of([self._entry(*x, pairs, branches=True) for x, pairs in crowd])
+        apart = {x: pairs for x, pairs in groups.items() if WORLD not in x}
+        if len(apart) < len(groups):
+            grounded = (x for x in groups.items() if x[0] not in apart)
+            yield crowd_of([self._entry(*x, pairs, branches=True) for x, pairs in grounded])
+        if apart:
+            bodies = [Link(*body, 1.0) for body in zip(self._X0, self._Phi, strict=True)]
+            latent = [self._latent(*x, pairs) for x, pairs in apart.items()]
+            yield latent_crowd_of(bodies, self._qd, latent)
 
     def _entry(
         self, first: int, second: int, pairs: Sequence[ContactPair], *, branches: bool
     ) -> tuple[tuple[int, ...], Couple, Scalar]:
-        found = [(pair, self._touches(pair, branches)) for pair in pairs]
-        near: Scalar = False
-        for pair, own in found:
-            for touch in own:
-                near = logical_or(near, less(touch.distance, reach(pair)))
+        found, near = self._found(pairs, branches)
         run: Callable[..., Any] = guarded(near) if branches else at_once
         o = self._X0[second if second != WORLD else first].translation
         at, links = way(self.model, self._X0, self._Phi, first, second)
@@ -102,6 +110,32 @@ class Meetings:
             for touch in own
         ]
         return tuple(columns), Couple(list(columns.values()), contacts), near
+
+    def _latent(self, first: int, second: int, pairs: Sequence[ContactPair]) -> Apart:
+        """Two bodies that seldom touch each other."""
+        found, near = self._found(pairs, branches=True)
+        meets, functions = [], []
+        for pair, own in found:
+            A = self._weights.of_pair(*self._sides(pair))[0]
+            meets += [unplaced(touch, A, *self._laws.numbers(pair)) for touch in own]
+            functions += [(self._contact(pair), pair.condim)] * len(own)
+        steps = signed_way(self.model, first, second)
+        at = [k for i, _ in steps for k in velocities(self.model, i)]
+        order = tuple(dict.fromkeys(at))
+        key = ("latent", tuple(order.index(k) for k in at), *functions)
+        kind = self._functions.setdefault(key, latent_kind(at, functions))
+        return Apart(order, Recipe(kind, steps, second), meets, near)
+
+    def _found(
+        self, pairs: Sequence[ContactPair], branches: bool
+    ) -> tuple[list[tuple[ContactPair, list[Touch]]], Scalar]:
+        """Where pairs touch, and whether one of them does."""
+        found = [(pair, self._touches(pair, branches)) for pair in pairs]
+        near: Scalar = False
+        for pair, own in found:
+            for touch in own:
+                near = logical_or(near, less(touch.distance, reach(pair)))
+        return found, near
 
     def _touches(self, pair: ContactPair, branches: bool) -> list[Touch]:
         """Where a pair touches; far away where the balls around its shapes do not meet."""

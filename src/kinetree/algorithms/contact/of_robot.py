@@ -39,17 +39,18 @@ def collider_poses(model: Model, X0: Sequence[Transform]) -> dict[str, Transform
     return {c.name: pose(c) for c in model.colliders}
 
 
-def robot_touches(model: Model, X0: Sequence[Transform]) -> list[list[Touch]]:
+def robot_touches(model: Model, X0: Sequence[Transform], apart: bool = False) -> list[list[Touch]]:
     """The touches of each contact pair, in the order of `model.contacts`.
 
     Arguments:
         model: the robot.
         X0: the poses of its bodies in the world.
+        apart: whether distances are also the true ones beyond the margin.
     """
     shape = {c.name: c.shape for c in model.colliders}
     X = collider_poses(model, X0)
     return [
-        touches(shape[c.first], X[c.first], shape[c.second], X[c.second], c.margin)
+        touches(shape[c.first], X[c.first], shape[c.second], X[c.second], c.margin, apart)
         for c in model.contacts
     ]
 
@@ -68,7 +69,7 @@ def distances_points_normals(
 
 
 def _all_touches(model: Model, q: Sequence[Scalar]) -> list[Touch]:
-    return list(chain.from_iterable(robot_touches(model, poses(model, q))))
+    return list(chain.from_iterable(robot_touches(model, poses(model, q), apart=True)))
 
 
 def touch_labels(model: Model) -> tuple[Label, ...]:

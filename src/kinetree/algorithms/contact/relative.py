@@ -35,6 +35,23 @@ class Link:
     sign: float
 
 
+def signed_way(model: Model, first: int, second: int) -> tuple[tuple[int, float], ...]:
+    """The bodies that joints between two bodies carry, and their signs as in `Link`."""
+    carries = set(ancestors(model, first))
+    common = next((i for i in ancestors(model, second) if i in carries), WORLD)
+    return tuple(
+        (i, sign)
+        for body, sign in ((second, 1.0), (first, -1.0))
+        for i in takewhile(lambda i: i != common, ancestors(model, body))
+    )
+
+
+def velocities(model: Model, body: int) -> range:
+    """Those of a body's joint."""
+    own = model.v_slices[body]
+    return range(own.start, own.stop)
+
+
 def way(
     model: Model,
     X0: Sequence[Transform],
@@ -43,15 +60,9 @@ def way(
     second: int,
 ) -> tuple[list[int], list[Link]]:
     """The velocities of the joints between two bodies, and the bodies that these carry."""
-    carries = set(ancestors(model, first))
-    common = next((i for i in ancestors(model, second) if i in carries), WORLD)
-    at: list[int] = []
-    links = []
-    for body, sign in ((second, 1.0), (first, -1.0)):
-        for i in takewhile(lambda i: i != common, ancestors(model, body)):
-            links.append(Link(X0[i], Phi[i], sign))
-            at += range(model.v_slices[i].start, model.v_slices[i].stop)
-    return at, links
+    steps = signed_way(model, first, second)
+    at = [k for i, _ in steps for k in velocities(model, i)]
+    return at, [Link(X0[i], Phi[i], sign) for i, sign in steps]
 
 
 def relative_columns(links: Sequence[Link], o: Vector3) -> list[Motion]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kinetree.algorithms.contact.pairs.box_box import box_box
+from kinetree.algorithms.contact.pairs.boxes_apart import boxes_apart
 from kinetree.algorithms.contact.pairs.capsule_box import capsule_box
 from kinetree.algorithms.contact.pairs.capsule_capsule import capsule_capsule
 from kinetree.algorithms.contact.pairs.height_field import field_capsule, field_sphere
@@ -58,10 +59,18 @@ PAIRS: dict[tuple[type[Solid], type[Solid]], PairFunction] = {
     (Box, Box): box_box,
 }
 """The function of each pair of kinds, in one of the two orders."""
+APART: dict[tuple[type[Solid], type[Solid]], PairFunction] = {(Box, Box): boxes_apart}
+"""The functions that also have the true distance of shapes farther apart than their margin, where
+those of `PAIRS` have less. Contacts do without: they act within the margin."""
 
 
 def touches(
-    first: Solid, X1: Transform, second: Solid, X2: Transform, margin: Scalar = 0.0
+    first: Solid,
+    X1: Transform,
+    second: Solid,
+    X2: Transform,
+    margin: Scalar = 0.0,
+    apart: bool = False,
 ) -> list[Touch]:
     """Where two shapes touch; as many slots in every state.
 
@@ -69,11 +78,14 @@ def touches(
         first, second: the shapes.
         X1, X2: their poses in the world.
         margin: the distance below which a touch counts, where there are more of them than slots.
+        apart: whether distances are also the true ones beyond the margin.
 
     Returns:
         A touch for each slot.
     """
-    function = PAIRS.get((type(first), type(second)))
+    kinds = type(first), type(second)
+    function = APART.get(kinds) if apart else None
+    function = function or PAIRS.get(kinds)
     if function is not None:
         return function(first, X1, second, X2, margin)
     function = PAIRS[type(second), type(first)]

@@ -41,6 +41,8 @@ SYSTEMS = Parameter("long long", "systems")
 STEPS = Parameter("long long", "steps")
 EVERY = Parameter("long long", "every")
 """The numbers of systems, of steps, and of steps from one record to the next."""
+OWN_MEMORY = 512 << 10
+"""Bytes: what CUDA gives a thread at most as local memory."""
 
 
 def emit_cuda_loop(
@@ -77,6 +79,12 @@ def loop_shape(lowered: Lowered, series: int) -> Shape:
         raise KinetreeError(
             f"{lowered.name}: the state of a system and its recorded values, {row} numbers, exceed "
             "the GPU's shared memory"
+        )
+    if lowered.scratch * item > OWN_MEMORY:
+        raise KinetreeError(
+            f"{lowered.name}: a step keeps {lowered.scratch} numbers at once, more than the "
+            f"{OWN_MEMORY >> 10} KiB of a thread on a GPU: leave out some of what it computes, "
+            "such as contact pairs"
         )
     return Shape(threads, threads * row * item, 0)
 

@@ -6,7 +6,7 @@ Geoms touch in the pairs that are written, and in no other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kinetree.model.description import Description
 from kinetree.model.formats.collision_shapes import shape_of
@@ -88,7 +88,7 @@ class ContactElements:
         """
         for c in self._kept.values():
             if c.frame == link:
-                yield c.at, {"name": c.name, **_geom(c)}
+                yield c.at, {"name": c.name, **_geom(c), **self._color(c)}
 
     def covers(self, shape: Shape) -> bool:
         """Whether a shape is written as a collider.
@@ -96,11 +96,19 @@ class ContactElements:
         Arguments:
             shape: of a link.
         """
-        return shape.role == "collision" and shape in self._shapes
+        return shape.role == "collision" and replace(shape, color=()) in self._shapes
 
     @property
     def _shapes(self) -> list[Shape]:
         return [shape for c in self._kept.values() if (shape := shape_of(c)) is not None]
+
+    def _color(self, collider: Collider) -> dict[str, str]:
+        """The colour of the shape that a collider covers."""
+        own = shape_of(collider)
+        for shape in self.description.shapes:
+            if shape.color and replace(shape, color=()) == own:
+                return {"rgba": numbers(shape.color)}
+        return {}
 
     def write(self, out: Writer) -> None:
         """Write the element <contact>, if there is anything in it."""

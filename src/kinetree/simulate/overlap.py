@@ -1,0 +1,62 @@
+"""Shapes that overlap deeply where a simulation starts: the warning that names them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from kinetree.algorithms.contact import distances, touch_labels
+from kinetree.errors import SimulationWarning
+from kinetree.model import Model
+from kinetree.simulate.start import Start
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+LOOKED_AT = 4
+"""How many systems of a batch are looked at."""
+SHARE = 0.25
+"""Shapes overlap deeply by more than this share of the radius around the smaller one,"""
+LEAST = 0.01
+"""and by more than this, m."""
+
+
+def warn_of_overlap(robot: Robot, start: Start) -> None:
+    """Say which pairs overlap so deeply that contacts will throw them apart.
+
+    Arguments:
+        robot: with contacts.
+        start: of the simulation.
+    """
+    model = robot.model
+    if not model.contacts:
+        return
+    limits = _limits(model)
+    labels = [label.name for label in touch_labels(model)]
+    for k, q in enumerate(start.backend.on_host(start.q[:LOOKED_AT]).tolist()):
+        depths = {
+            name: -float(d) for name, d in zip(labels, distances(model, q), strict=True) if d < 0.0
+        }
+        deep = {x: d for x, d in depths.items() if d > limits[x.rsplit(".", 1)[0]]}
+        if deep:
+            worst = max(deep, key=lambda x: deep[x])
+            more = f" (and {len(deep) - 1} more)" if len(deep) > 1 else ""
+            where = f"environment {k}: " if start.batch else ""
+            warnings.warn(
+                f"{where}at the start, {worst} overlap by {deep[worst]:.3g} m{more}: contacts "
+                "push them apart within some time constants. Start farther apart, or leave the "
+                "pair out",
+                SimulationWarning,
+                stacklevel=5,
+            )
+            return
+
+
+def _limits(model: Model) -> dict[str, float]:
+    """How deep shapes may overlap, by pairs."""
+    radius = {c.name: c.shape.bounding_radius for c in model.colliders}
+    found = {}
+    for pair in model.contacts:
+        radii = [r for r in (radius[pair.first], radius[pair.second]) if r is not None]
+        found[pair.name] = max(SHARE * min(radii, default=1.0), LEAST)
+    return found
