@@ -22,6 +22,7 @@ from kinetree.model.geometry.options import OPTIONS
 from kinetree.model.joints import Joint, Label
 from kinetree.model.softness import USUAL, JointSoftness
 from kinetree.model.touch_validity import check_colliders, check_contacts
+from kinetree.model.unread import Unread
 from kinetree.model.validity import check_constraints, check_finite, check_followers, check_rest
 from kinetree.spatial import Inertia, Transform, Vector3
 
@@ -204,6 +205,7 @@ class Model:
         colliders: what it can touch with, and what it can touch in the world.
         contacts: the pairs of colliders that can touch.
         contact_options: the settings of contact that come with the robot.
+        unread: elements of its file that no algorithm reads, for writers.
     """
 
     name: str
@@ -218,6 +220,7 @@ class Model:
     colliders: tuple[Collider, ...] = ()
     contacts: tuple[ContactPair, ...] = ()
     contact_options: ContactOptions = OPTIONS
+    unread: tuple[Unread, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.coordinate_order:

@@ -1,4 +1,4 @@
-"""Reading URDF: links, joints, inertias, shapes. Other elements are ignored."""
+"""Reading URDF: links, joints, inertias, shapes, motors. Other elements are kept as they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.equipment import Equipment
 from kinetree.model.formats.collision_shapes import colliders_of
-from kinetree.model.formats.urdf_transmissions import motors
+from kinetree.model.formats.urdf_transmissions import motors, transmissions
+from kinetree.model.formats.urdf_unread import unread
 from kinetree.model.formats.xml import Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
@@ -51,6 +52,7 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
         remarks=remarks,
         equipment=Equipment(actuators=tuple(motors(robot, driven))),
         colliders=colliders,
+        unread=tuple(unread(robot, transmissions(robot, driven))),
     )
 
 
