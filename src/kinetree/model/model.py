@@ -171,7 +171,7 @@ class Shape:
         size: the scale of a mesh, the edges of a box, a radius, a radius and a length along z, or
             half axes, m.
         placement: its pose in the link's frame.
-        file: the mesh, as the robot file names it; only the viewer opens it.
+        file, texture: the mesh and a picture on it, as the robot file names them, for the viewer.
         folder: that of the robot file that names the mesh; empty if there is none.
         color: red, green, blue and opacity, from 0 to 1; empty if the file gives none.
     """
@@ -184,6 +184,7 @@ class Shape:
     file: str = ""
     folder: str = field(default="", compare=False)
     color: tuple[float, ...] = ()
+    texture: str = ""
 
 
 @dataclass(frozen=True, repr=False)

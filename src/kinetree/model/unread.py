@@ -1,4 +1,4 @@
-"""Elements of a robot file that no algorithm reads: they are kept, and written back as they were."""
+"""Elements of a robot file that no algorithm reads: kept, and written back as they were."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _shapes(description: Description) -> list[Shape]:
 
 def _kept(model: Model, description: Description) -> dict[tuple[str, str], list[Unread]]:
     """What is written back as it was read, by the link or joint that it stands in."""
-    names = {x.name for x in (*description.links, *description.connections)}
+    names = {x.name for x in description.links} | {c.name for c in description.connections}
     found: dict[tuple[str, str], list[Unread]] = {}
     for x in model.unread:
         if x.belongs(names):
@@ -89,16 +89,20 @@ def _link(out: Writer, link: Link, shapes: list[Shape], kept: list[Unread]) -> N
                 _origin(out, shape.placement)
                 with out.element("geometry"):
                     _geometry(out, shape)
-                if shape.color and shape.role == "visual":
-                    _material(out, shape.color)
+                if shape.role == "visual" and (shape.color or shape.texture):
+                    _material(out, shape)
         _copy(out, kept)
 
 
-def _material(out: Writer, color: tuple[float, ...]) -> None:
-    """A colour; its material is named after it, as other readers share materials by name."""
-    name = "color_" + "".join(f"{round(255 * x):02x}" for x in color)
+def _material(out: Writer, shape: Shape) -> None:
+    """A material is named after what it is, as other readers share materials by name."""
+    color = "color_" + "".join(f"{round(255 * x):02x}" for x in shape.color)
+    name = f"texture_{shape.texture}" if shape.texture else color
     with out.element("material", name=name):
-        out.leaf("color", rgba=numbers(color))
+        if shape.color:
+            out.leaf("color", rgba=numbers(shape.color))
+        if shape.texture:
+            out.leaf("texture", filename=shape.texture)
 
 
 def _inertial(out: Writer, link: Link) -> None:
