@@ -46,6 +46,7 @@ def test_every_example_is_tested_and_listed():
         "falling_cat",
         "closed_chains",
         "walk",
+        "baselines",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)

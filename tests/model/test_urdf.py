@@ -615,7 +615,8 @@ def test_a_damaged_file_is_read_or_refused_but_nothing_else(start, length, inste
 
 
 SOLID = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
-KEPT = f"""<robot name="r"><link name="a">{SOLID}<contact><rolling_friction value="0.1"/></contact></link>
+KEPT = f"""<robot name="r"><link name="a">{SOLID}<contact><rolling_friction value="0.1"/>
+</contact></link>
 <link name="b">{SOLID}</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/>
 <safety_controller k_velocity="10" soft_lower_limit="-0.9"/></joint>

@@ -8,8 +8,8 @@ notebook has (visitors.py).
 
 from __future__ import annotations
 
-import html
 import json
+import secrets
 import sys
 from typing import Any
 
@@ -43,11 +43,11 @@ def page(url: str, port: int, key: str) -> str:
         port: on which it listens.
         key: what the address contains if it is reached through a notebook server.
     """
-    name = f"kinetree-{key[:8]}-{port}"
+    name = f"kinetree-{secrets.token_hex(8)}"  # another one under each cell
     words = {"name": json.dumps(name), "port": port, "key": json.dumps(key), "url": json.dumps(url)}
     style = "border:0;width:100%"
     return (
-        f'<iframe id="{html.escape(name)}" height="{HEIGHT}" style="{style}"></iframe>'
+        f'<iframe id="{name}" height="{HEIGHT}" style="{style}"></iframe>'
         f"<script>{SCRIPT % words}</script>"
     )
 
