@@ -62,9 +62,9 @@ def run(
 ) -> None:
     """Compute a quantity at every state of a file, which may be larger than memory.
 
-    Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), elbow.position
-    or q_0; --column names others. An NPZ file has arrays q, v, ... with one row per state. If the job is stopped, the
-    same command resumes it.
+    Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), like
+    elbow.position, or like q_0; --column names others. An NPZ file has arrays q, v, ... with one
+    row per state. If the job is stopped, the same command resumes it.
 
     Example: kinetree run inverse_dynamics arm states.csv -o torques.csv --zero a
     """
