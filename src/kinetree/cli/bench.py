@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from kinetree.cli.bench_peers import PEERS, Peer
 from kinetree.cli.timing import seconds
@@ -85,7 +85,8 @@ def report(
     """Print times as a table."""
     console = console or Console(highlight=False)
     names = sorted({name for row in rows for name in row.peers})
-    table = Table("quantity", "one call", *(f"{n}, one call" for n in names), box=None)
+    peers_titles = (f"{n}, one call" for n in names)
+    table = Table(Column("quantity", no_wrap=True), "one call", *peers_titles, box=None)
     for title in (f"batch of {batch:,}, a state", "states/s"):
         table.add_column(title)
     for column in table.columns[1:]:

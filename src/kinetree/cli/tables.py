@@ -72,6 +72,7 @@ class Csv(Table):
         return self.file.bad
 
     def count(self, wanted: Sequence[Operand]) -> int:
+        self._places(wanted)  # missing columns are said before anything is read
         return sum(1 for _ in self.file.lines())
 
     def _places(self, wanted: Sequence[Operand]) -> list[list[int]]:
