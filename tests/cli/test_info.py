@@ -86,7 +86,7 @@ def test_bench_times_us_and_the_peers_that_agree():
 
 
 def mimicking():
-    """A floating robot, one joint of which mimics another, with its coordinates in another order."""
+    """A robot, one joint of which mimics another."""
     body = {"mass": 1.0, "inertia": (0.02, 0.03, 0.01), "com": (0.1, 0.05, 0.2)}
     turns = kt.joints.Revolute
     robot = kt.Assembly("r")

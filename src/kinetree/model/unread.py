@@ -26,11 +26,25 @@ class Unread:
     text: str = ""
 
     def renamed(self, prefix: str) -> Unread:
-        """The same in a robot whose names have a prefix; its text refers to the old names."""
+        """The same in a robot whose names have a prefix; its text refers to the old names.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            The element.
+        """
         return replace(self, owner=self.owner and prefix + self.owner)
 
     def belongs(self, names: Collection[str]) -> bool:
-        """Whether it can be written to a file that has these links and joints."""
+        """Whether it can be written to a file.
+
+        Arguments:
+            names: of the file's links and joints.
+
+        Returns:
+            Whether it has a text, and everything that it refers to is there.
+        """
         needed = (*self.names, *([self.owner] if self.owner else []))
         return bool(self.text) and all(name in names for name in needed)
 
