@@ -51,6 +51,7 @@ def test_every_example_is_tested_and_listed():
         "differential",
         "rolling",
         "walk",
+        "baselines",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)

@@ -1,6 +1,7 @@
 """Environments for learning."""
 
-from importlib.metadata import entry_points
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ pytest.importorskip("gymnasium")
 
 import gymnasium
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 
 import kinetree as kt
 from kinetree.bridges import gym
-from kinetree.bridges.gym_names import register
+from kinetree.errors import KinetreeError
 from tests.doors import arguments_of, wrong_answers
 
 ENVIRONMENTS = (gym.CartPoleSwingUp, gym.DoublePendulumSwingUp, gym.ReachingArm)
@@ -64,11 +66,29 @@ def test_one_environment_passes_gymnasiums_checks(make):
     assert np.array_equal(first, seen[0])
 
 
-def test_gymnasium_finds_the_environments_by_itself():
-    (found,) = entry_points(group="gymnasium.envs", name="kinetree") or [None]
-    if found is None:
-        pytest.skip("installed without this entry point")
-    assert found.load() is register
+def test_a_name_with_a_module_needs_no_import():
+    code = 'import gymnasium as g; g.make("kinetree.bridges.gym:kinetree/ReachingArm-v0").reset()'
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("make", ENVIRONMENTS)
+def test_episodes_start_at_once_if_asked_to(make):
+    env = make(3, episode=4, autoreset="same_step")
+    later = make(3, episode=4)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    env.reset(seed=1)
+    later.reset(seed=1)
+    action = np.full(env.action_space.shape, 0.5)
+    for _ in range(4):
+        found, expected = env.step(action), later.step(action)
+        for x, y in zip(found[1:4], expected[1:4], strict=True):
+            assert np.array_equal(x, y)
+    assert found[3].all()
+    assert np.array_equal(found[4]["final_obs"], expected[0])
+    assert found[4]["_final_obs"].all()
+    assert np.array_equal(found[0], later.step(action)[0])  # the same first states, a step earlier
+    with pytest.raises(KinetreeError, match="next_step"):
+        make(1, autoreset="never")
 
 
 class Falling(gym.CartPoleSwingUp):

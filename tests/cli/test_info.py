@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.cli.bench import measure
 from kinetree.constraints import Coupling, LoopJoint
 from tests.cli.test_app import invoke
 from tests.constrained_robots import four_bar
@@ -82,6 +83,31 @@ def test_bench_times_us_and_the_peers_that_agree():
     ]
     assert all(row["one"] > 0 and row["batch"] > 0 for row in found["rows"])
     assert not [remark for remark in found["remarks"] if "differs" in remark]
+
+
+def mimicking():
+    """A robot, one joint of which mimics another."""
+    body = {"mass": 1.0, "inertia": (0.02, 0.03, 0.01), "com": (0.1, 0.05, 0.2)}
+    turns = kt.joints.Revolute
+    robot = kt.Assembly("r")
+    robot.add("trunk", "base", None, (0.0, 0.0, 0.1), **body)
+    robot.add("b", "base", turns("y"), (0.1, 0.0, 0.0), name="b", limits=(-1.0, 1.0), **body)
+    robot.add("a", "b", turns("x"), (0.0, 0.1, 0.0), name="a", **body)
+    robot.add("c", "a", turns("z"), (0.0, 0.1, 0.3), name="c", mimic=("b", -0.5, 0.2), **body)
+    return robot
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_peers_agree_where_joints_mimic_others_and_stand_in_another_order(base):
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    robot = mimicking().robot(base)
+    order = [name for name in robot.joints if name not in ("a", "b")]
+    robot = robot.edit.reorder([*order, "a", "b"])
+    rows, remarks = measure(robot, 4, 1e-4)
+    assert not [remark for remark in remarks if "differs" in remark or "does not take" in remark]
+    assert all(set(row.peers) == {"pinocchio", "mujoco"} for row in rows[::2])
+    assert {remark.split(":")[0] for remark in remarks} == {"pinocchio", "mujoco"}  # forward
 
 
 def test_doctor_says_whether_the_cache_is_used_and_why(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The code in the documentation runs as it is printed."""
 
+import json
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ PAGES = [
 ]
 
 SLOW = {"bvh", "cartesian", "derivatives", "identification", "jax", "motion", "mpc", "native"}
-SLOW |= {"torch", "tutorial", "viewer"}
+SLOW |= {"mechanism_human", "mechanism_quadruped", "torch", "tutorial", "viewer"}
 """Pages whose code takes seconds."""
 NEEDS = {
     "casadi": "casadi",
@@ -30,6 +31,15 @@ NEEDS = {
 """Pages whose code needs a package that may be missing."""
 
 
+def code_of(page):
+    """The code of a page, or of its notebook if it has one, which is the same."""
+    notebook = ROOT / "docs" / "notebooks" / f"{page.stem}.ipynb"
+    if not notebook.exists():
+        return re.findall(r"```python\n(.+?)```", page.read_text(), re.DOTALL)
+    cells = json.loads(notebook.read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     "page",
@@ -41,7 +51,7 @@ def test_the_code_on_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch)
         pytest.importorskip(NEEDS[page.stem])
     monkeypatch.chdir(tmp_path)  # some write files
     known: dict = {}
-    blocks = re.findall(r"```python\n(.+?)```", page.read_text(), re.DOTALL)
+    blocks = code_of(page)
     assert blocks
     for block in blocks:
         exec(compile(block, str(page), "exec"), known)

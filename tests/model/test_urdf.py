@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kinetree as kt
 from kinetree.errors import (
     FileFormatError,
     KinetreeError,
     MissingFileError,
     ModelError,
+    ModelWarning,
 )
 from kinetree.model import Limits
 from kinetree.model.joints import Floating, Prismatic, Revolute
@@ -610,3 +612,42 @@ def test_a_damaged_file_is_read_or_refused_but_nothing_else(start, length, inste
     damaged = GOOD[:start] + instead + GOOD[start + length :]
     with suppress(KinetreeError):
         load_model("<" + damaged.lstrip("<"))
+
+
+SOLID = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+KEPT = f"""<robot name="r"><link name="a">{SOLID}<contact><rolling_friction value="0.1"/>
+</contact></link>
+<link name="b">{SOLID}</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/>
+<safety_controller k_velocity="10" soft_lower_limit="-0.9"/></joint>
+<gazebo reference="b"><mu1>0.5</mu1></gazebo>
+<gazebo><plugin filename="libx.so" name="x"><topic>a &amp; b</topic></plugin></gazebo>
+<transmission name="t"><type>Differential</type><joint name="j"/><joint name="k"/></transmission>
+<long>{{}}</long></robot>"""
+
+
+def test_elements_that_nobody_reads_are_written_back_or_named(tmp_path):
+    robot = kt.load(KEPT.format("x" * 600))
+    with pytest.warns(ModelWarning, match=r"<transmission>, <long> of the file") as said:
+        robot.save(tmp_path / "again.urdf")
+    assert "gazebo" not in str(said[0].message)
+    again = (tmp_path / "again.urdf").read_text()
+    for text in (
+        '<safety_controller k_velocity="10" soft_lower_limit="-0.9"/>',
+        '<rolling_friction value="0.1"/>',
+        "<mu1>0.5</mu1>",
+        "<topic>a &amp; b</topic>",
+    ):
+        assert again.count(text) == 1
+    kept = [x for x in robot.model.unread if x.tag not in ("transmission", "long")]
+    assert list(kt.load(again).model.unread) == kept
+    with pytest.warns(ModelWarning, match=r"2 <gazebo>.*of the URDF file"):
+        robot.save(tmp_path / "again.xml")
+
+
+def test_what_refers_to_a_part_that_is_gone_is_named_and_not_written(tmp_path):
+    arm = kt.load(KEPT.format(""))
+    with pytest.warns(ModelWarning, match=r"2 <|<contact>"):
+        arm.edit.subtree("b").save(tmp_path / "part.urdf")
+    assert "safety_controller" not in (tmp_path / "part.urdf").read_text()
+    assert "<mu1>" in (tmp_path / "part.urdf").read_text()

@@ -2,8 +2,8 @@
 
 Every environment of a batch is one lane of a kernel; an action is held for some steps of time. An
 episode ends when `done` says so or its state diverges (termination), or when its time is up
-(truncation), and starts anew with the step after its end. `SingleEnv` makes a `gymnasium.Env` of a
-batch of one, so a task is one class for both.
+(truncation). The next one starts with the step after its end, or at once, as `autoreset` says.
+`SingleEnv` makes a `gymnasium.Env` of a batch of one, so a task is one class for both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.bridges.motors import Forces, Motors
 from kinetree.compiler.runtime.time_loop import TimeLoop
-from kinetree.errors import ShapeError, unknown
+from kinetree.errors import ShapeError, among, unknown
 from kinetree.kinds import members
 from kinetree.model.parameters import Parameter
 from kinetree.robot import Robot
@@ -37,6 +37,8 @@ optional("gymnasium", "an environment for learning")
 from gymnasium import spaces  # noqa: E402  (only if it is there)
 from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
 from gymnasium.vector.utils import batch_space  # noqa: E402
+
+RESETS = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}
 
 
 class RobotEnv(VectorEnv):
@@ -55,11 +57,13 @@ class RobotEnv(VectorEnv):
         record: what `sensed` gives of the states, as in `Robot.simulate`.
         episode: the number of actions in an episode.
         render_mode: "rgb_array" for pictures by `render`, or None.
+        autoreset: when the next episode starts, as in gymnasium: "next_step" or "same_step".
 
     Attributes:
         q, v: the states, (num_envs, nq) and (num_envs, nv).
         numbers: the model's parameters, (num_envs, n).
         nominal: those of the robot as it is, (n,).
+        starts_at_once: whether episodes start anew in the step in which others end.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as gymnasium has it
@@ -83,8 +87,11 @@ class RobotEnv(VectorEnv):
         record: Sequence[Any] = (),
         episode: int = 250,
         render_mode: Literal["rgb_array"] | None = None,
+        autoreset: Literal["next_step", "same_step"] = "next_step",
     ) -> None:
         check_robot(robot)
+        if not among(autoreset, RESETS):
+            raise unknown("autoreset", autoreset, RESETS, type(self).__name__)
         if render_mode not in (None, "rgb_array"):
             raise unknown("render_mode", render_mode, ["rgb_array"], type(self).__name__)
         self.render_mode = render_mode
@@ -111,7 +118,11 @@ class RobotEnv(VectorEnv):
         self.nominal = np.array(nominal, float)
         self.numbers = np.tile(self.nominal, (num_envs, 1))
         self.single_action_space = spaces.Box(-1.0, 1.0, (law.actions,), np.float64)
-        self.metadata = self.metadata | {"render_fps": round(1.0 / (self.dt * self.substeps))}
+        self.starts_at_once = autoreset == "same_step"
+        self.metadata = self.metadata | {
+            "render_fps": round(1.0 / (self.dt * self.substeps)),
+            "autoreset_mode": RESETS[autoreset],
+        }
         self._reset_all(np.random.default_rng(0))
         size = self.observe().shape[-1]
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
@@ -213,8 +224,10 @@ class RobotEnv(VectorEnv):
 
         Returns:
             Observations, rewards, whether each environment is done (or its state diverged),
-            whether its time is up, and an empty dictionary. The step after an end ignores the
-            action, starts the episode anew and has no reward.
+            whether its time is up, and a dictionary. The step after an end ignores the action,
+            starts the episode anew and has no reward. With "same_step", episodes start anew at
+            once: then the observations are the first of the new ones, and the dictionary has the
+            last of the old ones, "final_obs", and for which environments, "_final_obs".
         """
         actions = real_array("action", action)
         if actions.size != np.prod(self.action_space.shape or (1,), dtype=int):
@@ -235,7 +248,20 @@ class RobotEnv(VectorEnv):
         truncated = (self._age >= self.episode) & ~over
         self._over = terminated | truncated
         reward = np.where(over, 0.0, self.reward(given))
-        return self.observe(), reward, terminated, truncated, {}
+        seen, info = self.observe(), dict[str, Any]()
+        if self.starts_at_once and self._over.any():
+            info = {"final_obs": seen, "_final_obs": self._over}
+            seen = self._start_anew(np.flatnonzero(self._over))
+        return seen, reward, terminated, truncated, info
+
+    def _start_anew(self, which: npt.NDArray[np.integer[Any]]) -> Array:
+        """Start episodes; the observations after that, (num_envs, observations)."""
+        self.q, self.v = self.q.copy(), self.v.copy()
+        self.q[which], self.v[which] = self.start(self.np_random, which)
+        self._age = self._age.copy()
+        self._age[which], self._over = 0, np.zeros(self.num_envs, bool)
+        self.sense()
+        return self.observe()
 
     def render(self) -> tuple[Any, ...] | None:
         """Pictures of all environments, if `render_mode` asks for them.

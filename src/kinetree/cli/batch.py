@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,7 @@ class Job(NamedTuple):
     keep: further columns of the states that are copied to the output.
     overwrite: whether an output that exists is replaced.
     bad_rows: what becomes of lines of a CSV file that are not numbers: one of BAD_ROWS.
+    columns: the names that columns have in the file of states, by what they are.
     device: one of DEVICES.
     """
 
@@ -71,6 +73,7 @@ class Job(NamedTuple):
     keep: Sequence[str]
     overwrite: bool
     bad_rows: str = "stop"
+    columns: Mapping[str, str] = MappingProxyType({})
     device: str = "cpu"
 
 
@@ -112,7 +115,7 @@ def run_job(robot: Robot, job: Job, console: Console | None = None) -> Done:
     kept = [Operand(name, (), (name,)) for name in job.keep]
     _check_kept(job, kept, results)
     read = [x for x in arguments if x.name not in job.zero]
-    table = open_table(job.states)
+    table = open_table(job.states, job.columns)
     bad = _set_aside(table, job, [*read, *kept])
     rows = table.count([*read, *kept])
     if not rows:
@@ -202,7 +205,7 @@ def _identity(robot: Robot, job: Job, kernel: Kernel, rows: int) -> str:
         (*robot.labels.q, *robot.labels.v),
         (job.quantity, kernel.method, sorted(job.settings.items()), list(job.zero), list(job.keep)),
         (str(job.states.resolve()), status.st_size, status.st_mtime_ns),
-        (job.output.suffix, rows, job.bad_rows, job.device),
+        (job.output.suffix, rows, job.bad_rows, sorted(job.columns.items()), job.device),
     )
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

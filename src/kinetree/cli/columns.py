@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
+from kinetree.files.column_names import find_column
 from kinetree.model import Model
 from kinetree.quantities import QUANTITIES, Kind
 from kinetree.quantities.labels import labels
@@ -74,19 +75,32 @@ def _entries(model: Model, shape: tuple[int, ...], what: Kind | str | None) -> l
     return [".".join(words) for words in product(*axes)]
 
 
-def find_columns(operand: Operand, present: Sequence[str], file: str) -> list[str]:
-    """The columns of a file that hold an argument: by name, or numbered as in q_0, q_1.
+def find_columns(
+    operand: Operand, present: Sequence[str], file: str, renamed: Mapping[str, str]
+) -> list[str]:
+    """The columns of a file that hold an argument, as `files.column_names` has it.
 
     Arguments:
         present: the columns of the file.
         file: its name, for the message.
+        renamed: the names that columns have in the file, by what they are.
     """
-    numbered = [f"{operand.name}_{k}" for k in range(len(operand.columns))]
     known = set(present)
-    for names in (list(operand.columns), numbered):
-        if known.issuperset(names):
-            return names
-    missing = next(name for name in operand.columns if name not in known)
+    for what, name in renamed.items():
+        if name not in known:
+            raise KinetreeError(f"{file}: column {name!r} is missing (for {what!r})")
+    if operand.columns == (operand.name,):  # a number, or a column that is kept
+        name = renamed.get(operand.name, operand.name)
+        found = [name if name in known else None]
+    else:
+        found = [
+            find_column(known, operand.name, name.removeprefix(f"{operand.name}."), k, renamed)
+            for k, name in enumerate(operand.columns)
+        ]
+    if None not in found:
+        return [name for name in found if name is not None]
+    numbered = [f"{operand.name}_{k}" for k in range(len(operand.columns))]
+    missing = operand.columns[found.index(None)]
     listed = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
     raise KinetreeError(
         f"{file}: column {missing!r} is missing; the file has {listed}. Expected the columns "

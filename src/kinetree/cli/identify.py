@@ -13,6 +13,7 @@ import typer
 from kinetree import Robot
 from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError
+from kinetree.files.column_names import column_option
 from kinetree.identify import Identified, Log, differentiated, filtered, fit, read, resampled
 from kinetree.identify.result import VAGUE
 
@@ -73,7 +74,7 @@ def run(
     if not 0.0 < share <= 1.0:
         raise KinetreeError(f"--share {share:g}: a number above 0 and up to 1 is expected")
     names = [name.strip() for name in drives.split(",") if name.strip()]
-    given = dict(map(_column, columns))
+    given = dict(map(column_option, columns))
     logs = Recordings(robot, paths, topic, given, cutoff, "friction" in names, share)
     train, test = logs.last
     return fit(
@@ -85,14 +86,6 @@ def run(
         trust=trust,
         validation=test,
     )
-
-
-def _column(text: str) -> tuple[str, str]:
-    """What a column is, and its name, from a text such as q.elbow=pos_3."""
-    meaning, equals, name = (part.strip() for part in text.partition("="))
-    if not (meaning and equals and name):
-        raise KinetreeError(f"--column {text!r}: WHAT=NAME is expected, such as q.elbow=pos_3")
-    return meaning, name
 
 
 def write(

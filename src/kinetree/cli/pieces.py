@@ -57,7 +57,7 @@ class Pieces:
 def kept_pieces(output: Path, identity: str) -> Iterator[Pieces]:
     """The pieces of a job, of which those of an earlier run are there; deleted at the end.
 
-    If the block raises, they stay.
+    If the block raises, they stay; if there are none, nothing stays.
 
     Arguments:
         output: the file they are for.
@@ -73,11 +73,22 @@ def kept_pieces(output: Path, identity: str) -> Iterator[Pieces]:
             _delete_pieces(folder)
             with complete(label) as temporary:
                 temporary.write_text(MARK + identity)
-        yield Pieces(output, folder)
-        _delete_pieces(folder)
-        label.unlink()  # after the pieces: without it the folder is not ours
-        with suppress(PermissionError):  # Windows deletes no open file
-            (folder / LOCK).unlink()
+        pieces = Pieces(output, folder)
+        try:
+            yield pieces
+        except BaseException:
+            if not pieces.paths:
+                _delete(folder)
+            raise
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Delete the pieces of a job and their folder."""
+    _delete_pieces(folder)
+    (folder / LABEL).unlink()  # after the pieces: without it the folder is not ours
+    with suppress(PermissionError):  # Windows deletes no open file
+        (folder / LOCK).unlink()
     with suppress(OSError):  # somebody put other files there
         folder.rmdir()
 

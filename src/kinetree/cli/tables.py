@@ -12,7 +12,7 @@ import math
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,12 @@ CHUNK = 1 << 20
 
 
 class Table(ABC):
-    """A file with one row a state."""
+    """A file with one row a state.
+
+    renamed: the names that columns have in the file, by what they are.
+    """
+
+    renamed: Mapping[str, str]
 
     @abstractmethod
     def count(self, wanted: Sequence[Operand]) -> int:
@@ -67,13 +72,17 @@ class Csv(Table):
         return self.file.bad
 
     def count(self, wanted: Sequence[Operand]) -> int:
+        self._places(wanted)  # missing columns are said before anything is read
         return sum(1 for _ in self.file.lines())
 
     def _places(self, wanted: Sequence[Operand]) -> list[list[int]]:
         """The places of the columns of each operand."""
         places = {name: k for k, name in enumerate(self.file.header)}
         path = str(self.file.path)
-        return [[places[name] for name in find_columns(x, self.file.header, path)] for x in wanted]
+        return [
+            [places[name] for name in find_columns(x, self.file.header, path, self.renamed)]
+            for x in wanted
+        ]
 
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
         used = self._places(wanted)
@@ -95,7 +104,7 @@ class Npz(Table):
         self.count(wanted)
         sizes = [math.prod(x.shape) for x in wanted]
         parts = [
-            self.file.pieces(x.name, rows * size, first * size)
+            self.file.pieces(self.renamed.get(x.name, x.name), rows * size, first * size)
             for x, size in zip(wanted, sizes, strict=True)
         ]
         for piece in zip(*parts, strict=True):
@@ -112,11 +121,12 @@ class Npz(Table):
         return counts[0][1] if counts else 0
 
     def _count(self, x: Operand) -> int:
-        stored = self.file.arrays.get(x.name)
+        name = self.renamed.get(x.name, x.name)
+        stored = self.file.arrays.get(name)
         if stored is None:
             have = ", ".join(self.file.arrays)
             raise KinetreeError(
-                f"{self.file.path}: array {x.name!r} is missing; the file has {have}{x.instead}"
+                f"{self.file.path}: array {name!r} is missing; the file has {have}{x.instead}"
             )
         batch = stored.shape[: len(stored.shape) - len(x.shape)]
         if (*batch, *x.shape) != stored.shape:
@@ -138,7 +148,7 @@ class Parquet(Table):
 
     def pieces(self, wanted: Sequence[Operand], rows: int, first: int) -> Iterator[Arrays]:
         header, path = self.file.header, str(self.file.path)
-        used = {x: find_columns(x, header, path) for x in wanted}
+        used = {x: find_columns(x, header, path, self.renamed) for x in wanted}
         names = list(dict.fromkeys(name for columns in used.values() for name in columns))
         for piece in self.file.pieces(names, rows, first):
             yield {
@@ -152,13 +162,16 @@ class Parquet(Table):
 READERS: dict[str, Callable[[Path], Table]] = {".csv": Csv, ".npz": Npz, ".parquet": Parquet}
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path, renamed: Mapping[str, str] | None = None) -> Table:
     """The table of a file, by the ending of its name.
 
     Arguments:
         path: ends with .csv, .npz or .parquet.
+        renamed: the names that columns, or arrays of an NPZ file, have in it, by what they are.
     """
-    return READERS[checked_suffix(path)](path)
+    table = READERS[checked_suffix(path)](path)
+    table.renamed = renamed or {}
+    return table
 
 
 def checked_suffix(path: Path) -> str:

@@ -41,9 +41,19 @@ class CsvFile:
                 f"{self.path}:{first[0]}: expected column names in the first line that is not a "
                 "comment, got numbers"
             )
+        self._check_separator()
         check_names(self.path, self.header)
         self.bad: dict[int, str] = {}
         self._keep = False
+
+    def _check_separator(self) -> None:
+        """Refuse a first line that has one field, with other separators in it."""
+        for separator, what in ((";", "semicolons"), ("\t", "tabs")):
+            if len(self.header) == 1 and separator in self.header[0]:
+                raise TableError(
+                    f"{self.path}: fields are separated by {what}; commas are expected, and points "
+                    "in numbers"
+                )
 
     def set_aside(self, columns: Sequence[int], keep: bool) -> None:
         """Find lines with too few or too many fields, or without numbers in some columns.

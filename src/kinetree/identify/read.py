@@ -1,10 +1,8 @@
 """Reading logs: CSV, Parquet, NPZ and ROS bags, whole or piece by piece.
 
-A column is a quantity and a joint: q_elbow, q.elbow, elbow.q or q_3. Other words for q are position
-and pos; for v they are qd, velocity and vel; for a they are qdd, acceleration and acc; for tau they
-are effort, torque and force. Time is time, times or t. In an NPZ file q, v, a and tau may be whole
-arrays. Files that `Simulation.save` wrote are such logs. A ROS bag has the names of joints in its
-messages.
+Columns are named as in `files.column_names`: q.elbow, elbow.position or q_3. Time is time, times or
+t. In an NPZ file q, v, a and tau may be whole arrays. Files that `Simulation.save` wrote are such
+logs. A ROS bag has the names of joints in its messages.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import numpy as np
 
 from kinetree import kinds
 from kinetree.errors import LogError, MissingFileError, TableError, among
+from kinetree.files.column_names import WORDS, find_column
 from kinetree.files.csv_file import CsvFile
 from kinetree.files.npz import NUMBERS, read_npz
 from kinetree.files.parquet import ParquetFile
@@ -33,12 +32,6 @@ if TYPE_CHECKING:
 
 FORMATS = (".csv", ".parquet", ".npz", *FILES)
 TIME = ("time", "times", "t")
-WORDS = {
-    "q": ("q", "position", "pos"),
-    "tau": ("tau", "effort", "torque", "force"),
-    "v": ("v", "qd", "velocity", "vel"),
-    "a": ("a", "qdd", "acceleration", "acc"),
-}
 PIECE = 200_000
 """Samples that are read at once from a long file."""
 
@@ -145,7 +138,7 @@ def _array(
         return _numbers(table, kind, source).copy()
     if kind in table and len(names) == 1:
         return _numbers(table, kind, source).reshape(-1, 1).copy()
-    columns = [_column(table, kind, name, k) for k, name in enumerate(names)]
+    columns = [find_column(table, kind, name, k) for k, name in enumerate(names)]
     missing = [k for k, column in enumerate(columns) if column is None]
     if len(missing) == len(columns) and kind in ("v", "a"):
         return None
@@ -177,18 +170,6 @@ def _numbers(table: Mapping[str, Array], label: str, source: str) -> Array:
     if array.dtype.kind not in NUMBERS:
         raise LogError(f"{source}: {label} is of type {array.dtype}; numbers are expected")
     return array.astype(np.float64, copy=False)
-
-
-def _column(table: Mapping[str, Array], kind: str, name: str, k: int) -> str | None:
-    """The label of the column of a joint."""
-    for word in WORDS[kind]:
-        for label in (f"{word}_{name}", f"{word}.{name}", f"{name}.{word}", f"{name}_{word}"):
-            if label in table:
-                return label
-        for label in (f"{word}_{k}", f"{word}[{k}]", f"{word}{k}"):
-            if label in table:
-                return label
-    return None
 
 
 def _free(robot: Robot) -> list[int]:

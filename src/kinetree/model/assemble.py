@@ -61,6 +61,7 @@ def assemble(
         shapes=tuple(description.shapes),
         colliders=tuple(description.colliders),
         contact_options=description.contact_options,
+        unread=tuple(description.unread),
     )
     if description.constraints:
         kept = remaining(model, description.constraints, held, copies)

@@ -17,6 +17,7 @@ from kinetree.model.joints import Joint
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
 from kinetree.model.problem import Problem
 from kinetree.model.softness import USUAL, JointSoftness
+from kinetree.model.unread import Unread
 from kinetree.spatial import Inertia, Transform, Vector3
 
 ROOT_JOINT = "root_joint"
@@ -70,6 +71,7 @@ class Description:
     equipment: by the same names.
     colliders, contacts: what can touch, by the names of links.
     contact_options: settings of contact.
+    unread: elements of its file that no algorithm reads.
     """
 
     name: str
@@ -86,3 +88,4 @@ class Description:
     colliders: Sequence[Collider] = ()
     contacts: Sequence[ContactPair] = ()
     contact_options: ContactOptions = OPTIONS
+    unread: Sequence[Unread] = ()

@@ -9,7 +9,7 @@ from numbers import Real
 
 from kinetree.spatial import Rotation
 
-NOT_DYNAMICS = ("keyframes", "mount", "numerics", "shapes")
+NOT_DYNAMICS = ("keyframes", "mount", "numerics", "shapes", "unread")
 """Fields of dataclasses that do not affect dynamics."""
 
 

@@ -67,6 +67,7 @@ def disassemble(model: Model) -> Description:
         colliders=model.colliders,
         contacts=model.contacts,
         contact_options=model.contact_options,
+        unread=model.unread,
     )
 
 

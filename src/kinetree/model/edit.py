@@ -275,6 +275,7 @@ def attach(
             equipment=mine.equipment + theirs.equipment,
             colliders=[*mine.colliders, *theirs.colliders],
             contacts=[*mine.contacts, *theirs.contacts],
+            unread=[*mine.unread, *theirs.unread],
         )
     )
 

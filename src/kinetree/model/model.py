@@ -22,6 +22,7 @@ from kinetree.model.geometry.options import OPTIONS
 from kinetree.model.joints import Joint, Label
 from kinetree.model.softness import USUAL, JointSoftness
 from kinetree.model.touch_validity import check_colliders, check_contacts
+from kinetree.model.unread import Unread
 from kinetree.model.validity import check_constraints, check_finite, check_followers, check_rest
 from kinetree.spatial import Inertia, Transform, Vector3
 
@@ -170,7 +171,7 @@ class Shape:
         size: the scale of a mesh, the edges of a box, a radius, a radius and a length along z, or
             half axes, m.
         placement: its pose in the link's frame.
-        file: the mesh, as the robot file names it; only the viewer opens it.
+        file, texture: the mesh and a picture on it, as the robot file names them, for the viewer.
         folder: that of the robot file that names the mesh; empty if there is none.
         color: red, green, blue and opacity, from 0 to 1; empty if the file gives none.
     """
@@ -183,6 +184,7 @@ class Shape:
     file: str = ""
     folder: str = field(default="", compare=False)
     color: tuple[float, ...] = ()
+    texture: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,6 +206,7 @@ class Model:
         colliders: what it can touch with, and what it can touch in the world.
         contacts: the pairs of colliders that can touch.
         contact_options: the settings of contact that come with the robot.
+        unread: elements of its file that no algorithm reads, for writers.
     """
 
     name: str
@@ -218,6 +221,7 @@ class Model:
     colliders: tuple[Collider, ...] = ()
     contacts: tuple[ContactPair, ...] = ()
     contact_options: ContactOptions = OPTIONS
+    unread: tuple[Unread, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.coordinate_order:

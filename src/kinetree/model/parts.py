@@ -72,6 +72,7 @@ def prefixed(description: Description, prefix: str) -> Description:
         equipment=description.equipment.mapped(lambda part: part.renamed(prefix)),
         colliders=[c.renamed(prefix) for c in description.colliders],
         contacts=[c.renamed(prefix) for c in description.contacts],
+        unread=[x.renamed(prefix) for x in description.unread],
     )
 
 

@@ -230,7 +230,10 @@ def _each(entries: Any, function: Any) -> Any:
     return function(entries)
 
 
-NO_PART = ("shapes", "mount", "limits", "softness", "colliders", "contacts", "contact_options")
+NO_PART = (
+    *("shapes", "mount", "limits", "softness", "colliders", "contacts", "contact_options"),
+    "unread",
+)
 """Fields of a model that play no part in a closed form."""
 
 

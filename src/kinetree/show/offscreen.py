@@ -117,7 +117,8 @@ class OffScreen:
             pose = poses[part.body] @ part.pose
             points = part.triangles.vertices @ pose[:3, :3].T + pose[:3, 3]
             corners.append(points[part.triangles.faces])
-            colors.append(np.broadcast_to(color, (len(part.triangles.faces), 3)))
+            count, skin = len(part.triangles.faces), part.texture
+            colors.append(np.broadcast_to(color, (count, 3)) if skin is None else skin.colors)
         return np.concatenate(corners), np.concatenate(colors)
 
     def _grid(self) -> Array:

@@ -149,6 +149,53 @@ def test_the_materials_of_a_mesh_are_parts_of_their_colours(tmp_path):
     assert sum(volume(x) for x in found.values()) == pytest.approx(8 / 6)
 
 
+SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
+SQUARE_FACES = "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n"
+MJCF = """<mujoco><asset><texture name="t" type="2d" file="b.png"/><material name="m" texture="t"/>
+<mesh name="a" file="a.obj" inertia="shell"/></asset><worldbody><body><freejoint/>
+<geom type="mesh" mesh="a" material="m" mass="1"/></body></worldbody></mujoco>"""
+
+
+def picture(path, lower, upper):
+    """Write a picture of two colours, one above the other."""
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.zeros((8, 8, 3), np.uint8)
+    pixels[:4], pixels[4:] = upper, lower
+    image.fromarray(pixels).save(path)
+
+
+def test_a_texture_stays_a_picture_and_colours_the_triangles_of_offscreen_pictures(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.mtl").write_text("newmtl m\nmap_Kd a.png\n")
+    (tmp_path / "a.obj").write_text(f"mtllib a.mtl\n{SQUARE}usemtl m\n{SQUARE_FACES}")
+    picture(tmp_path / "a.png", (255, 0, 0), (0, 0, 255))
+    (part,) = painted_mesh(tmp_path / "a.obj", (2.0, 2.0, 2.0))
+    assert part.texture.image.size == (8, 8)
+    corners = {(0, 0): (0, 0), (2, 0): (1, 0), (2, 2): (1, 1), (0, 2): (0, 1)}
+    for vertex, place in zip(part.triangles.vertices, part.texture.places, strict=True):
+        assert corners[tuple(vertex[:2])] == tuple(place)
+    # the middles of the triangles are at heights of 1/3 and 2/3
+    assert part.texture.colors.tolist() == [[255, 0, 0], [0, 0, 255]]
+
+
+def test_textures_that_urdf_and_mjcf_files_put_on_a_mesh_are_drawn_and_kept(tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.obj").write_text(f"mtllib none.mtl\n{SQUARE}usemtl m\n{SQUARE_FACES}")
+    picture(tmp_path / "b.png", (0, 255, 0), (0, 255, 0))
+    text = URDF.format('<mesh filename="a.obj"/>').replace(
+        "</visual>", '<material name="m"><texture filename="b.png"/></material></visual>'
+    )
+    (tmp_path / "r.urdf").write_text(text)
+    (tmp_path / "r.xml").write_text(MJCF)
+    for file in ("r.urdf", "r.xml"):
+        robot = kt.load(tmp_path / file)
+        (part,) = [x for x in parts(robot.model).surfaces if x.source == "mesh"]
+        assert (part.texture.colors == (0, 255, 0)).all()
+        assert (kt.plot.picture(robot).reshape(-1, 3) @ (-1, 2, -1) > 300).any()
+    kt.load(tmp_path / "r.urdf").save(tmp_path / "again.urdf")
+    assert kt.load(tmp_path / "again.urdf").model.shapes[0].texture == "b.png"
+
+
 COLLADA = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"
 version="1.4.1"><asset><unit meter="1"/><up_axis>Z_UP</up_axis></asset><library_effects>
 <effect id="e"><profile_COMMON><technique sid="t"><lambert><diffuse><color>0 1 0 1</color></diffuse>
@@ -256,7 +303,7 @@ def test_a_binary_stl_file_has_its_volume_and_each_corner_once(tmp_path):
     records["corners"] = solid.vertices[solid.faces]
     count = len(records).to_bytes(4, "little")
     (tmp_path / "a.stl").write_bytes(bytes(80) + count + records.tobytes())
-    ((found, _),) = painted_mesh(tmp_path / "a.stl", (2.0, 1.0, 1.0))
+    found = painted_mesh(tmp_path / "a.stl", (2.0, 1.0, 1.0))[0].triangles
     assert volume(found) == pytest.approx(12.0)
     assert len(found.vertices) == 8
 

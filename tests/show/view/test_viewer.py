@@ -9,6 +9,7 @@ import pytest
 import kinetree as kt
 from kinetree.constraints import HeldFrame, KnifeEdge
 from kinetree.errors import KinetreeError, SimulationWarning, StateError
+from kinetree.show.view import notebook
 from kinetree.show.view.pull import Pull
 from kinetree.show.view.recording import on_white
 from kinetree.show.view.scene import LAYERS, Scene, quat_wxyz
@@ -295,7 +296,7 @@ def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     for name, torque in zip(ARM.labels.v, ARM.gravity_forces(viewer.q), strict=True):
         assert f"| {name} | {torque:.3f} | N m |" in viewer._text.content
     assert viewer.url.startswith("http://127.0.0.1:")
-    assert viewer.url in viewer._repr_html_()
+    assert viewer.url in repr(viewer)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -363,3 +364,61 @@ def test_an_address_of_another_computer_is_refused():
     for host in ("nowhere.invalid", "192.0.2.1"):
         with pytest.raises(KinetreeError, match=f"host '{host}' is not an address"):
             Viewer(ARM, host=host)
+
+
+def test_a_click_on_a_joint_plots_its_force_over_the_time_of_a_trajectory(viewer):
+    viewer.select("link2")
+    times, force = viewer._forces._plot.data
+    recorded, forces = viewer._path.forces()
+    assert np.array_equal(times, recorded)
+    assert np.array_equal(force, forces[:, 1])
+    assert viewer._forces._folder.visible
+    assert {body for body, _ in viewer.scene.joint_axes} == set(ARM.bodies)
+
+
+def test_forces_of_a_trajectory_without_them_are_those_of_inverse_dynamics():
+    times = np.linspace(0.0, 1.0, 201)
+    q = np.sin(np.outer(times, np.arange(1, 8)))
+    v = np.arange(1, 8) * np.cos(np.outer(times, np.arange(1, 8)))
+    a = -(np.arange(1, 8) ** 2) * q
+    found, forces = Trajectory(ARM, {"times": times, "q": q, "v": v}).forces()
+    exact = ARM.inverse_dynamics(q, v, a)
+    assert np.array_equal(found, times)
+    assert np.abs(forces - exact)[2:-2].max() < 1e-3 * np.abs(exact).max()
+    given = Trajectory(ARM, {"times": times, "q": q, "tau": q}).forces()[1]
+    assert np.array_equal(given, q)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_simulation_stops_at_limits_and_plots_forces_as_it_goes():
+    limited = kt.Assembly("pendulum")
+    turning = kt.joints.Revolute("y")
+    limited.add("rod", "base", turning, mass=1.0, com=(0.0, 0.0, 0.5), limits=(-0.4, 0.4))
+    viewer = Viewer(limited.robot(), port=8340, run=False)
+    try:
+        viewer.set([0.1])
+        viewer.select("rod")
+        assert not viewer._forces._folder.visible
+        viewer._simulate.value = True
+        for _ in range(60):
+            viewer._numbers_at = 0.0
+            viewer.tick(0.04)
+        assert viewer.q[0] == pytest.approx(0.4)
+        times, _ = viewer._forces._plot.data
+        assert len(times) > 30
+        assert (np.diff(times) > 0).all()
+    finally:
+        viewer.close()
+
+
+def test_a_notebook_shows_the_page_once_under_each_cell(viewer, monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    viewer._ipython_display_()  # outside of notebooks
+    assert not shown
+    for number, count in ((1, 1), (1, 1), (2, 2)):
+        monkeypatch.setattr(notebook, "cell", lambda number=number: number)
+        viewer._ipython_display_()
+        assert len(shown) == count
+    assert viewer._key in shown[0]
+    assert viewer.url in shown[0]

@@ -2,6 +2,7 @@
 
 import http.client
 import re
+from urllib.parse import quote
 
 import pytest
 
@@ -62,7 +63,7 @@ def shown():
     viewer.close()
 
 
-def answer(viewer, upgrade=False, **headers):
+def answer(viewer, upgrade=False, path="/", **headers):
     """The status of a request."""
     connection = http.client.HTTPConnection("127.0.0.1", viewer.server.get_port(), timeout=20)
     version = __import__("viser").__version__
@@ -73,7 +74,7 @@ def answer(viewer, upgrade=False, **headers):
         "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Protocol": f"viser-v{version}",
     }
-    connection.request("GET", "/", headers=(opening if upgrade else {}) | headers)
+    connection.request("GET", path, headers=(opening if upgrade else {}) | headers)
     status = connection.getresponse().status
     connection.close()
     return status
@@ -89,6 +90,18 @@ def test_the_server_checks_pages_and_websockets(shown, upgrade):
     assert answer(shown, upgrade, Host="proxy.example", Origin="https://proxy.example") == own
     assert answer(shown, upgrade, Origin="http://evil.example") == 403
     assert answer(shown, upgrade, Host="evil.example") == 403
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("upgrade", [False, True])
+def test_a_notebook_server_with_the_key_may_pass_on_requests_for_any_name(shown, upgrade):
+    strange = {"Host": "hub.example", "Origin": "https://hub.example"}
+    own = 101 if upgrade else 200
+    assert answer(shown, upgrade, f"/{shown._key}/", **strange) == own
+    assert answer(shown, upgrade, f"/{shown._key}", **strange) == own
+    assert answer(shown, upgrade, f"/{shown._key}?x=1", **strange) == own
+    for path in ("/", f"/{shown._key}x", f"/{shown._key[:-1]}/", f"/x/{shown._key}/"):
+        assert answer(shown, upgrade, quote(path), **strange) == 403
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -132,7 +132,7 @@ class LatentCrowd(Crowd):
 class Recipe(NamedTuple):
     """How a couple of a `LatentCrowd` is made."""
 
-    kind: type[LatentCouple]
+    kind: Callable[..., LatentCouple]
     links: tuple[tuple[int, float], ...]
     o: int
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
@@ -45,6 +45,10 @@ def run(
     keep: Annotated[
         str, typer.Option(help="Columns to copy to the output, separated by commas.")
     ] = "",
+    column: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
+        typer.Option(help="A column by another name: q.elbow=pos_3. May be repeated."),
+    ] = None,
     bad_rows: Annotated[
         str,
         typer.Option(help="CSV lines that are not numbers: stop, skip them, or keep them as nan."),
@@ -61,16 +65,19 @@ def run(
 ) -> None:
     """Compute a quantity at every state of a file, which may be larger than memory.
 
-    Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), or numbered
-    like q_0. An NPZ file has arrays q, v, ... with one row per state. If the job is stopped, the
-    same command resumes it.
+    Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), like
+    elbow.position, or like q_0; --column names others. An NPZ file has arrays q, v, ... with one
+    row per state. If the job is stopped, the same command resumes it.
 
     Example: kinetree run inverse_dynamics arm states.csv -o torques.csv --zero a
     """
     from kinetree.cli.batch import Job, run_job
+    from kinetree.files.column_names import column_option
 
     zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
-    job = Job(quantity, states, output, method, settings, zeros, kept, overwrite, bad_rows, device)
+    columns = dict(map(column_option, column or ()))
+    files = (states, output, method, settings, zeros, kept, overwrite, bad_rows)
+    job = Job(quantity, *files, columns, device)
     loaded = load_robot(robot, floating)
     kinetree.set_threads(threads or None)
     try:

@@ -262,9 +262,7 @@ class _Reader:
                 mesh = int(m.geom_dataid[i])
                 at = at @ _pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
                 size = tuple(m.mesh_scale[mesh].tolist())
-                start = m.mesh_pathadr[mesh]
-                name = m.paths[start : m.paths.index(b"\0", start)].decode()
-                file = self.files.get(name, name)
+                file = self._file(int(m.mesh_pathadr[mesh]))
             elif kind == "sphere":
                 size = (half[0],)
             elif kind in ("capsule", "cylinder"):
@@ -272,7 +270,23 @@ class _Reader:
             elif kind == "box":
                 size = tuple(2.0 * x for x in half)
             link = self.links[m.geom_bodyid[i]]
-            yield Shape(link, role, kind, size, at, file, color=self._color(i))
+            texture = self._texture(i) if kind == "mesh" else ""
+            yield Shape(link, role, kind, size, at, file, color=self._color(i), texture=texture)
+
+    def _file(self, start: int) -> str:
+        """The name of a file as it was written, by its place among all names; empty if none."""
+        if start < 0:
+            return ""
+        name = self.m.paths[start : self.m.paths.index(b"\0", start)].decode()
+        return self.files.get(name, name)
+
+    def _texture(self, geom: int) -> str:
+        """The file of the picture on a geom; empty if there is none."""
+        material = int(self.m.geom_matid[geom])
+        if material < 0:
+            return ""
+        number = int(self.m.mat_texid[material][int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)])
+        return "" if number < 0 else self._file(int(self.m.tex_pathadr[number]))
 
     def _color(self, geom: int) -> tuple[float, ...]:
         """The colour of a geom or of its material; empty if it has none of its own."""

@@ -1,16 +1,18 @@
-"""Reading URDF: links, joints, inertias, shapes. Other elements are ignored."""
+"""Reading URDF: links, joints, inertias, shapes, motors. Other elements are kept as they are."""
 
 from __future__ import annotations
 
 import math
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.equipment import Equipment
 from kinetree.model.formats.collision_shapes import colliders_of
-from kinetree.model.formats.urdf_transmissions import motors
+from kinetree.model.formats.urdf_transmissions import motors, transmissions
+from kinetree.model.formats.urdf_unread import unread
 from kinetree.model.formats.xml import Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute, planar
 from kinetree.model.model import Drive, Limits, Shape
@@ -51,6 +53,7 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
         remarks=remarks,
         equipment=Equipment(actuators=tuple(motors(robot, driven))),
         colliders=colliders,
+        unread=tuple(unread(robot, transmissions(robot, driven))),
     )
 
 
@@ -74,11 +77,24 @@ def _link(element: Element) -> Link:
     return Link(element.name(), inertia, element.where)
 
 
-def _materials(robot: Element) -> dict[str, tuple[float, ...]]:
-    """The colours of materials by name, wherever in the file they are defined."""
+class Material(NamedTuple):
+    """How a shape looks: its colour, and the file of a picture on it; empty if there is none."""
+
+    color: tuple[float, ...] = ()
+    texture: str = ""
+
+
+def _materials(robot: Element) -> dict[str, Material]:
+    """Materials by name, wherever in the file they are defined."""
     named = (element for element in robot.walk() if element.tag == "material")
-    colors = {element.attributes.get("name", ""): _color(element) for element in named}
-    return {name: color for name, color in colors.items() if name and color}
+    found = {element.attributes.get("name", ""): _material(element) for element in named}
+    return {name: material for name, material in found.items() if name and any(material)}
+
+
+def _material(element: Element) -> Material:
+    texture = element.first("texture")
+    file = "" if texture is None else texture.attributes.get("filename", "")
+    return Material(_color(element), file)
 
 
 def _color(material: Element) -> tuple[float, ...]:
@@ -91,8 +107,17 @@ def _color(material: Element) -> tuple[float, ...]:
     return tuple(min(max(x, 0.0), 1.0) for x in rgba)
 
 
+def _look(visual: Element, materials: Mapping[str, Material]) -> Material:
+    """The material of a visual, which may be defined elsewhere."""
+    element = visual.first("material")
+    if element is None or visual.tag != "visual":
+        return Material()
+    own = _material(element)
+    return own if any(own) else materials.get(element.attributes.get("name", ""), own)
+
+
 def _shapes(
-    link: Element, materials: Mapping[str, tuple[float, ...]], remarks: list[Problem]
+    link: Element, materials: Mapping[str, Material], remarks: list[Problem]
 ) -> Iterator[Shape]:
     """The shapes of <visual> and <collision>; unreadable ones are left out with a remark."""
     name = link.name()
@@ -104,11 +129,8 @@ def _shapes(
                     kept = _geometry(shape)
                     if kept is not None:
                         kind, size, file = kept
-                        material = element.first("material")
-                        color = () if material is None or role != "visual" else _color(material)
-                        if material is not None and role == "visual" and not color:
-                            color = materials.get(material.attributes.get("name", ""), ())
-                        yield Shape(name, role, kind, size, _origin(element), file, color=color)
+                        look = _look(element, materials)._asdict()
+                        yield Shape(name, role, kind, size, _origin(element), file, **look)
                 except FileFormatError as e:
                     message = f"its {role} is ignored: {e}"
                     remarks.append(Problem("warning", f"link {name!r}", message, shape.where))

@@ -25,30 +25,37 @@ def motors(robot: Element, joints: Collection[str]) -> list[Actuator]:
         joints: the names of the joints that have one coordinate.
     """
     found: dict[str, Actuator] = {}
-    for element in robot.all("transmission"):
-        _add(found, joints, *_transmission(element))
+    for element in transmissions(robot, joints):
+        _add(found, *_transmission(element))
     for system in robot.all("ros2_control"):
         for element in system.all("joint"):
             bounds = _effort_range(element)
             if bounds is not None:
                 name = element.attributes.get("name", "")
                 driven = {x.references.joints[0] for x in found.values()}
-                if name not in driven:
-                    _add(found, joints, name, name, 1.0, bounds)
+                if name in joints and name not in driven:
+                    _add(found, name, name, 1.0, bounds)
     return list(found.values())
+
+
+def transmissions(robot: Element, joints: Collection[str]) -> list[Element]:
+    """The transmissions of a document that are motors.
+
+    Arguments:
+        robot, joints: as in `motors`.
+    """
+    return [x for x in robot.all("transmission") if _transmission(x)[0] in joints]
 
 
 def _add(
     found: dict[str, Actuator],
-    joints: Collection[str],
     joint: str,
     name: str,
     gear: float = 1.0,
     bounds: Range = UNBOUNDED,
 ) -> None:
-    if joint in joints:
-        unique = fresh(name or joint, found)
-        found[unique] = motor(unique, joint, gear, bounds)
+    unique = fresh(name or joint, found)
+    found[unique] = motor(unique, joint, gear, bounds)
 
 
 def _transmission(element: Element) -> tuple[str, str, float]:

@@ -30,6 +30,7 @@ from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
+from kinetree.model.unread import counted
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 WORLD = "world"
@@ -358,6 +359,8 @@ def _geom(out: Writer, shape: Shape, link: Transform, named: dict[str, str]) -> 
 
 def _losses(model: Model, tree: _Tree) -> Iterator[str]:
     description = tree.description
+    if model.unread:
+        yield f"{counted(model.unread)} of the URDF file"
     links = [name for name in tree.skipped if ":" not in name]  # others are made by the reader
     if links:
         yield f"links between joints of one body ({links[0]!r}...)"

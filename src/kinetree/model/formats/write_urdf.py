@@ -1,4 +1,4 @@
-"""Writing URDF: links, joints, inertias, shapes.
+"""Writing URDF: links, joints, inertias, shapes, motors, and elements kept as they were read.
 
 Every number is written so that reading it gives the same bits. Rotations become roll, pitch and
 yaw, and inertias move to the centre of mass, which costs a rounding. A joint that is several in
@@ -24,6 +24,7 @@ from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Floating, Joint
 from kinetree.model.model import Model, Shape
 from kinetree.model.orientation import roll_pitch_yaw
+from kinetree.model.unread import Unread, counted
 from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 
@@ -39,14 +40,16 @@ def write_urdf(model: Model) -> str:
     shapes: dict[str, list[Shape]] = {}
     for shape in _shapes(description):
         shapes.setdefault(shape.link, []).append(shape)
+    kept = _kept(model, description)
     rank = {frame.name: i for i, frame in enumerate(model.frames)}  # from the root outwards
     with out.element("robot", name=description.name):
         last = len(rank)
         for link in sorted(description.links, key=lambda x: rank.get(x.name, last)):
-            _link(out, link, shapes.get(link.name, []))
+            _link(out, link, shapes.get(link.name, []), kept.get(("link", link.name), []))
         for connection in sorted(description.connections, key=lambda c: rank.get(c.child, last)):
-            _joint(out, connection)
+            _joint(out, connection, kept.get(("joint", connection.name), []))
         write_motors(out, model.equipment)
+        _copy(out, kept.get(("robot", ""), []))
     return out.text()
 
 
@@ -60,7 +63,22 @@ def _shapes(description: Description) -> list[Shape]:
     return found
 
 
-def _link(out: Writer, link: Link, shapes: list[Shape]) -> None:
+def _kept(model: Model, description: Description) -> dict[tuple[str, str], list[Unread]]:
+    """What is written back as it was read, by the link or joint that it stands in."""
+    names = {x.name for x in description.links} | {c.name for c in description.connections}
+    found: dict[tuple[str, str], list[Unread]] = {}
+    for x in model.unread:
+        if x.belongs(names):
+            found.setdefault((x.inside, x.owner), []).append(x)
+    return found
+
+
+def _copy(out: Writer, elements: list[Unread]) -> None:
+    for x in elements:
+        out.copied(x.text)
+
+
+def _link(out: Writer, link: Link, shapes: list[Shape], kept: list[Unread]) -> None:
     with out.element("link", name=link.name):
         if link.inertia != Inertia.zero():
             _inertial(out, link)
@@ -71,15 +89,20 @@ def _link(out: Writer, link: Link, shapes: list[Shape]) -> None:
                 _origin(out, shape.placement)
                 with out.element("geometry"):
                     _geometry(out, shape)
-                if shape.color and shape.role == "visual":
-                    _material(out, shape.color)
+                if shape.role == "visual" and (shape.color or shape.texture):
+                    _material(out, shape)
+        _copy(out, kept)
 
 
-def _material(out: Writer, color: tuple[float, ...]) -> None:
-    """A colour; its material is named after it, as other readers share materials by name."""
-    name = "color_" + "".join(f"{round(255 * x):02x}" for x in color)
+def _material(out: Writer, shape: Shape) -> None:
+    """A material is named after what it is, as other readers share materials by name."""
+    color = "color_" + "".join(f"{round(255 * x):02x}" for x in shape.color)
+    name = f"texture_{shape.texture}" if shape.texture else color
     with out.element("material", name=name):
-        out.leaf("color", rgba=numbers(color))
+        if shape.color:
+            out.leaf("color", rgba=numbers(shape.color))
+        if shape.texture:
+            out.leaf("texture", filename=shape.texture)
 
 
 def _inertial(out: Writer, link: Link) -> None:
@@ -103,7 +126,7 @@ def _geometry(out: Writer, shape: Shape) -> None:
         out.leaf(shape.kind, radius=number(shape.size[0]), length=number(shape.size[1]))
 
 
-def _joint(out: Writer, c: Connection) -> None:
+def _joint(out: Writer, c: Connection, kept: list[Unread]) -> None:
     kind, axis = _kind(c)
     with out.element("joint", name=c.name, type=kind):
         out.leaf("parent", link=c.parent)
@@ -121,6 +144,7 @@ def _joint(out: Writer, c: Connection) -> None:
             copied = c.mimicry
             ratio, offset = number(copied.multiplier), number(copied.offset)
             out.leaf("mimic", joint=copied.joint, multiplier=ratio, offset=offset)
+        _copy(out, kept)
 
 
 def _kind(c: Connection) -> tuple[str, Vector3 | None]:
@@ -224,6 +248,9 @@ def _warn_of_losses(model: Model, description: Description) -> None:
 
 
 def _losses(model: Model, description: Description) -> Iterator[str]:
+    kept = [x for elements in _kept(model, description).values() for x in elements]
+    if lost := [x for x in model.unread if x not in kept]:
+        yield f"{counted(lost)} of the file that was read, which no longer fit"
     for what, field in (("armature", "armature"), ("spring", "stiffness")):
         names = [body.joint_name for body in model.bodies if getattr(body.drive, field)]
         if names:

@@ -28,6 +28,10 @@ class Writer:
         """An element around a text."""
         self._lines.append(f"{self._start(tag, {})}>{quoted(content)}</{tag}>")
 
+    def copied(self, text: str) -> None:
+        """Elements as they are, each in a line."""
+        self._lines += [f"{'  ' * self._depth}{line}" for line in text.splitlines()]
+
     @contextmanager
     def element(self, tag: str, **attributes: str) -> Iterator[None]:
         """An element around what is written inside."""

@@ -21,6 +21,8 @@ SAG = 0.15
 """How far a joint gives way under the robot's weight at the distance of its size, rad."""
 SETTLING = 0.03
 """The ratio of damping to stiffness of a held joint, s."""
+SWEEPS = 8
+"""Over the joints that are at their limits."""
 LIFTS = 30
 """The most attempts to lift a robot out of its ground; one is enough on level ground."""
 
@@ -34,6 +36,7 @@ class Live:
 
     Attributes:
         stands: whether the robot floats and can touch something: its joints are held by default.
+        tau: the joint forces of the last step, (nv,).
     """
 
     def __init__(self, robot: Robot, pull: Pull) -> None:
@@ -41,7 +44,9 @@ class Live:
         self._posture: Array | None = None
         self._gains: tuple[Array, Array] = np.zeros(robot.nv), np.zeros(robot.nv)
         self.stands = bool(_floating(robot.model)) and bool(robot.contact.pairs)
-        self._tau: Array = np.zeros(robot.nv)
+        self.tau: Array = np.zeros(robot.nv)
+        # contacts are solved for together with limits
+        self._limits = [] if robot.contact.pairs else _limited(robot.model)
 
     def rest(self, tau: Array | None = None) -> None:
         """Forget what the joints held: the state was chosen by someone else.
@@ -50,7 +55,7 @@ class Live:
             tau: the joint forces of that state, (nv,); zero by default.
         """
         self._posture = None
-        self._tau = np.zeros(self._robot.nv) if tau is None else tau
+        self.tau = np.zeros(self._robot.nv) if tau is None else tau
 
     def step(
         self, q: Array, v: Array, passed: float, damping: float, hold: bool
@@ -73,12 +78,33 @@ class Live:
         steps = max(1, math.ceil(passed / STEP))
         for _ in range(steps):
             # in proportion to M: as strong for a wrist as for a waist, and never stiff
-            self._tau = -damping * (self._robot.mass_matrix(q) @ v)
+            self.tau = -damping * (self._robot.mass_matrix(q) @ v)
             if self._posture is not None:
                 stiffness, resistance = self._gains
-                self._tau += stiffness * self._robot.difference(q, self._posture) - resistance * v
+                self.tau += stiffness * self._robot.difference(q, self._posture) - resistance * v
             pull = self._pull.external(q, v)
-            q, v = self._robot.step(q, v, self._tau, passed / steps, external=pull)
+            q, v = self._robot.step(q, v, self.tau, passed / steps, external=pull)
+            q, v = self._stopped(q, v)
+        return q, v
+
+    def _stopped(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state after impacts without rebound, if joints have passed their limits."""
+        signs = [
+            (k, 1.0 if q[at] <= lower else -1.0)
+            for at, k, lower, upper in self._limits
+            if not lower < q[at] < upper
+        ]
+        if not signs:
+            return q, v
+        q, v = q.copy(), v.copy()
+        for at, _, lower, upper in self._limits:
+            q[at] = min(max(q[at], lower), upper)
+        inverse, impulses = self._robot.mass_matrix_inverse(q), np.zeros(len(v))
+        for _ in range(SWEEPS):  # Gauss-Seidel: impulses that push inwards, and none that pulls
+            for k, sign in signs:
+                change = max(impulses[k] - sign * v[k] / inverse[k, k], 0.0) - impulses[k]
+                impulses[k] += change
+                v += inverse[:, k] * (sign * change)
         return q, v
 
     def contact_forces(self, q: Array, v: Array) -> Array | None:
@@ -93,7 +119,7 @@ class Live:
         if not self._robot.contact.pairs:
             return None
         pull = self._pull.external(q, v)
-        return self._robot.contact.forces(q, v, self._tau, external=pull)
+        return self._robot.contact.forces(q, v, self.tau, external=pull)
 
     def _take(self, q: Array) -> None:
         """Hold the joints as they are, except those of free bodies, which nothing drives."""
@@ -113,6 +139,17 @@ class Live:
 def _floating(model: Model) -> list[int]:
     """The bodies that nothing connects to the world: position and quaternion."""
     return [i for i, x in enumerate(model.bodies) if x.parent == WORLD and x.joint.nq == 7]
+
+
+def _limited(model: Model) -> list[tuple[int, int, float, float]]:
+    """The places in q and v of each coordinate that has limits, and these."""
+    found = []
+    for i in model.coordinate_order:
+        joint, limits = model.bodies[i].joint, model.bodies[i].limits
+        if joint.nq == joint.nv == 1 and limits.lower < limits.upper:
+            at, k = model.q_slices[i].start, model.v_slices[i].start
+            found.append((at, k, limits.lower, limits.upper))
+    return [row for row in found if np.isfinite(row[2:]).any()]
 
 
 def above_ground(robot: Robot, q: Array) -> Array:

@@ -19,7 +19,7 @@ from kinetree.show.view.geometry import (
     inertia_box,
     primitive,
 )
-from kinetree.show.view.painted import painted_mesh
+from kinetree.show.view.painted import Texture, painted_mesh
 from kinetree.spatial import Transform
 from kinetree.typing import Array
 
@@ -34,6 +34,7 @@ class Surface(NamedTuple):
     pose: in the body's frame, (4, 4).
     source: "mesh", "primitive", "inertia" or "bone".
     color: red, green, blue and opacity, from 0 to 1, as the robot file has it; empty if none.
+    texture: a picture on it; None if it has one colour.
     """
 
     body: int
@@ -41,6 +42,7 @@ class Surface(NamedTuple):
     triangles: Triangles
     source: str
     color: tuple[float, ...] = ()
+    texture: Texture | None = None
 
 
 class Parts(NamedTuple):
@@ -128,11 +130,15 @@ def _surfaces(
         return [Surface(frame.body, pose, solid, "primitive", shape.color)]
     around = Path(shape.folder) if folder is None and shape.folder else folder
     path = find_mesh(shape.file, around)
-    mesh = [] if path is None else painted_mesh(path, shape.size)
+    skin = find_mesh(shape.texture, around) if shape.texture else None
+    mesh = [] if path is None else painted_mesh(path, shape.size, skin)
     if not mesh:
         missing = "it is in none of the robot's folders; name a wider one with folder="
         failed[shape.file] = missing if path is None else f"{path.name} cannot be read"
-    return [Surface(frame.body, pose, x, "mesh", color or shape.color) for x, color in mesh]
+    return [
+        Surface(frame.body, pose, x, "mesh", color or shape.color, texture)
+        for x, color, texture in mesh
+    ]
 
 
 def center(body: Body) -> tuple[Array, Array]:

@@ -44,6 +44,8 @@ class Scene:
 
     surfaces: how many there are of each source, as in `parts.Surface`.
     failed: the meshes that are not drawn, each with the reason.
+    clickable: what is drawn of links, each with the link's name.
+    joint_axes: the axes of joints, each with the name of the link that the joint moves.
     """
 
     def __init__(self, scene: Any, robot: Robot, folder: Path | None = None) -> None:
@@ -53,6 +55,7 @@ class Scene:
         self._hidden = set(LAYERS) - set(SHOWN)
         self.surfaces: dict[str, int] = {}
         self.clickable: list[tuple[str, Any]] = []
+        self.joint_axes: list[tuple[str, Any]] = []
         self._corners: list[tuple[int, Array]] = []
         names = [f"/robot/{k} {_safe(name)}" for k, name in enumerate(robot.bodies)]
         self._names = {WORLD: "/robot/world", **dict(enumerate(names))}
@@ -135,6 +138,8 @@ class Scene:
 
     def _add_surface(self, name: str, part: Surface) -> Any:
         vertices, faces = part.triangles
+        if part.texture is not None:
+            return self._scene.add_mesh_trimesh(name, _textured(part), **_placed(part.pose))
         color, opacity = self._color(part)
         return self._scene.add_mesh_simple(
             name,
@@ -221,6 +226,7 @@ class Scene:
                     **_placed(along(axis)),
                 )
                 self._layers["axes"].append(handle)
+                self.joint_axes.append((self.robot.bodies[i], handle))
 
     def _axes(self, i: int) -> Iterator[Array]:
         """The directions of a joint's motions in its body's frame: of turning, or of sliding."""
@@ -299,6 +305,16 @@ def _box_corners(surface: Triangles) -> Array:
 def _safe(name: str) -> str:
     """A name that viser does not take as a path."""
     return name.replace("/", "_")
+
+
+def _textured(part: Surface) -> Any:
+    """A surface with a picture on it, as the package trimesh has it."""
+    import trimesh
+
+    assert part.texture is not None
+    visuals: Any = trimesh.visual
+    picture = visuals.TextureVisuals(uv=part.texture.places, image=part.texture.image)
+    return trimesh.Trimesh(*part.triangles, visual=picture, process=False)
 
 
 def _placed(pose: Array) -> dict[str, Array]:

@@ -50,6 +50,7 @@ class Trajectory:
         self._q, self._times = robot.normalize(q[:count]), times[:count]
         self._v = v[:count] if v.shape[1] == robot.nv else self._velocities()
         tau = _first(robot, "tau", arrays["tau"], robot.nv) if "tau" in arrays else v[:0]
+        self._recorded = len(tau) == len(q)
         self._tau = tau[:count] if len(tau) == len(q) else np.zeros((count, robot.nv))
         self.end = float(self._times[-1])
 
@@ -79,6 +80,18 @@ class Trajectory:
         """
         tau: Array = self._tau[max(0, int(np.searchsorted(self._times, t, side="right")) - 1)]
         return tau
+
+    def forces(self) -> tuple[Array, Array]:
+        """The joint forces over time, as recorded, or else by inverse dynamics.
+
+        Returns:
+            Times (T,), s, and forces (T, nv).
+        """
+        if not self._recorded and len(self._times) > 1:
+            a = np.gradient(self._v, self._times, axis=0)
+            self._tau = self._robot.inverse_dynamics(self._q, self._v, a)
+            self._recorded = True
+        return self._times, self._tau
 
     def _velocities(self) -> Array:
         """The differences of the configurations, for each time."""
@@ -153,4 +166,4 @@ def load_trajectory(file: Path) -> Mapping[str, ArrayLike]:
         return arrays_of(read_bvh(file))
     if file.suffix != ".npz":
         return Simulation.load(file)
-    return read_npz(file, ("q",), ("v", "times"))
+    return read_npz(file, ("q",), ("v", "times", "tau"))

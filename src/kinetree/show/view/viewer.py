@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import html
-import math
+import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree._optional import optional
-from kinetree.errors import KinetreeError, among, unknown
+from kinetree.errors import among, unknown
 from kinetree.robot import Robot
-from kinetree.robot.checks import count, finite_state, number
+from kinetree.robot.checks import finite_state
+from kinetree.show.view import notebook
 from kinetree.show.view.colliders import grounds
+from kinetree.show.view.filming import Filmed
+from kinetree.show.view.joint_forces import JointForces
 from kinetree.show.view.live import Live, above_ground
 from kinetree.show.view.markdown import literal
 from kinetree.show.view.numbers import EnergyPlot, of_link, of_state
 from kinetree.show.view.pictures import bars, heat_map
 from kinetree.show.view.pull import Pull
-from kinetree.show.view.recording import checked_ending, encoded, png, rendered
 from kinetree.show.view.scene import LAYERS, SHOWN, Scene
 from kinetree.show.view.sliders import Sliders
 from kinetree.show.view.surroundings import add_surroundings
@@ -36,7 +37,7 @@ NUMBERS_EVERY = 0.15
 """Between two updates of the heat maps and bars, s."""
 
 
-class Viewer:
+class Viewer(Filmed):
     """A robot in the browser, until `close`.
 
     Arguments:
@@ -77,7 +78,11 @@ class Viewer:
         self._lock = threading.RLock()
         viser = optional("viser", "the viewer")
         check_address(host)
-        self.server = start(viser, allow, host, port=port, label=robot.name, verbose=False)
+        self._key = secrets.token_urlsafe(24)
+        self._shown_in: int | None = None
+        self.server = start(
+            viser, allow, self._key, host, port=port, label=robot.name, verbose=False
+        )
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
         place = None if folder is None else Path(folder)
         self.scene = Scene(self.server.scene, robot, place)
@@ -90,6 +95,8 @@ class Viewer:
         self.scene.update(self.q)
         if run:  # numbers follow when their kernels are compiled, the page is up before
             threading.Thread(target=self._loop, name="kinetree viewer", daemon=True).start()
+        if notebook.cell() is not None:
+            self._ipython_display_()
 
     # what a user does
 
@@ -120,7 +127,7 @@ class Viewer:
         self._layers[name].value = visible
 
     def select(self, link: str) -> None:
-        """Show the numbers of a link, as a click on it does.
+        """Show the numbers of a link and the forces of its joint over time, as a click on it does.
 
         Arguments:
             link: the name of a body.
@@ -130,6 +137,7 @@ class Viewer:
         with self._lock:
             self._selected = link
             self._show_link()
+            self._forces.choose(link)
 
     def wait(self) -> None:
         """Return when the viewer is closed, or at Ctrl-C."""
@@ -142,72 +150,17 @@ class Viewer:
         with self._lock:
             self.server.stop()
 
-    def screenshot(self, width: int = 1280, height: int = 800, timeout: float = 20.0) -> Array:
-        """An image of the scene, rendered by a browser, which must be open at `url`.
+    def _ipython_display_(self) -> None:
+        """Show the page in a notebook, once under each cell."""
+        now = notebook.cell()
+        if now is None:
+            print(repr(self))
+        elif now != self._shown_in:
+            self._shown_in = now
+            notebook.display(notebook.page(self.url, self.server.get_port(), self._key))
 
-        Arguments:
-            width, height: in pixels.
-            timeout: how long to wait for the browser, s.
-
-        Returns:
-            (height, width, 3), bytes.
-        """
-        size = count("width", width), count("height", height)
-        return rendered(self._client(), *size, number("timeout", timeout, above=0.0))
-
-    def video(
-        self,
-        file: str | Path,
-        fps: int = 25,
-        width: int = 960,
-        height: int = 600,
-        seconds: float | None = None,
-    ) -> None:
-        """Write a video of the trajectory, or of a simulation from the state that is shown.
-
-        A browser renders it, which must be open at `url`.
-
-        Arguments:
-            file: ends with .gif, or with .mp4 if the package imageio-ffmpeg is installed.
-            fps: frames per second.
-            width, height: in pixels.
-            seconds: the duration; by default the trajectory's, or 3 s of a simulation.
-        """
-        for name, size in (("fps", fps), ("width", width), ("height", height)):
-            count(name, size)
-        if seconds is not None:
-            number("seconds", seconds, above=0.0)
-        ending, client = checked_ending(file), self._client()
-        pictures = self._pictures(client, fps, width, height, seconds)
-        Path(file).write_bytes(encoded(pictures, fps, ending))
-
-    def _pictures(
-        self, client: Any, fps: int, width: int, height: int, seconds: float | None
-    ) -> Iterator[Array]:
-        """The pictures of a video. Nobody else moves the robot meanwhile."""
-        end = seconds or (3.0 if self._path is None else self._path.end)
-        with self._lock:
-            for k in range(max(1, math.ceil(end * fps))):
-                if self._path is not None:
-                    self.set(*self._path.at(k / fps))
-                elif k:
-                    self._step(1.0 / fps)
-                self._draw()
-                self.server.flush()
-                rendered(client, 16, 16)  # afterwards the browser has drawn the new state
-                yield rendered(client, width, height)
-
-    def _client(self) -> Any:
-        """The first browser that shows the page."""
-        clients = list(self.server.get_clients().values())
-        if not clients:
-            raise KinetreeError(f"no browser shows the robot: open {self.url}")
-        return clients[0]
-
-    def _repr_html_(self) -> str:
-        """The page, in a notebook."""
-        url = html.escape(self.url)
-        return f'<iframe src="{url}" width="100%" height="560" style="border:0"></iframe>'
+    def __repr__(self) -> str:
+        return f"<Viewer of {self.robot.name!r} at {self.url}>"
 
     # the page
 
@@ -226,9 +179,12 @@ class Viewer:
                 f"{literal(reason)}."
             )
         self._link = gui.add_markdown("Click a link to see its numbers. Drag it to pull it.")
+        self._forces = JointForces(gui, self.robot, self._path)
         for body, handle in self.scene.clickable:
             handle.on_click(lambda _, body=body: self.select(body))
             self._pull.follow(body, handle, lambda: self.q)
+        for body, handle in self.scene.joint_axes:
+            handle.on_click(lambda _, body=body: self.select(body))
         tabs = gui.add_tab_group()
         makers = {"Joints": self._add_joints, "Numbers": self._add_numbers}
         motion = {"Motion": self._add_motion}
@@ -284,14 +240,6 @@ class Viewer:
 
         box.on_update(switch)
         return box
-
-    def _send_screenshot(self, event: Any) -> None:
-        picture = png(rendered(event.client, 1600, 1000))
-        event.client.send_file_download(f"{self.robot.name}.png", picture)
-
-    def _send_video(self, event: Any) -> None:
-        content = encoded(self._pictures(event.client, 20, 800, 500, None), 20, ".gif")
-        event.client.send_file_download(f"{self.robot.name}.gif", content)
 
     # time
 
@@ -394,6 +342,8 @@ class Viewer:
         self._show_link()
         if self._moving():
             self._energy.add(self._clock, q, v)
+        if self._simulate.value:
+            self._forces.add(self._clock, self._live.tau)
 
     def _show_link(self) -> None:
         if self._selected is not None:

@@ -3,11 +3,13 @@
 Another web page can open a connection to any address that the browser reaches, this
 computer's own included. The browser then sends the other page's *Origin*. Or a name of theirs leads
 here (DNS rebinding): then the *Host* is that name. Both headers are checked before viser answers.
+A request whose path begins with a key that only a notebook has may have any.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import socket
 import threading
 from collections.abc import Collection, Sequence
@@ -46,7 +48,7 @@ def refusal(
     return None
 
 
-def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> Any:
+def start(viser: Any, allowed: Collection[str], key: str, host: str, **options: Any) -> Any:
     """viser's server, which answers no requests but for this computer and of its own page.
 
     viser has no option for it. It hands a function that sees each request first to the package
@@ -55,6 +57,7 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
     Arguments:
         viser: the module.
         allowed: names of other hosts, whose pages are answered, too.
+        key: requests for /key are answered, whoever makes them.
         host: the address to listen on.
         options: of the server.
     """
@@ -70,6 +73,8 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
 
         def process(connection: Any, request: Any) -> Any:
             headers = request.headers
+            if without_key(request, key):
+                return process_request(connection, request)
             why = refusal(headers.get_all("Host"), headers.get_all("Origin"), local, others)
             if why is not None:
                 return connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n")
@@ -91,6 +96,21 @@ def start(viser: Any, allowed: Collection[str], host: str, **options: Any) -> An
             "could read the scene: install another release"
         )
     return server
+
+
+def without_key(request: Any, key: str) -> bool:
+    """Take the key off the path of a request, if it begins with it; whether it does.
+
+    Arguments:
+        request: as the package websockets has it.
+        key: the first word of the path.
+    """
+    path, mark, query = request.path.partition("?")
+    first, _, rest = path.lstrip("/").partition("/")
+    if not secrets.compare_digest(first.encode(), key.encode()):
+        return False
+    request.path = f"/{rest}{mark}{query}"
+    return True
 
 
 def check_address(host: str) -> None:

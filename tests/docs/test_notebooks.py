@@ -1,0 +1,31 @@
+"""The notebooks are those of their pages; `test_pages` runs their code."""
+
+import json
+
+import pytest
+from tools.notebooks import DOCS, FOLDER, PAGES, text
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_notebook_is_that_of_its_page(name):
+    written = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
+    assert written == text(DOCS / f"{name}.md"), "run python -m tools.notebooks"
+    assert f"](notebooks/{name}.ipynb)" in (DOCS / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_notebook_is_valid(name):
+    found = json.loads((FOLDER / f"{name}.ipynb").read_text(encoding="utf-8"))
+    assert {cell["cell_type"] for cell in found["cells"]} == {"markdown", "code"}
+    names = [cell["id"] for cell in found["cells"]]
+    assert len(set(names)) == len(names)
+    for cell in found["cells"]:
+        assert not cell.get("outputs")
+        for line in cell["source"]:
+            assert "```" not in line
+    nbformat = pytest.importorskip("nbformat")
+    nbformat.validate(found)
+
+
+def test_there_is_no_other_notebook():
+    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(PAGES)
