@@ -178,6 +178,8 @@ def _said(row: Any) -> Any:
     figures = (f"{k} {v:.3g}" if isinstance(v, float) else f"{v}" for k, v in asdict(row).items())
     print("  ".join(figures), flush=True)
     return row
+
+
 def standing_robots(file: Path, dtypes: list[str], to: Path | None) -> None:
     """Print, and write, a row for each robot of a file and each dtype."""
     print(cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), flush=True)
