@@ -79,14 +79,13 @@ def _decorated(function: Callable[P, T], native: tuple[str, ...]) -> Callable[P,
             return function(*args, **kwargs)
         module = foreign_module(first.package)
         on_gpu = native and first.package in WITH_CUPY and module.on_gpu(first.array)
-        take, give = (
-            (module.to_cupy, module.from_cupy) if on_gpu else (module.to_numpy, module.from_numpy)
-        )
+        take = module.to_cupy if on_gpu else module.to_numpy
         with module.beside(first.array) if on_gpu else nullcontext():
             numbers = {id(x.array): take(x.what, x.array) for x in given}
             arguments = [_with_numbers(x, numbers) for x in args]
             named = {name: _with_numbers(x, numbers) for name, x in kwargs.items()}
             result = function(*arguments, **named)
+        give = module.from_cupy if on_gpu else module.from_numpy
         returned: T = converted(result, lambda array: give(array, first.array))
         return returned
 
