@@ -73,7 +73,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.cli: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[cli]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[cli]' # Python compiles what it imports
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python

@@ -102,7 +102,8 @@ def test_meshes_outside_the_robots_folders_and_packages_are_not_opened(tmp_path,
     for name in outside:
         assert find_mesh(name, folder) is None, name
         assert find_mesh(name, None) is None, name
-    for name in ("a.obj", str(folder / "a.obj"), "package://robot/a.obj", "package://any/a.obj"):
+    named = ("package://robot/a.obj", "package:///robot/a.obj", "package://any/a.obj")
+    for name in ("a.obj", str(folder / "a.obj"), *named):
         assert find_mesh(name, folder) == folder / "a.obj"
     assert find_mesh("secret/s.obj", tmp_path) == secret
     (secret.parent / "package.xml").write_text("<package/>")  # the name of a package, then

@@ -46,7 +46,8 @@ def find_mesh(name: str, folder: Path | None) -> Path | None:
     roots, packages = _robot_folders(folder), list[Path]()
     rest, places = name.removeprefix("file://"), roots
     if name.startswith("package://"):
-        package, _, rest = name.removeprefix("package://").partition("/")
+        # some files have a third slash, as if the package were a path
+        package, _, rest = name.removeprefix("package://").lstrip("/").partition("/")
         packages = _packages(package, roots)
         places = [*packages, *(root / package for root in roots), *roots]
     found = (Path(os.path.realpath(place / rest)) for place in places)
