@@ -25,6 +25,7 @@ __all__ = [
     "ForwardDerivativesMethod",
     "ForwardDynamicsMethod",
     "HybridDynamicsMethod",
+    "Inertias",
     "InverseDerivativesMethod",
     "InverseDynamicsMethod",
     "Loading",
@@ -84,6 +85,7 @@ StepMethod = Literal[
     "variational",
 ]
 Base = Literal["fixed", "floating"]
+Inertias = Literal["as given", "from geometry"]
 ChartName = Literal[
     "quaternion",
     "exponential",

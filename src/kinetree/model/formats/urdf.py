@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping
 
 from kinetree.errors import FileFormatError
@@ -30,10 +29,9 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """
     if robot.tag != "robot":
         raise FileFormatError(
-            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot> or an MJCF "
-            "<mujoco> is expected"
+            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot>, an "
+            "MJCF <mujoco> or an <sdf> is expected"
         )
-    _refuse_xacro(robot)
     remarks: list[Problem] = []
     links, joints = list(robot.all("link")), list(robot.all("joint"))
     connections = [_connection(element, mimic, remarks) for element in joints]
@@ -54,18 +52,17 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     )
 
 
-def _refuse_xacro(robot: Element) -> None:
-    """Refuse a file that the program xacro must first turn into URDF."""
+def is_xacro(robot: Element) -> bool:
+    """Whether a document has macros of xacro, which must be replaced by what they stand for.
+
+    Arguments:
+        robot: its root element.
+    """
     for element in robot.walk():
-        written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
-        macro = next((value for value in written if "${" in value or "$(" in value), None)
-        if element.tag.startswith("xacro:") or macro is not None:
-            what = f"<{brief(element.tag)}>" if macro is None else repr(brief(macro))
-            file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
-            raise FileFormatError(
-                f"{element.where}: {what} is xacro, which must be expanded to URDF first: run "
-                f"'xacro {file} > robot.urdf' (ROS package xacro) and load robot.urdf"
-            )
+        written = () if element.tag in ("mesh", "texture") else element.attributes.values()
+        if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in written):
+            return True
+    return False
 
 
 def _link(element: Element) -> Link:
