@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +88,12 @@ class Finder:
     Arguments:
         folder: of the robot file; None for a text without a file.
         packages: that the user gives.
+        found: the packages that were asked for, by name.
     """
 
     folder: Path | None
     packages: Packages = NONE
+    found: dict[str, Path] = field(default_factory=dict, compare=False)
 
     def package(self, name: str, models: bool = False) -> Path | None:
         """The folder of a package.
@@ -101,7 +103,10 @@ class Finder:
             models: whether it may be a model of Gazebo.
         """
         places = _packages(name, robot_folders(self.folder), self.packages, models)
-        return next((place for place in places if place.is_dir()), None)
+        found = next((place for place in places if place.is_dir()), None)
+        if found is not None:
+            self.found[name] = found
+        return found
 
     def find(self, name: str) -> Path | None:
         """The file that a name leads to, if there is one in the robot's folders or in a package.
@@ -117,8 +122,10 @@ class Finder:
         Arguments:
             name: of the file.
         """
-        package, _ = _split(name)
+        package, rest = _split(name)
         given = [place for place in self.packages.places(package) if package and place.is_dir()]
+        if Path(rest).is_absolute():  # as xacro makes them
+            given += [home for home in self.found.values() if Path(rest).is_relative_to(home)]
         return given[0] if given else self.folder
 
 

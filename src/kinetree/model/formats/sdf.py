@@ -101,7 +101,9 @@ def _fill(scope: Scope, depth: int, prefixed: bool) -> None:
     if depth > DEEPEST_MODEL:
         raise scope.node.element.error(f"models are nested more than {DEEPEST_MODEL} deep")
     for child in scope.node.element.children:
-        if child.tag not in KINDS or (child.tag == "link" and child.attributes.get("name") == WORLD):
+        if child.tag not in KINDS or (
+            child.tag == "link" and child.attributes.get("name") == WORLD
+        ):
             continue
         node = scope.add(child.tag, child)
         if child.tag == "model":

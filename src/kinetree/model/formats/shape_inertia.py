@@ -66,7 +66,8 @@ def inertia_of_shapes(shapes: Iterable[tuple[Shape, float]]) -> tuple[Inertia, l
             else:
                 volume, moments = SOLIDS[shape.kind](*map(abs, shape.size))
                 m = density * volume
-                about = Symmetric3(*(m * x for x in moments), 0.0, 0.0, 0.0)
+                xx, yy, zz = (m * x for x in moments)
+                about = Symmetric3(xx, yy, zz, 0.0, 0.0, 0.0)
                 inertia = Inertia.about_center(m, Vector3.zero(), about)
         except KinetreeError as e:
             said.append(f"one of its shapes has no inertia: {e}")
