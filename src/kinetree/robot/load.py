@@ -192,20 +192,27 @@ def _pairs(contact: Any) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in given]
 
 
-def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
+def check_file(
+    source: str | os.PathLike[str],
+    base: str | None = None,
+    packages: Any = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> list[Problem]:
     """Everything wrong or doubtful in a robot file; see `robot.problems`.
 
     Arguments:
         source: as in `kinetree.load`.
         base: "fixed" or "floating": the base for which the robot is checked; by default what the
             file says, or else fixed.
+        packages, arguments: as in `kinetree.load`.
 
     Returns:
         The problems. If the file cannot be loaded, the last one is the error that prevents it.
     """
     problems: list[Problem] = []
+    how = Reading(packages=given_packages(packages), arguments=_arguments(arguments))
     try:
-        description = read_description(source)
+        description = read_description(source, how)
         problems += description_problems(description)
         problems += problems_of_mechanism(description, _assembled(description, base))
     except MissingFileError:

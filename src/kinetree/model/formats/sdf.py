@@ -46,6 +46,8 @@ def read_sdf(
     frames = Frames()
     reader = Links(frames, finder, from_geometry)
     nodes = list(world.inside.all("link"))
+    if not nodes:
+        raise FileFormatError(f"{root.where}: the document has no link: at least one is expected")
     static = [node for node in nodes if node.scope is not None and node.scope.static]
     still = set(static)
     tree = Tree(frames, world, static, alone=document.first(WORLD) is None)
@@ -57,7 +59,7 @@ def read_sdf(
     if gives_base:
         links.insert(0, Link(WORLD, Inertia.zero(), root.where))
     named, fixed = _named_frames(world.inside, frames, {x.name for x in (*links, *tree.between)})
-    remarks = [*_document_remarks(document, models), *reader.remarks, *tree.remarks]
+    remarks = [*_document_remarks(document), *reader.remarks, *tree.remarks]
     return Description(
         models[0].element.name() if len(models) == 1 else world.element.name(default="world"),
         [*links, *tree.between, *named],
@@ -145,12 +147,10 @@ def _gravity(document: Element) -> Vector3:
     return STANDARD_GRAVITY if gravity is None else Vector3(*gravity.values(3))
 
 
-def _document_remarks(document: Element, models: list[Node]) -> list[Problem]:
+def _document_remarks(document: Element) -> list[Problem]:
     found = list(unread(document))
     for element in document.walk():
         if element.tag == "link" and element.attributes.get("name") == WORLD:
             message = "a link of this name is the world itself: what is on it is left out"
             found.append(Problem("warning", "link 'world'", message, element.where))
-    if not models:
-        found.append(Problem("warning", "the world", "it has no models", document.where))
     return found

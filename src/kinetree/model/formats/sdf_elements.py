@@ -110,7 +110,7 @@ READ: dict[str, set[str]] = {
     | {"drake:rotor_inertia", "drake:gear_ratio", "physics", "sensor"},
     "axis": AXIS,
     "axis2": AXIS,
-    "limit": {"lower", "upper", "effort", "velocity", "stiffness", "dissipation"},
+    "limit": {"lower", "upper", "effort", "velocity"},
     "dynamics": {"damping", "friction", "spring_stiffness", "spring_reference"},
     "mimic": {"multiplier", "offset", "reference"},
     "collision": {"pose", "geometry", "density", "max_contacts", "laser_retro"},
@@ -138,6 +138,8 @@ LOST: dict[str, tuple[str, str]] = {
     "audio_source": ("note", "it has no effect on motion"),
     "audio_sink": ("note", "it has no effect on motion"),
     "contact": ("note", "contact= of kinetree.load says what can touch, and how"),
+    "stiffness": ("note", "limits are rigid, or as soft as those of contact"),
+    "dissipation": ("note", "limits are rigid, or as soft as those of contact"),
     "static": ("warning", "only models can be static"),
 }
 """What is lost with an element that is not read."""

@@ -32,9 +32,16 @@ AXES = {
 
 
 class Part(NamedTuple):
-    """One coordinate of a joint, or the three of a ball."""
+    """One coordinate of a joint, or the three of a ball.
+
+    Attributes:
+        joint: how it moves.
+        hinge: the axis of a hinge, in the frame of the joint; None for others.
+        limits, drive, mimicry: of the coordinate.
+    """
 
     joint: Joint
+    hinge: Vector3 | None = None
     limits: Limits = Limits()
     drive: Drive = Drive()
     mimicry: Mimicry | None = None
@@ -98,14 +105,16 @@ def _part(node: Node, scope: Scope, kind: str, tag: str, frames: Frames, mimic: 
             raise element.error(f"a {kind} joint needs <{tag}>")
         axis = Element(tag, {}, element.line, element.file)
     u = axis_of(node, scope, axis, frames)
+    hinge = None
     if kind == "prismatic":
         joint: Joint = Prismatic(u)
     elif kind == "screw":
         joint = Screw(u, _pitch(element))
     else:
-        joint = Revolute(u)
+        joint, hinge = Revolute(u), u
     limits = Limits() if kind == "continuous" else _limits(axis)
-    return Part(joint, limits, _drive(element, axis), _mimicry(axis, scope) if mimic else None)
+    copies = _mimicry(axis, scope) if mimic else None
+    return Part(joint, hinge, limits, _drive(element, axis), copies)
 
 
 def axis_of(node: Node, scope: Scope, axis: Element, frames: Frames) -> Vector3:

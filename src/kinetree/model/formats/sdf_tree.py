@@ -17,7 +17,7 @@ from kinetree.model.formats.sdf_frames import WORLD, Frames, Node, Scope
 from kinetree.model.formats.sdf_joints import SdfJoint, axis_of, lost_in_loops
 from kinetree.model.formats.sdf_values import number, text
 from kinetree.model.formats.xml import Element
-from kinetree.model.joints import Composite, Floating, Joint, Revolute
+from kinetree.model.joints import Composite, Floating, Joint
 from kinetree.model.problem import Problem
 from kinetree.model.rounding import snapped_transform
 from kinetree.spatial import Inertia, Transform, Vector3
@@ -244,9 +244,9 @@ class Tree:
         total: dict[str, float] = {}
         for joint, forward in self._way(start, stop):
             for name, part in zip(joint.names, joint.parts, strict=True):
-                if not isinstance(part.joint, Revolute):
+                if part.hinge is None:
                     return None
-                u = self.frames.pose(joint.node).rotation @ part.joint.axis
+                u = self.frames.pose(joint.node).rotation @ part.hinge
                 along = u.dot(axis)
                 if abs(abs(along) - 1.0) > PARALLEL:
                     return None

@@ -9,46 +9,33 @@ of elements is bounded.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from kinetree._optional import optional
 from kinetree.errors import FileFormatError
-from kinetree.model.formats.files import read_file
-from kinetree.model.formats.packages import Finder, is_file, robot_folders
+from kinetree.model.formats.packages import Finder
 from kinetree.model.formats.xacro_expressions import (
     MATH,
     NAMES,
     PYTHON,
     ExpressionError,
     Namespace,
-    weight,
 )
-from kinetree.model.formats.xacro_scope import Evaluation, Scope, literal, truth
-from kinetree.model.formats.xml import LARGEST, LONGEST_NAME, TEXT, Element, brief, parse
+from kinetree.model.formats.xacro_files import Surroundings
+from kinetree.model.formats.xacro_scope import Evaluation, Scope, truth
+from kinetree.model.formats.xml import LONGEST_NAME, Element, brief
 
 MOST_ELEMENTS = 200_000  # of the document that comes out, and of what macros make on the way
 DEEPEST = 80  # elements and macros in one another
-LARGEST_YAML = 1 << 18  # bytes: the reader of YAML is slow
 PREFIX = "xacro:"
 PARAMETER = re.compile(
     r"\s*([^\s:=]+)\s*:?=\s*(\^\|?)?(\$\{[^}]*\}|\$\([^)]*\)|(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*)"
     r"(?:\s+|$)"
 )
 LONGEST_PARAMETERS = 4000  # characters
-UNITS = {
-    "!radians": 1.0,
-    "!degrees": math.pi / 180.0,
-    "!meters": 1.0,
-    "!millimeters": 1e-3,
-    "!foot": 0.3048,
-    "!inches": 0.0254,
-}
 
 
 def expanded(root: Element, finder: Finder, arguments: Mapping[str, str]) -> Element:
@@ -59,7 +46,7 @@ def expanded(root: Element, finder: Finder, arguments: Mapping[str, str]) -> Ele
         finder: of packages and files.
         arguments: of the document, instead of their defaults.
     """
-    work = _Expansion(finder, dict(arguments))
+    work = _Expansion(Surroundings(finder, dict(arguments), root.file))
     try:
         return work.document(root)
     except ExpressionError as e:
@@ -88,33 +75,23 @@ Macros = ChainMap[str, Any]
 
 
 class _Expansion:
-    def __init__(self, finder: Finder, arguments: dict[str, str]) -> None:
-        self._finder, self._arguments = finder, arguments
-        self._files: list[str] = []
-        self._packages: dict[str, Path] = {}
-        self._documents: dict[Path, Element] = {}
-        self._yaml: dict[Path, Any] = {}
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
         self._elements = self._depth = 0
-        self._evaluation = Evaluation(
-            {
-                "find": self._find,
-                "arg": self._argument,
-                "env": self._environment,
-                "optenv": self._environment,
-                "dirname": self._dirname,
-                "cwd": self._dirname,
-            }
-        )
+        self._evaluation = Evaluation(around.commands())
 
     def document(self, root: Element) -> Element:
         """The document without macros."""
-        own = {"load_yaml": self._load_yaml, "abs_filename": lambda name: name}
-        functions: dict[str, Any] = {"arg": lambda name: self._argument([str(name)]), **own}
+        around, budget = self._around, self._evaluation.budget
+        own = {
+            "load_yaml": lambda name: around.load_yaml(name, budget),
+            "abs_filename": lambda name: name,
+        }
+        functions: dict[str, Any] = {"arg": lambda name: around.argument([str(name)]), **own}
         functions |= {"dotify": lambda x: x, "tokenize": NAMES["tokenize"]}
         known = NAMES | own | {"xacro": Namespace(functions)}
         known |= {"math": Namespace(MATH), "python": Namespace(PYTHON)}
         scope = Scope(self._evaluation, None, known)
-        self._files.append(root.file)
         return self._plain(root, ChainMap(), scope)
 
     # elements
@@ -169,7 +146,7 @@ class _Expansion:
             macros[element.name().removeprefix(PREFIX)] = _macro(element)
         elif tag == "arg":
             default = self._text(element, element.text("default"), scope)
-            self._arguments.setdefault(element.name(), default)
+            self._around.arguments.setdefault(element.name(), default)
         elif tag == "attribute":
             name = self._text(element, element.text("name"), scope)
             home.attributes[name] = self._text(element, element.text("value"), scope)
@@ -316,7 +293,7 @@ class _Expansion:
         self, element: Element, home: Element, macros: Macros, scope: Scope
     ) -> list[Element]:
         name = self._text(element, element.text("filename"), scope)
-        files = list(self._matching(name))
+        files = list(self._around.matching(name))
         if not files:
             if self._flag(element, "optional", scope, False) or re.search(r"[*?[]", name):
                 return []
@@ -332,92 +309,14 @@ class _Expansion:
             macros, scope = macros[space], inner
         made: list[Element] = []
         for file in files:
-            if file not in self._documents:
-                self._documents[file] = parse(read_file(file, LARGEST), str(file))
-            document = self._documents[file]
-            self._files.append(str(file))
+            document = self._around.document(file)
+            self._around.files.append(str(file))
             for key, value in document.attributes.items():
                 if key.startswith("xmlns:") and key != "xmlns:xacro":
                     home.attributes.setdefault(key, value)
             made += self._inside(document, home, macros, scope)
-            self._files.pop()
+            self._around.files.pop()
         return made
-
-    def _matching(self, name: str) -> Iterator[Path]:
-        """The files that a name means; it may have wildcards in its last part."""
-        if re.search(r"[*?[]", name):
-            folder, _, pattern = name.rpartition("/")
-            near = self._path(folder or ".")
-            pattern = re.sub(r"\*+", "*", pattern)  # in one folder
-            found = sorted(near.glob(pattern))[:1000] if near is not None and pattern else []
-            yield from (path for x in found if (path := self._path(str(x))) and is_file(path))
-            return
-        path = self._path(name)
-        if path is not None and is_file(path):
-            yield path
-
-    def _path(self, name: str) -> Path | None:
-        """A path in the robot's folders or in the packages that were found; else None."""
-        if (self._files[-1] == TEXT and not Path(name).is_absolute()) or "\0" in name:
-            return None
-        near = Path(name) if Path(name).is_absolute() else Path(self._files[-1]).parent / name
-        try:
-            real = near.resolve()
-        except (OSError, RuntimeError):
-            return None
-        homes = [*robot_folders(self._finder.folder), *self._packages.values()]
-        return real if any(real.is_relative_to(home) for home in homes) else None
-
-    def _load_yaml(self, name: Any) -> Any:
-        yaml = optional("yaml", "reading YAML for a xacro file")
-        path = self._path(str(name))
-        if path is None or not is_file(path):
-            raise ExpressionError(
-                f"load_yaml({str(name)[:80]!r}): there is no such file in the robot's folder or "
-                "its packages"
-            )
-        if path in self._yaml:
-            return self._yaml[path]
-        data = read_file(path, LARGEST_YAML)
-        self._evaluation.budget.spend(len(data))
-        if len(data) > LARGEST_YAML:
-            raise ExpressionError(f"{path.name} is larger than {LARGEST_YAML >> 10} KiB")
-        try:
-            found = yaml.load(data.decode(errors="replace"), _yaml_loader(yaml))
-        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as e:
-            raise ExpressionError(f"{path.name}: {brief(' '.join(str(e).split()))}") from None
-        weight(found)
-        self._yaml[path] = found
-        return found
-
-    # commands
-
-    def _find(self, words: list[str]) -> str:
-        name = words[0] if len(words) == 1 else ""
-        found = self._finder.package(name) if name else None
-        if found is None:
-            raise ExpressionError(
-                f"$(find {name[:80]}): there is no such package around or beside the file, in "
-                "ROS_PACKAGE_PATH or in the ament index; packages= of kinetree.load names it"
-            )
-        self._packages[name] = found
-        return str(found)
-
-    def _argument(self, words: list[str]) -> Any:
-        name = words[0] if len(words) == 1 else ""
-        if name not in self._arguments:
-            raise ExpressionError(
-                f"$(arg {name[:80]}) has no value; arguments= of kinetree.load gives it one"
-            )
-        return self._arguments[name]
-
-    def _environment(self, words: list[str]) -> str:
-        if len(words) > 1:  # optenv, with a default
-            return " ".join(words[1:])
-        raise ExpressionError("environment variables are not read: use an argument, xacro:arg")
-
-    def _dirname(self, words: list[str]) -> str:
-        return str(Path(self._files[-1]).parent)
 
 
 def _macro(element: Element) -> _Macro:
@@ -435,19 +334,3 @@ def _macro(element: Element) -> _Macro:
             text = text[found.end() :]
         macro.parameters.append(name)
     return macro
-
-
-def _yaml_loader(yaml: Any) -> Any:
-    """A safe loader of YAML with units, without merges, whose size may grow exponentially."""
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        def flatten_mapping(self, node: Any) -> None:
-            if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
-                raise ValueError("merges (<<) are not read")
-
-    def unit(factor: float) -> Any:
-        return lambda loader, node: float(literal(loader.construct_scalar(node))) * factor
-
-    for tag, factor in UNITS.items():
-        Loader.add_constructor(tag, unit(factor))
-    return Loader

@@ -297,8 +297,8 @@ class _Bound(dict[str, Any]):
         super().__init__(own)
         self._around = around
 
-    def __missing__(self, name: str) -> Any:
-        return self._around[name]
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(name) if name in self else self._around[name]
 
 
 def _targets(target: ast.AST, item: Any) -> dict[str, Any]:
