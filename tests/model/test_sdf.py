@@ -199,7 +199,7 @@ def test_files_that_include_one_another_end(tmp_path):
     two = "<include><uri>m.sdf</uri><name>{}</name></include>"
     text = sdf(f"<model name='m'>{link('a')}{two.format('x')}{two.format('y')}</model>")
     (tmp_path / "m.sdf").write_text(text)
-    with pytest.raises(FileFormatError, match="deep|elements"):
+    with pytest.raises(FileFormatError, match=r"deep|elements"):
         kt.load(tmp_path / "m.sdf")
 
 
@@ -327,7 +327,9 @@ def test_an_old_version_is_read_and_a_wrong_one_refused():
 
 def test_an_imu_is_an_accelerometer_and_a_gyro():
     imu = "<sensor name='imu' type='imu'><pose>0 0 0.1 0 0 1</pose></sensor>"
-    robot = loaded(f"<model name='m'>{link('a')}{link('b', more=imu)}{hinge('j', 'a', 'b')}</model>")
+    robot = loaded(
+        f"<model name='m'>{link('a')}{link('b', more=imu)}{hinge('j', 'a', 'b')}</model>"
+    )
     readings = robot.sensors.named(robot.sensors([0.0], [2.0], [0.0]))
     assert np.allclose(readings["imu_gyro"], [0, 0, 2])
     assert np.allclose(readings["imu_accelerometer"], [0, 0, 9.81])

@@ -105,5 +105,5 @@ def test_links_without_inertia_have_that_of_their_collision_shapes():
 
 @pytest.mark.parametrize("options", [{"inertia": "guess"}, {"density": 0.0}, {"density": "x"}])
 def test_other_inertias_and_densities_are_refused(options):
-    with pytest.raises(ModelError, match="inertia|density"):
+    with pytest.raises(ModelError, match=r"inertia|density"):
         kt.load(URDF, **options)
