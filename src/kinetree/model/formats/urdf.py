@@ -1,4 +1,4 @@
-"""Reading URDF: links, joints, inertias, shapes. Other elements are ignored."""
+"""Reading URDF: links, joints, inertias, shapes. Other elements are named in a remark."""
 
 from __future__ import annotations
 
@@ -21,6 +21,33 @@ UNLIMITED = 1e300  # stands for no limit, where the format wants a number
 AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
 
 
+READ: dict[str, set[str]] = {
+    "robot": {"link", "joint", "material", "transmission", "ros2_control"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
+    "inertial": {"origin", "mass", "inertia"},
+    "visual": {"origin", "geometry", "material"},
+    "collision": {"origin", "geometry"},
+}
+"""The children of each element that are read. Others are not looked into."""
+PASSED_OVER: dict[str, tuple[str, str]] = {
+    "gazebo": ("note", "it is for Gazebo alone"),
+    "sensor": ("note", "what it measures is left out"),
+    "safety_controller": ("note", "no controller keeps to it"),
+    "calibration": ("note", "it has no effect on motion"),
+    "verbose": ("note", "it has no effect on motion"),
+    "contact": ("note", "contact= of kinetree.load says what can touch, and how"),
+    "contact_coefficients": ("note", "contact= of kinetree.load says what can touch, and how"),
+    "self_collision_checking": ("note", "self_collision= of kinetree.load says it"),
+    "group": ("note", "it has no effect on motion"),
+    "audio_bumper": ("note", "it has no effect on motion"),
+    "mujoco": ("note", "it is for MuJoCo alone"),
+    "material": ("note", "it has no effect on motion"),
+    "texture": ("note", "it has no effect on motion"),
+}
+"""What is lost with an element that is not read."""
+
+
 def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """The links and joints of a URDF document's <robot>, as they are written.
 
@@ -32,7 +59,7 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
             f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot>, an "
             "MJCF <mujoco> or an <sdf> is expected"
         )
-    remarks: list[Problem] = []
+    remarks: list[Problem] = list(_unread(robot))
     links, joints = list(robot.all("link")), list(robot.all("joint"))
     connections = [_connection(element, mimic, remarks) for element in joints]
     driven = {c.name for c in connections if c.joint is not None and c.joint.nq == 1}
@@ -50,6 +77,23 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
         equipment=Equipment(actuators=tuple(motors(robot, driven))),
         colliders=colliders,
     )
+
+
+def _unread(robot: Element) -> Iterator[Problem]:
+    """A remark for each kind of element that is passed over, at the first of them."""
+    seen: set[tuple[str, str]] = set()
+    pending = [robot]
+    while pending:
+        element = pending.pop()
+        known = READ[element.tag]
+        for child in element.children:
+            if child.tag not in known and (element.tag, child.tag) not in seen:
+                seen.add((element.tag, child.tag))
+                unknown = ("warning", "the element is unknown, and what it says is lost")
+                severity, lost = PASSED_OVER.get(child.tag, unknown)
+                message = f"<{brief(child.tag)}> is not read: {lost}"
+                yield Problem(severity, f"<{element.tag}>", message, child.where)
+        pending += [x for x in reversed(element.children) if x.tag in known and x.tag in READ]
 
 
 def is_xacro(robot: Element) -> bool:
