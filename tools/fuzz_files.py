@@ -42,9 +42,11 @@ SDFS = [*DOCUMENTS.values(), sdf(LOOP)]
 WIDE = f"""<robot {NAMESPACE} name="wide"><xacro:property name="w" value="${{2 * 0.1}}"/>
 <xacro:macro name="part" params="n parent *at m:=1"><link name="p${{n}}"><inertial>
 <mass value="${{m}}"/><inertia ixx="${{w}}" iyy="${{w}}" izz="${{w}}"/></inertial></link>
-<joint name="j${{n}}" type="revolute"><parent link="${{parent}}"/><child link="p${{n}}"/><xacro:insert_block name="at"/>
+<joint name="j${{n}}" type="revolute"><parent link="${{parent}}"/><child link="p${{n}}"/>
+<xacro:insert_block name="at"/>
 <limit lower="${{-pi / 2}}" upper="${{pi}}" effort="${{max(1, 2)}}" velocity="1"/></joint>
-</xacro:macro><link name="base"/><xacro:part n="1" parent="base"><origin xyz="0 0 ${{w}}"/></xacro:part>
+</xacro:macro><link name="base"/><xacro:part n="1" parent="base">
+<origin xyz="0 0 ${{w}}"/></xacro:part>
 <xacro:if value="${{w > 0.1}}"><xacro:part n="2" parent="p1" m="${{w * 3}}"><origin/></xacro:part>
 </xacro:if></robot>"""
 XACROS = [FILES["robot.xacro"], ARM, WIDE, WIDE]

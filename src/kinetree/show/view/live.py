@@ -1,4 +1,4 @@
-"""A simulation that runs on the page: gravity, contacts, damping, held joints, controls, the mouse."""
+"""A simulation on the page: gravity, contacts, damping, held joints, controls, the mouse."""
 
 from __future__ import annotations
 
