@@ -128,7 +128,8 @@ XACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">
 <link name="base"/></robot>"""
 LINK = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="$(arg side)"><inertial>
 <mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
-<joint name="j" type="continuous"><parent link="base"/><child link="$(arg side)"/></joint></robot>"""
+<joint name="j" type="continuous"><parent link="base"/><child link="$(arg side)"/></joint>
+</robot>"""
 
 
 def test_commands_take_packages_and_arguments_of_xacro_files(tmp_path):
