@@ -16,7 +16,7 @@ MESHES = {
     "box": ((0.4, 0.3, 0.2), lambda: trimesh.creation.box((0.4, 0.3, 0.2))),
     "sphere": ((0.3,), lambda: trimesh.creation.icosphere(5, 0.3)),
     "cylinder": ((0.2, 0.5), lambda: trimesh.creation.cylinder(0.2, 0.5, sections=2000)),
-    "capsule": ((0.2, 0.5), lambda: trimesh.creation.capsule(0.5, 0.2, count=[400, 400])),
+    "capsule": ((0.2, 0.5), lambda: trimesh.creation.capsule(0.5, 0.2, count=[100, 100])),
     "ellipsoid": ((0.3, 0.2, 0.1), None),
 }
 

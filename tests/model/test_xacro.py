@@ -199,7 +199,7 @@ def test_macros_that_double_at_each_level_end():
     text = (
         f"<robot {NAMESPACE}>{levels}<xacro:macro name='m40'><a/></xacro:macro><xacro:m0/></robot>"
     )
-    with pytest.raises(FileFormatError, match="more than 200000 elements"):
+    with pytest.raises(FileFormatError, match="more than 50000 elements"):
         kt.load(text)
 
 

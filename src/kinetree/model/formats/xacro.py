@@ -28,7 +28,7 @@ from kinetree.model.formats.xacro_files import Surroundings
 from kinetree.model.formats.xacro_scope import Evaluation, Scope, truth
 from kinetree.model.formats.xml import LONGEST_NAME, Element, brief
 
-MOST_ELEMENTS = 200_000  # of the document that comes out, and of what macros make on the way
+MOST_ELEMENTS = 50_000  # of the document that comes out, and of what macros make on the way
 DEEPEST = 80  # elements and macros in one another
 PREFIX = "xacro:"
 PARAMETER = re.compile(

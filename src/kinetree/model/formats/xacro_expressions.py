@@ -19,7 +19,7 @@ from typing import Any
 LONGEST = 4000  # characters of an expression
 LARGEST = 20_000  # entries and characters of a value
 MOST_BITS = 4096  # of a whole number
-BUDGET = 2_000_000  # steps and entries in one document
+BUDGET = 1_000_000  # steps and entries in one document
 
 
 class ExpressionError(Exception):
