@@ -30,6 +30,7 @@ import kinetree as kt
 from benchmarks.diverging import DT, diverging_runs, held
 from benchmarks.pinocchio_rows import ROBOTS
 from benchmarks.timing import on_the_quietest, seconds_in_turn
+from kinetree.equipment import motor
 
 INTEGRATORS = {"euler": mujoco.mjtIntegrator.mjINT_EULER, "rk4": mujoco.mjtIntegrator.mjINT_RK4}
 
@@ -270,6 +271,34 @@ def _calls(run: Callable[[], Any]) -> int:
     return calls
 
 
+def actuated(environments: int = 1000, steps: int = 200) -> str:
+    """What controls of actuators cost, against the same joint forces given as torques."""
+    gear = 20.0
+    found = []
+    for case in cases():
+        robot, rng = case.robot, np.random.default_rng(0)
+        driven = [b for b in robot.model.bodies if b.joint.nv == 1]
+        motors = [motor(b.joint_name, b.joint_name, gear) for b in driven]
+        equipped = robot.edit.equip(*motors)
+        ctrl = 0.01 * rng.standard_normal((environments, len(motors)))
+        tau = np.zeros((environments, robot.nv))
+        for k, b in enumerate(driven):
+            tau[:, robot.model.v_slices[robot.model.bodies.index(b)]] = gear * ctrl[:, k : k + 1]
+        q, v = robot.random(rng, environments), 0.1 * rng.standard_normal((environments, robot.nv))
+        run: dict[str, Any] = {"time": steps * DT, "dt": DT, "every": steps, "method": "euler"}
+
+        def by_torques(robot=robot, q=q, v=v, tau=tau, run=run) -> np.ndarray:  # type: ignore[no-untyped-def]
+            return robot.simulate(q, v, _given, p=tau, **run).q
+
+        def by_controls(robot=equipped, q=q, v=v, ctrl=ctrl, run=run) -> np.ndarray:  # type: ignore[no-untyped-def]
+            return robot.simulate(q, v, ctrl=ctrl, **run).q
+
+        assert np.allclose(by_torques(), by_controls(), atol=1e-8)
+        torques, controls = seconds_in_turn([by_torques, by_controls], repeats=5)
+        found.append(f"{controls / torques:.2f} × with torques ({case.name}, {len(motors)} motors)")
+    return f"controls of actuators: {', '.join(found)}"
+
+
 def threads(environments: int = 4000, steps: int = 100) -> str:
     """What a second thread gains."""
     case = cases()[0]
@@ -300,6 +329,7 @@ def main() -> None:
     console.print(gradient())
     console.print(recording())
     console.print(diverging())
+    console.print(actuated())
     console.print(threads())
 
 

@@ -89,7 +89,7 @@ def classes(annotation, module):
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 home = resolved(node.value.id, module)
                 yield from classes(getattr(home, node.attr, None), module)
-    else:
+    elif typing.get_origin(annotation) is not typing.Literal:  # words, not annotations
         for part in typing.get_args(annotation):
             yield from classes(part, module)
 

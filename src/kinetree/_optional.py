@@ -25,6 +25,7 @@ EXTRAS = {
     "sympy": "symbolic",
     "trimesh": "view",
     "viser": "view",
+    "yaml": "files",
 }
 """Maps a package to the extra of Kinetree that installs it; any other is installed by its name."""
 

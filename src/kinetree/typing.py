@@ -26,6 +26,7 @@ __all__ = [
     "ForwardDerivativesMethod",
     "ForwardDynamicsMethod",
     "HybridDynamicsMethod",
+    "Inertias",
     "InverseDerivativesMethod",
     "InverseDynamicsMethod",
     "Loading",
@@ -86,6 +87,7 @@ StepMethod = Literal[
     "variational",
 ]
 Base = Literal["fixed", "floating"]
+Inertias = Literal["as given", "from geometry"]
 ChartName = Literal[
     "quaternion",
     "exponential",

@@ -147,3 +147,31 @@ def test_info_lists_tendons_actuators_and_sensors(tmp_path):
     assert found["tendons"][1]["kind"] == "spatial"
     shown = invoke("info", str(file)).output
     assert all(word in shown for word in ("winch", "filter", "accelerometer"))
+
+
+XACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">
+<xacro:arg name="side" default="left"/><xacro:include filename="$(find parts)/link.xacro"/>
+<link name="base"/></robot>"""
+LINK = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="$(arg side)"><inertial>
+<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="$(arg side)"/></joint>
+</robot>"""
+
+
+def test_commands_take_packages_and_arguments_of_xacro_files(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "parts" / "link.xacro").write_text(LINK)
+    file = tmp_path / "home" / "robot.xacro"
+    file.write_text(XACRO)
+    options = ["--package", f"parts={tmp_path / 'parts'}", "--argument", "side:=right"]
+    found = json.loads(invoke("info", str(file), "--json", *options).output)
+    assert [x["name"] for x in found["frames"]] == ["base", "right"]
+    made = tmp_path / "robot.urdf"
+    assert invoke("convert", str(file), str(made), *options).exit_code == 0
+    assert kt.load(made).frames == ("base", "right")
+    assert "no problems found" in invoke("check", str(file), *options).output
+    missing = invoke("check", str(file))
+    assert missing.exit_code == 1
+    assert "packages= of kinetree.load" in missing.output
+    assert "expected NAME:=VALUE" in invoke("info", str(file), "--argument", "side").output

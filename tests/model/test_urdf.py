@@ -327,9 +327,9 @@ BAD = [
     ),
     (
         "another root tag",
-        "\n<sdf version='1.6'/>",
+        "\n<COLLADA/>",
         FileFormatError,
-        r":2: the document is a <sdf>; a URDF <robot> or an MJCF",
+        r":2: the document is a <COLLADA>; a URDF <robot>, an MJCF",
     ),
     (
         "an entity",

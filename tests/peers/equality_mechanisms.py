@@ -77,6 +77,11 @@ MODELS = {
     + """<equality><joint joint1="wrist" polycoef="0.3 5 5 5 5"/>
         <joint joint1="r" joint2="l" polycoef="0.1 -1 0 0 0"/>
         <joint joint1="r" joint2="lt" polycoef="0 2 0 0 0"/></equality>""",
+    "belts between fixed tendons": GRIPPER
+    + """<tendon><fixed name="t1"><joint joint="l" coef="0.4"/><joint joint="wrist" coef="-0.3"/>
+        </fixed><fixed name="t2"><joint joint="r" coef="1"/><joint joint="l" coef="0.2"/></fixed>
+        </tendon><equality><tendon tendon1="t1" tendon2="t2" polycoef="0.05 -0.7 0 0 0"/>
+        <tendon tendon1="t2" polycoef="0.1 3 3 3 3"/></equality>""",
     "a welded pair": FREE + '<equality><weld body1="one" body2="arm"/></equality>',
     "a weld with a pose": FREE
     + """<equality><weld body1="one" body2="two" relpose="0.1 0.2 0.3 0.9 0.1 -0.2 0.3"

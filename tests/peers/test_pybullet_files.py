@@ -18,7 +18,6 @@ DEFECTIVE = {
     "bicycle/bike.urdf": r":103: <origin>: xyz='0\.07,' is not a number",
     "biped/biped2d_pybullet.urdf": r":115: <limit>: lower='-1\.57\.' is not a number",
     "humanoid/humanoid.urdf": r":288: not well-formed XML: .* at b'\\x00'",
-    "husky/husky.urdf": r":97: '\$\(optenv HUSKY_IMU_RPY 0 -1\.5708 3\.1416\)' is xacro",
     "quadruped/microtaur/microtaur.urdf": r":300: <origin>: rpy='.*' has 4 numbers; 3 are expected",
     "torus_deform.urdf": r"robot 'torus' has no link",  # only something soft
 }

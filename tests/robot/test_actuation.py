@@ -1,5 +1,8 @@
 """Actuators, sensors and keyframes of a robot, and simulations under controls."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -147,3 +150,25 @@ def test_sensors_are_recorded_as_they_show_at_each_state():
     assert still["sensors"].shape == (11, 8)
     with pytest.raises(KinetreeError, match="has no sensors"):
         kt.robots.arm().simulate(*START, time=0.01, record=["sensors"])
+
+
+STIFF = """<mujoco><worldbody><body><joint name="j" axis="0 1 0"/>
+<geom size="0.1" pos="0 0 -0.5" mass="1"/></body></worldbody><actuator>
+<position name="servo" joint="j" kp="KP" kv="KV"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(("kp", "kv"), [(1e6, 0.0), (10.0, 2e3), (2e5, 300.0)])
+def test_gains_that_are_unstable_at_a_step_are_named_with_one_that_would_do(kp, kv):
+    pytest.importorskip("mujoco")
+    robot = kt.load(STIFF.replace("KP", str(kp)).replace("KV", str(kv)), contact=False)
+    state = {"time": 0.2, "ctrl": [0.1], "method": "euler"}
+    with pytest.warns(kt.errors.SimulationWarning) as said:
+        robot.simulate([0.0], [0.0], dt=0.004, **state)
+    warning = next(str(x.message) for x in said if "unstable" in str(x.message))
+    assert "'servo'" in warning
+    step = float(re.search(r"with dt=([\d.e-]+)", warning)[1])
+    assert step < 0.004
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motion = robot.simulate([0.0], [0.0], dt=step * 0.9, **state | {"time": step * 90})
+    assert np.abs(motion.q).max() < 1.0

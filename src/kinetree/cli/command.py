@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from glob import escape, glob
 from pathlib import Path
@@ -35,7 +35,7 @@ BUILT_IN = (
     "slider_crank",
     "squeezer",
 )
-ROBOT = f"A URDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
+ROBOT = f"A URDF, xacro, SDF or MJCF file, or a built-in robot: {', '.join(BUILT_IN)}."
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -68,6 +68,16 @@ Floating = Annotated[
         "it, and fixed for URDF.",
         show_default=False,
     ),
+]
+Package = Annotated[
+    Optional[list[str]],  # noqa: UP045 - as above
+    typer.Option(
+        "--package", metavar="NAME=FOLDER", help="Where a package is that the file names."
+    ),
+]
+Argument = Annotated[
+    Optional[list[str]],  # noqa: UP045 - as above
+    typer.Option("--argument", metavar="NAME:=VALUE", help="An argument of a xacro file."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
@@ -117,21 +127,51 @@ def echo_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2))
 
 
-def load_robot(name: str, floating: bool | None = None) -> kinetree.Robot:
+def load_robot(
+    name: str,
+    floating: bool | None = None,
+    packages: Sequence[str] | None = None,
+    arguments: Sequence[str] | None = None,
+) -> kinetree.Robot:
     """A built-in robot by its name, or the robot of a file.
 
     Arguments:
         name: of the robot, or the path of its file.
         floating: whether its base floats; None for the base that it has in Python.
+        packages: as --package has them.
+        arguments: as --argument has them.
     """
     base: Base = "floating" if floating else "fixed"
     if name in BUILT_IN:
         make = getattr(kinetree.robots, name)
         return make() if floating is None else make(base)
     try:
-        return kinetree.load(name, base=base)
+        return kinetree.load(name, base=base, **file_options(packages, arguments))
     except MissingFileError as e:
         raise neither(e) from None
+
+
+def file_options(packages: Sequence[str] | None, arguments: Sequence[str] | None) -> dict[str, Any]:
+    """The arguments of `kinetree.load` for what two options say.
+
+    Arguments:
+        packages: as --package has them.
+        arguments: as --argument has them.
+    """
+    return {
+        "packages": _pairs("--package", packages, "=") or None,
+        "arguments": _pairs("--argument", arguments, ":=") or None,
+    }
+
+
+def _pairs(option: str, given: Sequence[str] | None, sign: str) -> dict[str, str]:
+    found = {}
+    for word in given or ():
+        name, between, value = word.partition(sign)
+        if not between or not name:
+            raise KinetreeError(f"{option} {word}: expected NAME{sign}VALUE")
+        found[name] = value
+    return found
 
 
 def neither(e: MissingFileError) -> MissingFileError:
@@ -141,6 +181,6 @@ def neither(e: MissingFileError) -> MissingFileError:
         e: what loading the file raised.
     """
     return MissingFileError(
-        f"{e}. Expected the path of a URDF or MJCF file, or the name of a built-in robot: "
-        f"{', '.join(BUILT_IN)}"
+        f"{e}. Expected the path of a URDF, xacro, SDF or MJCF file, or the name of a built-in "
+        f"robot: {', '.join(BUILT_IN)}"
     )

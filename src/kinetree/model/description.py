@@ -23,6 +23,8 @@ from kinetree.spatial import Inertia, Transform, Vector3
 ROOT_JOINT = "root_joint"
 NO_DRIVE = Drive()
 FREE = Limits()
+WATER = 1000.0
+"""The density of shapes that give links their inertia, if nothing else is said, kg/m^3."""
 
 
 @dataclass(frozen=True)

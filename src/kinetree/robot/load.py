@@ -11,18 +11,19 @@ from typing import Any
 from kinetree.errors import KinetreeError, MissingFileError, ModelError, among
 from kinetree.kinds import flag, path
 from kinetree.model import Model
-from kinetree.model.arguments import PoseLike, given_transform
+from kinetree.model.arguments import PoseLike, given_number, given_transform
 from kinetree.model.assemble import assemble
-from kinetree.model.description import Description
+from kinetree.model.description import WATER, Description
 from kinetree.model.edit import mounted, rechart, with_gravity, without
-from kinetree.model.formats.read import read_description, source_name
+from kinetree.model.formats.packages import given_packages
+from kinetree.model.formats.read import Reading, read_description, source_name
 from kinetree.model.lint import description_problems
 from kinetree.model.problem import Problem
 from kinetree.model.touching import Touching
 from kinetree.robot import Robot
 from kinetree.robot.possible_pairs import possible
 from kinetree.robot.problems import problems_of_mechanism, warn_of_problems
-from kinetree.typing import Base, ChartName
+from kinetree.typing import Base, ChartName, Inertias
 
 
 def load(
@@ -39,8 +40,12 @@ def load(
     contact: bool | Sequence[tuple[str, str]] = True,
     ground: bool = False,
     self_collision: bool = False,
+    packages: Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    inertia: Inertias = "as given",
+    density: float = WATER,
 ) -> Robot:
-    """Load a robot from a URDF or MJCF file, or the skeleton of a BVH file.
+    """Load a robot from a URDF, xacro, SDF or MJCF file, or the skeleton of a BVH file.
 
     The format is detected from the content.
 
@@ -57,7 +62,7 @@ def load(
             own), or move on their own.
         chart: of free orientations: "quaternion"; "exponential", the rotation vector; or a sequence
             of Euler angles such as "zyx". In the last two v is the rate of q.
-        folder: where to look for the files that an MJCF file names; by default in its own folder.
+        folder: where to look for the files that the file names; by default in its own folder.
         gravity: the acceleration of free fall, m/s^2, instead of the file's or (0, 0, -9.81).
         mount: the pose of the root link of a fixed base in the world: a 4x4 matrix, a Transform, or
             a point; by default the origin.
@@ -65,6 +70,12 @@ def load(
             pairs of links, such as [("hand", "table"), ("foot", "ground")].
         ground: whether the links at the ends of the tree can touch a plane of the world at z = 0.
         self_collision: whether links that are not neighbours can touch each other.
+        packages: where packages are that the file names, as in package://name/meshes/arm.stl: maps
+            a name to a folder, or lists folders that have packages in them. Packages are also found
+            around and beside the file, in ROS_PACKAGE_PATH and in the ament index.
+        arguments: of a xacro file, by name, instead of their defaults.
+        inertia: "from geometry" gives links without inertia that of their shapes.
+        density: of these shapes, kg/m^3.
 
     Returns:
         The robot, ready to be called.
@@ -83,6 +94,10 @@ def load(
             contact=contact,
             ground=ground,
             self_collision=self_collision,
+            packages=packages,
+            arguments=arguments,
+            inertia=inertia,
+            density=density,
         )
     )
 
@@ -101,13 +116,23 @@ def load_model(
     contact: bool | Sequence[tuple[str, str]] = True,
     ground: bool = False,
     self_collision: bool = False,
+    packages: Any = None,
+    arguments: Mapping[str, Any] | None = None,
+    inertia: str = "as given",
+    density: float = WATER,
 ) -> Model:
     """The model of a robot file, or of the text of one; the arguments are those of `kinetree.load`.
 
     Everything wrong or doubtful in it is reported in one ModelWarning.
     """
-    around = None if folder is None else path("folder", folder)
-    description = read_description(source, flag("mimic", mimic), around)
+    how = Reading(
+        flag("mimic", mimic),
+        None if folder is None else path("folder", folder),
+        given_packages(packages),
+        _arguments(arguments),
+        _density(inertia, density),
+    )
+    description = read_description(source, how)
     model = _assembled(description, base, joints, locked)
     model, said = _touching(model, contact, flag("ground", ground), self_collision)
     remarks = [Problem("warning", f"robot {model.name!r}", message) for message in said]
@@ -116,6 +141,28 @@ def load_model(
     model = model if among(chart, ("quaternion",)) else rechart(model, chart)
     model = model if gravity is None else with_gravity(model, gravity)
     return model if mount is None else mounted(model, given_transform(mount, "mount"))
+
+
+def _arguments(given: Any) -> dict[str, str]:
+    """The arguments of a xacro file, as text."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"arguments={given!r:.200}: a mapping of names to values is expected, such as "
+            "{'prefix': 'left_'}"
+        )
+    return {str(name): str(value) for name, value in given.items()}
+
+
+def _density(inertia: Any, density: Any) -> float | None:
+    """The density of shapes that give links their inertia; None if they do not."""
+    if not among(inertia, ("as given", "from geometry")):
+        raise ModelError(f"inertia must be 'as given' or 'from geometry', not {inertia!r:.200}")
+    value = given_number("density", density)
+    if value <= 0.0:
+        raise ModelError(f"density must be more than zero, got {density!r}")
+    return value if inertia == "from geometry" else None
 
 
 def _touching(
@@ -145,20 +192,27 @@ def _pairs(contact: Any) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in given]
 
 
-def check_file(source: str | os.PathLike[str], base: str | None = None) -> list[Problem]:
+def check_file(
+    source: str | os.PathLike[str],
+    base: str | None = None,
+    packages: Any = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> list[Problem]:
     """Everything wrong or doubtful in a robot file; see `robot.problems`.
 
     Arguments:
         source: as in `kinetree.load`.
         base: "fixed" or "floating": the base for which the robot is checked; by default what the
             file says, or else fixed.
+        packages, arguments: as in `kinetree.load`.
 
     Returns:
         The problems. If the file cannot be loaded, the last one is the error that prevents it.
     """
     problems: list[Problem] = []
+    how = Reading(packages=given_packages(packages), arguments=_arguments(arguments))
     try:
-        description = read_description(source)
+        description = read_description(source, how)
         problems += description_problems(description)
         problems += problems_of_mechanism(description, _assembled(description, base))
     except MissingFileError:
@@ -180,6 +234,9 @@ def _assembled(
     if among(base, ("floating",)) and description.gives_base:
         raise ModelError(
             f"robot {description.name!r}: base='floating' is for files that do not define how "
-            "their root moves; an MJCF file does: add <freejoint/> to the body that should float"
+            "their root moves; this file does: in MJCF, add <freejoint/> to the body that should "
+            "float; in SDF, remove its joint with the world"
         )
+    if among(base, ("fixed",)) and description.root is not None and description.root.joint is None:
+        base = None  # where the description puts it
     return assemble(description, base=base, joints=joints, locked=locked)

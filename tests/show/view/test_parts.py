@@ -7,7 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelWarning
-from kinetree.model.formats.meshes import STL, find_mesh
+from kinetree.model.formats.meshes import STL
+from kinetree.model.formats.packages import find_file
 from kinetree.model.model import WORLD
 from kinetree.show.view.geometry import (
     box,
@@ -75,8 +76,8 @@ def test_meshes_are_found_beside_the_robot_file(tmp_path):
     mesh.write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
     folder = tmp_path / "pkg" / "urdf"
     for name in ("package://pkg/meshes/a.obj", "../meshes/a.obj"):
-        assert find_mesh(name, folder).resolve() == mesh
-    assert find_mesh("package://pkg/meshes/b.obj", folder) is None
+        assert find_file(name, folder).resolve() == mesh
+    assert find_file("package://pkg/meshes/b.obj", folder) is None
     robot = kt.load(URDF.format('<mesh filename="../meshes/a.obj" scale="2 2 2"/>'))
     (part,) = parts(robot.model, folder).surfaces
     assert part.source == "mesh"
@@ -100,17 +101,17 @@ def test_meshes_outside_the_robots_folders_and_packages_are_not_opened(tmp_path,
     outside += ["package://secret/s.obj", "package://../secret/s.obj", "package://home/../x"]
     outside += [f"package://{tmp_path.name}/secret/s.obj", "package:///secret/s.obj", "", "."]
     for name in outside:
-        assert find_mesh(name, folder) is None, name
-        assert find_mesh(name, None) is None, name
+        assert find_file(name, folder) is None, name
+        assert find_file(name, None) is None, name
     named = ("package://robot/a.obj", "package:///robot/a.obj", "package://any/a.obj")
     for name in ("a.obj", str(folder / "a.obj"), *named):
-        assert find_mesh(name, folder) == folder / "a.obj"
-    assert find_mesh("secret/s.obj", tmp_path) == secret
+        assert find_file(name, folder) == folder / "a.obj"
+    assert find_file("secret/s.obj", tmp_path) == secret
     (secret.parent / "package.xml").write_text("<package/>")  # the name of a package, then
-    assert find_mesh("package://secret/s.obj", folder) == secret
+    assert find_file("package://secret/s.obj", folder) == secret
     (secret.parent / "package.xml").unlink()
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
-    assert find_mesh("package://secret/s.obj", folder) == secret
+    assert find_file("package://secret/s.obj", folder) == secret
 
 
 def test_a_mesh_opens_only_materials_beside_it_and_is_of_a_known_format(tmp_path):

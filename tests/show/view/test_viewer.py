@@ -422,3 +422,33 @@ def test_a_notebook_shows_the_page_once_under_each_cell(viewer, monkeypatch):
         assert len(shown) == count
     assert viewer._key in shown[0]
     assert viewer.url in shown[0]
+
+
+DRIVEN = """<mujoco><worldbody><body><joint name="j" axis="0 1 0" damping="1"/>
+<geom size="0.1" pos="0 0 -0.5" mass="1"/></body></worldbody><actuator>
+<motor name="motor" joint="j" ctrlrange="-2 8"/>
+<general name="slow" joint="j" dyntype="filter" dynprm="0.0001" gainprm="5"/></actuator></mujoco>"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_sliders_of_controls_drive_a_simulation():
+    pytest.importorskip("viser")
+    pytest.importorskip("mujoco")
+    viewer = Viewer(kt.load(DRIVEN, contact=False), port=8297, run=False)
+    try:
+        motor, slow = viewer._live.controls.handles
+        assert (motor.min, motor.max, slow.min, slow.max) == (-2.0, 8.0, -1.0, 1.0)
+        viewer._damping.value = 0.0
+        viewer._simulate.value = True
+        viewer.tick(0.05)
+        assert abs(viewer.q[0]) < 1e-12  # nothing drives it
+        motor.value, slow.value = 1.0, 0.5
+        for _ in range(200):
+            viewer.tick(0.05)
+        # where motor and filter hold the weight: m g l sin q = 1 + 5 * 0.5
+        assert viewer._live.controls.act == pytest.approx([0.5])
+        assert 9.81 * 0.5 * np.sin(viewer.q[0]) == pytest.approx(3.5, abs=1e-3)
+        viewer.set(viewer.q)
+        assert not viewer._live.controls.act.any()
+    finally:
+        viewer.close()

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 import kinetree
 from kinetree.cli.command import (
     BUILT_IN,
+    Argument,
     Floating,
     JsonOption,
     Overwrite,
+    Package,
     RobotArgument,
     command,
     echo_json,
+    file_options,
     load_robot,
     neither,
 )
@@ -27,14 +30,20 @@ if TYPE_CHECKING:
 
 
 @command()
-def info(robot: RobotArgument, floating: Floating = None, json: JsonOption = False) -> None:
+def info(
+    robot: RobotArgument,
+    floating: Floating = None,
+    json: JsonOption = False,
+    package: Package = None,
+    argument: Argument = None,
+) -> None:
     """Show the contents of a robot: tree, degrees of freedom, masses, limits, frames.
 
     Example: kinetree info arm --json
     """
     from kinetree.cli import info as contents
 
-    loaded = load_robot(robot, floating)
+    loaded = load_robot(robot, floating, package, argument)
     if json:
         echo_json(contents.summary(loaded))
     else:
@@ -53,6 +62,8 @@ def check(
     ] = False,
     strict: Annotated[bool, typer.Option(help="Fail on warnings, too.")] = False,
     json: JsonOption = False,
+    package: Package = None,
+    argument: Argument = None,
 ) -> None:
     """List errors and doubtful values in a robot file.
 
@@ -60,7 +71,7 @@ def check(
     """
     from kinetree.model.problem import SEVERITIES
 
-    problems = _problems(robot, "floating" if floating else base)
+    problems = _problems(robot, "floating" if floating else base, file_options(package, argument))
     counts = {s: sum(p.severity == s for p in problems) for s in SEVERITIES}
     if json:
         echo_json({"robot": robot, "counts": counts, "problems": [asdict(p) for p in problems]})
@@ -73,13 +84,13 @@ def check(
         raise typer.Exit(1)
 
 
-def _problems(name: str, base: str | None) -> list[Problem]:
+def _problems(name: str, base: str | None, options: dict[str, Any]) -> list[Problem]:
     from kinetree.robot.load import check_file
 
     if name in BUILT_IN:
         return getattr(kinetree.robots, name)(*([base] if base else [])).problems()
     try:
-        return check_file(name, base)
+        return check_file(name, base, **options)
     except MissingFileError as e:
         raise neither(e) from None
 
@@ -92,8 +103,10 @@ def convert(
     ],
     floating: Floating = None,
     overwrite: Overwrite = False,
+    package: Package = None,
+    argument: Argument = None,
 ) -> None:
-    """Convert a robot file: URDF to MJCF, or MJCF to URDF.
+    """Convert a robot file to URDF or MJCF.
 
     A warning names everything that the other format cannot express. Mesh paths are not changed.
 
@@ -101,5 +114,5 @@ def convert(
     """
     from kinetree.cli.convert import convert_to
 
-    convert_to(load_robot(source, floating), output, overwrite)
+    convert_to(load_robot(source, floating, package, argument), output, overwrite)
     typer.echo(output)

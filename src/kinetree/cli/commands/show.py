@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 import kinetree
-from kinetree.cli.command import Floating, RobotArgument, command, load_robot
+from kinetree.cli.command import Argument, Floating, Package, RobotArgument, command, load_robot
 
 
 @command()
@@ -37,6 +37,8 @@ def show(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     floating: Floating = None,
+    package: Package = None,
+    argument: Argument = None,
 ) -> None:
     """Show a robot in the browser: move its joints, play a motion, simulate.
 
@@ -51,7 +53,7 @@ def show(
         recorded = kinetree.read_bvh(robot)
         loaded, motion = recorded.robot, trajectory or recorded
     else:
-        loaded = load_robot(robot, floating)
+        loaded = load_robot(robot, floating, package, argument)
     viewer = Viewer(loaded, motion, folder, host=host, port=port, allow=allow or ())
     typer.echo(f"{viewer.url} (press Ctrl-C to stop)")
     if browser:

@@ -9,7 +9,8 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.model.disassemble import fresh
-from kinetree.model.formats.meshes import find_mesh, load_mesh
+from kinetree.model.formats.meshes import load_mesh
+from kinetree.model.formats.packages import find_file
 from kinetree.model.geometry import (
     Box,
     Capsule,
@@ -93,7 +94,7 @@ def mesh_of(shape: Shape) -> ConvexMesh:
         shape: a mesh.
     """
     folder = Path(shape.folder) if shape.folder else None
-    path = find_mesh(shape.file, folder)
+    path = find_file(shape.file, folder)
     if path is None:
         where = f" in {folder}" if folder else ""
         raise KinetreeError(f"the mesh {shape.file!r} is missing{where}")

@@ -1,9 +1,8 @@
-"""Files of meshes: where they are, and the triangles in them."""
+"""The triangles in files of meshes."""
 
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +16,6 @@ STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", 
 """A triangle of a binary STL file."""
 MESHES = (".stl", ".obj", ".ply", ".glb", ".dae")
 LARGEST_MESH = 1 << 28  # bytes
-PACKAGE = "package.xml"
-"""The file that makes a folder a ROS package."""
-DESCRIPTIONS = ("urdf", "xacro", "mjcf", "xml", "robots")
-"""Usual names of the folder with the robot file, beside that with its meshes."""
 
 
 class Triangles(NamedTuple):
@@ -28,55 +23,6 @@ class Triangles(NamedTuple):
 
     vertices: npt.NDArray[np.floating[Any]]
     faces: npt.NDArray[np.integer[Any]]
-
-
-def find_mesh(name: str, folder: Path | None) -> Path | None:
-    """The file of a mesh, if there is one in the robot's folders or in a package.
-
-    The robot's folders are that of its file, the one above if it has a usual name (urdf, mjcf),
-    and the package around it, which is known by its package.xml. Nothing else is opened.
-
-    Arguments:
-        name: as the robot file has it; package:// is looked for in the robot's folders, in packages
-            beside them, and in the folders of ROS_PACKAGE_PATH.
-        folder: of the robot file.
-    """
-    if "\0" in name:
-        return None
-    roots, packages = _robot_folders(folder), list[Path]()
-    rest, places = name.removeprefix("file://"), roots
-    if name.startswith("package://"):
-        # some files have a third slash, as if the package were a path
-        package, _, rest = name.removeprefix("package://").lstrip("/").partition("/")
-        packages = _packages(package, roots)
-        places = [*packages, *(root / package for root in roots), *roots]
-    found = (Path(os.path.realpath(place / rest)) for place in places)
-    homes = [*roots, *packages]
-    inside = (path for path in found if any(path.is_relative_to(home) for home in homes))
-    return next((path for path in inside if path.is_file()), None)
-
-
-def _robot_folders(folder: Path | None) -> list[Path]:
-    """Where a robot's own files may be: its folder, and those around it that belong to it."""
-    if folder is None:
-        return []
-    home = Path(os.path.realpath(folder))
-    above = [home.parent] if home.name in DESCRIPTIONS else []
-    around = (place for place in home.parents if (place / PACKAGE).is_file())
-    return list(dict.fromkeys([home, *above, *(p for p in [next(around, None)] if p)]))
-
-
-def _packages(name: str, roots: list[Path]) -> list[Path]:
-    """The folders of a package: around the robot's, beside them, or listed in ROS_PACKAGE_PATH."""
-    if name in ("", ".", ".."):
-        return []
-    above = dict.fromkeys(parent for root in roots for parent in root.parents)
-    around = [place for place in (*roots, *above) if place.name == name]
-    beside = [place / name for place in above]
-    known = [p for p in (*around, *beside) if p in roots or (p / PACKAGE).is_file()]
-    listed = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
-    named = [Path(place) / name for place in listed if place]
-    return [Path(os.path.realpath(place)) for place in (*known, *named)]
 
 
 def load_mesh(path: Path, scale: tuple[float, ...]) -> Triangles | None:

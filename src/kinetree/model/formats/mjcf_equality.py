@@ -5,9 +5,10 @@
     joint, otherwise                a Coupling; of one joint if it is held at a value
     connect                         a LoopJoint with a Ball
     weld                            a LoopJoint without a joint; with a Ball if torquescale is zero
+    tendon, of fixed tendons        a Coupling, if it is linear in the tendon that it depends on
 
-Those of tendons and flexes are left out. `solref` and `solimp` are kept, except those of mimics,
-which are exact.
+Those of spatial tendons and flexes are left out. `solref` and `solimp` are kept, except those of
+mimics, which are exact.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from kinetree.model.joints import Ball
 from kinetree.model.softness import Softness
 from kinetree.spatial import Rotation, Transform, Vector3
 
-CONNECT, WELD, JOINT = range(3)  # mjtEq
-KINDS: dict[int, str] = {CONNECT: "connect", WELD: "weld", JOINT: "joint"}
+CONNECT, WELD, JOINT, TENDON = range(4)  # mjtEq
+KINDS: dict[int, str] = {CONNECT: "connect", WELD: "weld", JOINT: "joint", TENDON: "tendon"}
+OF_JOINTS = 1  # mjtWrap: what a fixed tendon consists of
 SITE = 6  # mjtObj
 HINGE = 3  # mjtJoint
 COEFFICIENTS = 5
@@ -102,6 +104,8 @@ class Equalities:
                 yield self._coupling(i)
             elif kind in (CONNECT, WELD) and not self._is_rigid(i):
                 yield self._loop(i)
+            elif kind == TENDON and (belt := self._belt(i)) is not None:
+                yield belt
 
     def _coupling(self, i: int) -> Coupling:
         """q1 - ref1 - p(q2 - ref2) = 0; p is a constant if there is no second joint."""
@@ -116,6 +120,32 @@ class Equalities:
         there = substituted(p, 1.0, -self._reference(other))
         pair = (self.joints[joint], own), (self.joints[other], there)
         return Coupling(self.names[i], pair, unit=unit, softness=self._softness(i))
+
+    def _belt(self, i: int) -> Coupling | None:
+        """l1 - ref1 - p(l2 - ref2) = 0, where lengths l are sums of coordinates; else None."""
+        m = self.m
+        first, second = self._objects(i)
+        fixed = all(m.wrap_type[m.tendon_adr[x]] == OF_JOINTS for x in (first, second) if x >= 0)
+        if not fixed or (second >= 0 and m.eq_data[i][2:COEFFICIENTS].any()):
+            return None
+        constant, ratio = m.eq_data[i][:2].tolist()
+        start = -float(m.tendon_length0[first]) - constant
+        weights = dict(self._weights(first))
+        if second >= 0:
+            start += ratio * float(m.tendon_length0[second])
+            for joint, weight in self._weights(second):
+                weights[joint] = weights.get(joint, 0.0) - ratio * weight
+        pairs = [(joint, (0.0, weight)) for joint, weight in weights.items() if weight]
+        if not pairs:
+            return None
+        (joint, (_, weight)), *others = pairs
+        polynomials = ((joint, (start, weight)), *others)
+        return Coupling(self.names[i], polynomials, unit="m", softness=self._softness(i))
+
+    def _weights(self, tendon: int) -> Iterator[tuple[str, float]]:
+        m, first = self.m, int(self.m.tendon_adr[tendon])
+        for k in range(first, first + int(m.tendon_num[tendon])):
+            yield self.joints[int(m.wrap_objid[k])], float(m.wrap_prm[k])
 
     def _softness(self, i: int) -> Softness:
         return softness(self.m.eq_solref[i], self.m.eq_solimp[i])
@@ -170,14 +200,14 @@ class Equalities:
             if i not in acting:
                 if not self.off & {"EQUALITY", "CONSTRAINT"}:
                     yield "note", element, "it is left out, since it is not active at the start"
-            elif m.eq_type[i] not in KINDS:
+            elif m.eq_type[i] not in KINDS or (m.eq_type[i] == TENDON and not self._belt(i)):
                 yield (
                     "warning",
                     element,
-                    "it takes no part in the dynamics: constraints of tendons and flexes are not "
-                    "read",
+                    "it takes no part in the dynamics: constraints of spatial tendons and flexes "
+                    "are not read",
                 )
-            elif m.eq_type[i] != JOINT:
+            elif m.eq_type[i] in (CONNECT, WELD):
                 yield from self._loop_remarks(i, element)
 
     def _loop_remarks(self, i: int, element: str) -> Iterator[Remark]:

@@ -127,7 +127,7 @@ def sensor_remarks(parts: Parts, read: Collection[str]) -> Iterator[Remark]:
             yield (
                 "note",
                 f"sensor {name!r}",
-                f"it is left out: a {kind} is not a function of the state",
+                f"it is left out: sensors of kind {kind} are not read",
             )
         elif parts.any("sensor_delay", i) or parts.any("sensor_interval", i):
             yield "note", f"sensor {name!r}", "it measures without delay, and at every step"

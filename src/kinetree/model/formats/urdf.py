@@ -1,9 +1,8 @@
-"""Reading URDF: links, joints, inertias, shapes, motors. Other elements are kept as they are."""
+"""Reading URDF: links, joints, inertias, shapes, motors; other elements are kept and named."""
 
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -24,6 +23,33 @@ UNLIMITED = 1e300  # stands for no limit, where the format wants a number
 AXIS_ROUNDING = 1e-3  # files round the entries of slanted axes
 
 
+READ: dict[str, set[str]] = {
+    "robot": {"link", "joint", "material", "transmission", "ros2_control"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
+    "inertial": {"origin", "mass", "inertia"},
+    "visual": {"origin", "geometry", "material"},
+    "collision": {"origin", "geometry"},
+}
+"""The children of each element that are read. Others are not looked into."""
+PASSED_OVER: dict[str, tuple[str, str]] = {
+    "gazebo": ("note", "it is for Gazebo alone"),
+    "sensor": ("note", "what it measures is left out"),
+    "safety_controller": ("note", "no controller keeps to it"),
+    "calibration": ("note", "it has no effect on motion"),
+    "verbose": ("note", "it has no effect on motion"),
+    "contact": ("note", "contact= of kinetree.load says what can touch, and how"),
+    "contact_coefficients": ("note", "contact= of kinetree.load says what can touch, and how"),
+    "self_collision_checking": ("note", "self_collision= of kinetree.load says it"),
+    "group": ("note", "it has no effect on motion"),
+    "audio_bumper": ("note", "it has no effect on motion"),
+    "mujoco": ("note", "it is for MuJoCo alone"),
+    "material": ("note", "it has no effect on motion"),
+    "texture": ("note", "it has no effect on motion"),
+}
+"""What is lost with an element that is not read."""
+
+
 def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """The links and joints of a URDF document's <robot>, as they are written.
 
@@ -32,11 +58,10 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     """
     if robot.tag != "robot":
         raise FileFormatError(
-            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot> or an MJCF "
-            "<mujoco> is expected"
+            f"{robot.where}: the document is a <{brief(robot.tag)}>; a URDF <robot>, an "
+            "MJCF <mujoco> or an <sdf> is expected"
         )
-    _refuse_xacro(robot)
-    remarks: list[Problem] = []
+    remarks: list[Problem] = list(_unread(robot))
     links, joints = list(robot.all("link")), list(robot.all("joint"))
     connections = [_connection(element, mimic, remarks) for element in joints]
     driven = {c.name for c in connections if c.joint is not None and c.joint.nq == 1}
@@ -57,18 +82,34 @@ def read_urdf(robot: Element, mimic: bool = True) -> Description:
     )
 
 
-def _refuse_xacro(robot: Element) -> None:
-    """Refuse a file that the program xacro must first turn into URDF."""
+def _unread(robot: Element) -> Iterator[Problem]:
+    """A remark for each kind of element that is passed over, at the first of them."""
+    seen: set[tuple[str, str]] = set()
+    pending = [robot]
+    while pending:
+        element = pending.pop()
+        known = READ[element.tag]
+        for child in element.children:
+            if child.tag not in known and (element.tag, child.tag) not in seen:
+                seen.add((element.tag, child.tag))
+                unknown = ("warning", "the element is unknown, and what it says is lost")
+                severity, lost = PASSED_OVER.get(child.tag, unknown)
+                message = f"<{brief(child.tag)}> is not read: {lost}"
+                yield Problem(severity, f"<{element.tag}>", message, child.where)
+        pending += [x for x in reversed(element.children) if x.tag in known and x.tag in READ]
+
+
+def is_xacro(robot: Element) -> bool:
+    """Whether a document has macros of xacro, which must be replaced by what they stand for.
+
+    Arguments:
+        robot: its root element.
+    """
     for element in robot.walk():
-        written = [] if element.tag in ("mesh", "texture") else list(element.attributes.values())
-        macro = next((value for value in written if "${" in value or "$(" in value), None)
-        if element.tag.startswith("xacro:") or macro is not None:
-            what = f"<{brief(element.tag)}>" if macro is None else repr(brief(macro))
-            file = "FILE" if robot.file == "<string>" else shlex.quote(robot.file)
-            raise FileFormatError(
-                f"{element.where}: {what} is xacro, which must be expanded to URDF first: run "
-                f"'xacro {file} > robot.urdf' (ROS package xacro) and load robot.urdf"
-            )
+        written = () if element.tag in ("mesh", "texture") else element.attributes.values()
+        if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in written):
+            return True
+    return False
 
 
 def _link(element: Element) -> Link:

@@ -67,7 +67,7 @@ def _transmission(element: Element) -> tuple[str, str, float]:
     written = (place.first("mechanicalReduction") for place in places)
     reduction = next((x for x in written if x is not None), None)
     name = actuators[0].attributes.get("name") or element.attributes.get("name", "")
-    gear = 1.0 if reduction is None else _content(reduction)
+    gear = 1.0 if reduction is None else reduction.value()
     return joints[0].attributes.get("name", ""), brief(name), gear
 
 
@@ -89,11 +89,4 @@ def _effort_range(joint: Element) -> Range | None:
 def _bounds(interface: Element) -> Iterator[tuple[str, float]]:
     for parameter in interface.all("param"):
         if parameter.attributes.get("name") in ("min", "max"):
-            yield parameter.attributes["name"], _content(parameter)
-
-
-def _content(element: Element) -> float:
-    """The number between the tags of an element."""
-    return Element(element.tag, {"value": element.content}, element.line, element.file).number(
-        "value"
-    )
+            yield parameter.attributes["name"], parameter.value()

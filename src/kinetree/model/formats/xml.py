@@ -109,6 +109,26 @@ class Element:
             )
         return tuple(self._finite(attribute, word) for word in words)
 
+    def words(self) -> list[str]:
+        """The words between the tags."""
+        if len(self.content) >= LONGEST_NAME:
+            raise self.error(f"the text has more than {LONGEST_NAME} characters")
+        return self.content.split()
+
+    def value(self) -> float:
+        """The one finite number between the tags."""
+        return self.values(1)[0]
+
+    def values(self, count: int) -> tuple[float, ...]:
+        """The finite numbers between the tags."""
+        words = self.words()
+        if len(words) != count:
+            raise self.error(
+                f"the text {brief(' '.join(words))!r} has {len(words)} words; {count} "
+                f"{'number is' if count == 1 else 'numbers are'} expected"
+            )
+        return tuple(self._finite("text", word) for word in words)
+
     def _finite(self, attribute: str, word: str) -> float:
         value = float(word) if _NUMBER.fullmatch(word) else math.nan
         if math.isfinite(value):

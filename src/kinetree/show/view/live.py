@@ -1,8 +1,10 @@
-"""A simulation that runs on the page: gravity, contacts, damping, held joints, the mouse."""
+"""A simulation on the page: gravity, contacts, damping, held joints, controls, the mouse."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from kinetree.model.model import WORLD
 from kinetree.robot import Robot
 from kinetree.show.view.colliders import on_robot, touch_pairs
 from kinetree.show.view.contacts import GRAVITY
+from kinetree.show.view.controls import Controls
 from kinetree.show.view.parts import extent, matrix
 from kinetree.show.view.pull import Pull
 from kinetree.typing import Array
@@ -37,6 +40,7 @@ class Live:
     Attributes:
         stands: whether the robot floats and can touch something: its joints are held by default.
         tau: the joint forces of the last step, (nv,).
+        controls: of the robot's actuators; None if there are none.
     """
 
     def __init__(self, robot: Robot, pull: Pull) -> None:
@@ -47,6 +51,22 @@ class Live:
         self.tau: Array = np.zeros(robot.nv)
         # contacts are solved for together with limits
         self._limits = [] if robot.contact.pairs else _limited(robot.model)
+        self.controls: Controls | None = None
+
+    def tabs(self, gui: Any) -> dict[str, Callable[[], None]]:
+        """The tab with sliders for controls, if the robot has actuators.
+
+        Arguments:
+            gui: viser's controls, to which the sliders are added.
+
+        Returns:
+            Maps the title of a tab to what fills it.
+        """
+
+        def add() -> None:
+            self.controls = Controls(gui, self._robot)
+
+        return {"Controls": add} if self._robot.model.equipment.actuators else {}
 
     def rest(self, tau: Array | None = None) -> None:
         """Forget what the joints held: the state was chosen by someone else.
@@ -56,6 +76,8 @@ class Live:
         """
         self._posture = None
         self.tau = np.zeros(self._robot.nv) if tau is None else tau
+        if self.controls is not None:
+            self.controls.rest()
 
     def step(
         self, q: Array, v: Array, passed: float, damping: float, hold: bool
@@ -82,6 +104,8 @@ class Live:
             if self._posture is not None:
                 stiffness, resistance = self._gains
                 self.tau += stiffness * self._robot.difference(q, self._posture) - resistance * v
+            if self.controls is not None:
+                self.tau += self.controls.forces(q, v, passed / steps)
             pull = self._pull.external(q, v)
             q, v = self._robot.step(q, v, self.tau, passed / steps, external=pull)
             q, v = self._stopped(q, v)

@@ -11,7 +11,8 @@ import numpy as np
 
 from kinetree.errors import ModelWarning
 from kinetree.model import Model
-from kinetree.model.formats.meshes import Triangles, find_mesh
+from kinetree.model.formats.meshes import Triangles
+from kinetree.model.formats.packages import find_file
 from kinetree.model.model import WORLD, Body, Shape
 from kinetree.show.view.geometry import (
     box,
@@ -129,8 +130,8 @@ def _surfaces(
         solid = primitive(shape.kind, shape.size)
         return [Surface(frame.body, pose, solid, "primitive", shape.color)]
     around = Path(shape.folder) if folder is None and shape.folder else folder
-    path = find_mesh(shape.file, around)
-    skin = find_mesh(shape.texture, around) if shape.texture else None
+    path = find_file(shape.file, around)
+    skin = find_file(shape.texture, around) if shape.texture else None
     mesh = [] if path is None else painted_mesh(path, shape.size, skin)
     if not mesh:
         missing = "it is in none of the robot's folders; name a wider one with folder="

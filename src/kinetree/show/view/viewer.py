@@ -187,7 +187,7 @@ class Viewer(Filmed):
             handle.on_click(lambda _, body=body: self.select(body))
         tabs = gui.add_tab_group()
         makers = {"Joints": self._add_joints, "Numbers": self._add_numbers}
-        motion = {"Motion": self._add_motion}
+        motion = {"Motion": self._add_motion, **self._live.tabs(gui)}
         ordered = makers | motion if self._path is None else motion | makers
         for title, add in (ordered | {"Layers": self._add_layers}).items():
             with tabs.add_tab(title):
