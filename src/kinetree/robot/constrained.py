@@ -229,6 +229,36 @@ class Constrained(Embeddable):
         )
         return ConstrainedDerivatives(*results)
 
+    def switched_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        active: ArrayLike,
+        *,
+        constraints: Names = ALL,
+        stabilization: Baumgarte = NO_STABILIZATION,
+        external: External | None = None,
+        out: Outs = None,
+    ) -> ConstrainedDerivatives:
+        """The derivatives of `switched_dynamics`: of accelerations and of constraint forces.
+
+        Arguments:
+            q, v, tau, active, constraints, stabilization, external: as in `switched_dynamics`.
+            out: six arrays to write into.
+
+        Returns:
+            As `forward_dynamics_derivatives`; zeros for the forces of constraints that do not act.
+        """
+        results = self._robot._compute(
+            "switched_dynamics_derivatives",
+            (q, v, tau, active),
+            out,
+            external=external,
+            settings=(constraints, stabilization),
+        )
+        return ConstrainedDerivatives(*results)
+
     def inverse_dynamics_derivatives(
         self,
         q: ArrayLike,
