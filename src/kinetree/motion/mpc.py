@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone, through_numpy
-from kinetree.errors import among, unknown
+from kinetree.errors import ShapeError, among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.ilqr import ilqr
+from kinetree.motion.lagrangian import Multipliers
 from kinetree.motion.motion import Motion
 from kinetree.motion.sampling import KINDS, Sampler
 from kinetree.robot.checks import count, finite_state, number, sample_count, spread
+from kinetree.robot.core import check_robot
 from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
 
 METHODS = ("ilqr", *KINDS)
 OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
@@ -96,6 +101,7 @@ class ModelPredictiveControl:
             u: the plan to begin with, (steps, nu); zeros if None.
         """
         shape = self.u.shape
+        self._y: Multipliers | None = None
         self.u = np.zeros(shape) if u is None else spread("u", u, shape).copy()
 
     @through_numpy
@@ -113,7 +119,9 @@ class ModelPredictiveControl:
         state = finite_state("q", q, robot.nq), finite_state("v", v, robot.nv)
         t = number("t", t)
         if self._sampler is None:
-            plan = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t).u
+            how = {"y": self._y, "judged": False}
+            found = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t, **how)
+            plan, self._y = found.u, None if found.y is None else _later(found.y)
         else:
             plan = self.u
             for _ in range(self.iterations):
@@ -122,12 +130,23 @@ class ModelPredictiveControl:
         return plan[0]
 
     @numpy_alone
-    def run(self, q0: ArrayLike, v0: ArrayLike, duration: float) -> ClosedLoopRun:
+    def run(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        duration: float,
+        *,
+        plant: Robot | None = None,
+        substeps: int = 5,
+    ) -> ClosedLoopRun:
         """Run the robot under this controller, with a new plan in every period dt of the problem.
 
         Arguments:
             q0, v0: the initial state, (nq,) and (nv,).
             duration: s.
+            plant: the robot that moves, with the same coordinates, such as one with contacts where
+                plans have phases; that of the problem, by the same steps, if None.
+            substeps: how many steps of a plant a period has.
 
         Returns:
             Times, states, controls, and how long each plan took.
@@ -138,14 +157,43 @@ class ModelPredictiveControl:
         q = [finite_state("q0", q0, problem.robot.nq)]
         v = [finite_state("v0", v0, problem.robot.nv)]
         u, seconds = [], []
+        body, substeps = _plant(problem.robot, plant), count("substeps", substeps)
         for k in range(periods):
             began = time.perf_counter()
             u.append(self.control(q[-1], v[-1], k * problem.dt))
             seconds.append(time.perf_counter() - began)
-            tau = problem.forces(u[-1])
-            state = problem.robot.step(q[-1], v[-1], tau, problem.dt, method=problem.method)
+            state = self._moved(q[-1], v[-1], u[-1], k * problem.dt, body, substeps)
             q.append(state[0])
             v.append(state[1])
         times = np.arange(periods + 1) * problem.dt
         arrays = (np.array(x) for x in (q, v, u, seconds))
         return ClosedLoopRun(problem, times, *arrays)
+
+    def _moved(
+        self, q: Array, v: Array, u: Array, t: float, plant: Robot | None, substeps: int
+    ) -> tuple[Array, Array]:
+        """The state a period later."""
+        problem = self.problem
+        tau = problem.forces(u)
+        if plant is None:
+            return problem.step.after(q, v, tau, problem.step.active(np.array([t]))[0])
+        for _ in range(substeps):
+            q, v = plant.step(q, v, tau, problem.dt / substeps)
+        return q, v
+
+
+def _plant(robot: Robot, given: Any) -> Robot | None:
+    """The robot that moves, if it can take the place of another one."""
+    if given is not None:
+        check_robot(given)
+        if (given.nq, given.nv) != (robot.nq, robot.nv):
+            raise ShapeError(
+                f"plant: robot {given.name!r} has {given.nq} coordinates and {given.nv} velocities;"
+                f" {robot.nq} and {robot.nv} are expected"
+            )
+    return given
+
+
+def _later(y: Multipliers) -> Multipliers:
+    """Multipliers for the horizon that begins a step later."""
+    return y._replace(running=np.concatenate([y.running[:, 1:], y.running[:, -1:]], axis=1))
