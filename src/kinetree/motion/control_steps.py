@@ -73,8 +73,8 @@ class ControlStep(Protocol):
     ) -> tuple[Any, Any, Any]:
         """The next state and the forces, over scalars; no forces if they are not asked for."""
 
-    def holding(self, q: Array, start: float) -> Array:
-        """The joint forces that hold configurations at rest, (..., nv), as well as motors can."""
+    def holding(self, q: Array, active: Array) -> Array:
+        """Joint forces that keep joints with motors at rest, (..., steps, nv) or (..., 1, nv)."""
 
     def after(self, q: Array, v: Array, tau: Array, active: Array) -> tuple[Array, Array]:
         """The next states."""
@@ -170,9 +170,9 @@ class RobotStep:
         found = self._forces.on_scalars(q, v, tau)[0] if forces else []
         return after["q"], after["v"], [x for touch in found for x in touch]
 
-    def holding(self, q: Array, start: float) -> Array:
+    def holding(self, q: Array, active: Array) -> Array:
         """As in `ControlStep`; contacts are not asked."""
-        return self.robot.gravity_forces(q)
+        return self.robot.gravity_forces(q)[..., None, :]
 
     def after(self, q: Array, v: Array, tau: Array, active: Array) -> tuple[Array, Array]:
         """As in `ControlStep`."""
@@ -254,15 +254,17 @@ class PhasedStep:
         there = integrate(model, q, [self.dt * x for x in after])
         return there, after, found
 
-    def holding(self, q: Array, start: float) -> Array:
-        """As in `ControlStep`, with the constraints that act at the start."""
-        acting = self.active(np.array([start]))[0]
-        on = np.repeat(acting, [len(places) for places in self.groups.values()])
-        J_T = (on[:, None] * self.robot.constraints.jacobian(q)).swapaxes(-1, -2)
-        h = self.robot.gravity_forces(q)[..., None]
+    def holding(self, q: Array, active: Array) -> Array:
+        """As in `ControlStep`: what constraints do not carry falls freely."""
+        on = np.repeat(active, [len(places) for places in self.groups.values()], axis=-1)
+        J_T = (on[..., None] * self.robot.constraints.jacobian(q)[..., None, :, :]).swapaxes(-1, -2)
+        h = self.robot.gravity_forces(q)[..., None, :, None]
+        M = self.robot.mass_matrix(q)[..., None, :, :]
         passive = np.setdiff1d(np.arange(self.robot.nv), self._move.motors)
         forces = np.linalg.pinv(J_T[..., passive, :]) @ h[..., passive, :]
-        return (h - J_T @ forces)[..., 0]
+        left = (h - J_T @ forces)[..., passive, :]
+        falling = -np.linalg.solve(M[..., passive, :][..., passive], left)
+        return (h + M[..., passive] @ falling - J_T @ forces)[..., 0]
 
     def after(self, q: Array, v: Array, tau: Array, active: Array) -> tuple[Array, Array]:
         """As in `ControlStep`."""

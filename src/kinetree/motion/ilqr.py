@@ -168,7 +168,7 @@ def ilqr(
     )
     shape = (len(q_first), problem.steps, problem.nu)
     if u is None:
-        held = problem.step.holding(q_first, start)[:, None, problem.motors]
+        held = problem.step.holding(q_first, problem.active(start))[..., problem.motors]
         controls = np.broadcast_to(held, shape)
     else:
         controls = spread("u", u, (*batch, *shape[1:])).reshape(shape)
