@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,6 +117,25 @@ class Controlled:
         return Motion(self.problem.robot, self.times, self.q[index], self.v[index])
 
 
+class Plan(NamedTuple):
+    """A motion and its feedback gains.
+
+    q, v: (steps + 1, nq) and (steps + 1, nv).
+    u, K: (steps, nu) and (steps, nu, 2 nv).
+    """
+
+    q: Array
+    v: Array
+    u: Array
+    K: Array
+
+    def later(self) -> Plan:
+        """The plan a step later; the last step is repeated, without feedback."""
+        q, v, u, K = (np.concatenate([x[1:], x[-1:]]) for x in self)
+        K[-1] = 0.0
+        return Plan(q, v, u, K)
+
+
 def ilqr(
     problem: ControlProblem,
     q0: ArrayLike,
@@ -129,7 +148,7 @@ def ilqr(
     states: tuple[ArrayLike, ArrayLike] | None = None,
     feasibility: float = 1e-6,
     y: Multipliers | None = None,
-    judged: bool = True,
+    plan: Plan | None = None,
 ) -> Controlled:
     """Minimise the costs from each of a batch of states.
 
@@ -145,7 +164,8 @@ def ilqr(
         states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
         feasibility: how much conditions may be violated, each in its own unit.
         y: multipliers of conditions to start from, with their penalties; zeros if None.
-        judged: whether held frames are looked at.
+        plan: a motion to start from instead of controls, followed by its feedback. Held frames are
+            not looked at then: the next plan follows at once.
     """
     robot = problem.robot
     first = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
@@ -175,9 +195,9 @@ def ilqr(
     controls = np.clip(controls, problem.lower, problem.upper)
     guess = None if states is None else _guess(problem, states, batch, q_first, v_first)
     lagrangian = Lagrangian(problem, feasibility, y) if problem.terms.constrained else None
-    solver = _Solver(problem, q_first, v_first, controls, guess, start, lagrangian)
+    solver = _Solver(problem, q_first, v_first, controls, guess, start, lagrangian, plan)
     history = solver.run(tolerance, iterations, progress)
-    drift = Drift(problem, solver.q, solver.v, start, judged)
+    drift = Drift(problem, solver.q, solver.v, start, plan is None)
     converged = solver.done & (drift.largest <= ALLOWED_DRIFT)
 
     def shaped(x: Array) -> Array:
@@ -239,6 +259,7 @@ class _Solver:
         guess: tuple[Array, Array] | None,
         start: float,
         lagrangian: Lagrangian | None,
+        plan: Plan | None = None,
     ) -> None:
         self.problem, self.u = problem, u.copy()
         self.start, self.lagrangian = start, lagrangian
@@ -246,7 +267,10 @@ class _Solver:
         n = problem.robot.nv
         self.gaps: Array | None = None
         self.open = np.zeros(len(u))
-        if guess is None:
+        followed = None if plan is None else self._followed(plan, q0, v0)
+        if followed is not None and np.isfinite(followed[0]).all():
+            self.q, self.v, self.u = followed
+        elif guess is None:
             self.q, self.v = problem.roll(q0, v0, self.u, start)
         else:
             self.q, self.v = guess
@@ -259,6 +283,16 @@ class _Solver:
         self.done = np.zeros(len(u), bool)
         self.count = np.zeros(len(u), int)
         self.value: Array = np.zeros(0)
+
+    def _followed(self, plan: Plan, q0: Array, v0: Array) -> tuple[Array, ...]:
+        """The motion from a state under a plan's feedback."""
+        q, v, u, K = (x[None] for x in plan)
+        given = (q, v), u, (np.zeros_like(u), K), np.zeros(1), self.start
+        passes, costs = self.problem.passes, self.problem.terms
+        sizes = costs.row_count + 1, costs.final_row_count + 1
+        y = Multipliers(np.ones((1, len(u[0]), sizes[0])), np.ones((1, sizes[1])))
+        found = passes.forward(*given, None, y, (q0, v0))
+        return tuple(x[:, 0] for x in found[:3])
 
     def run(
         self, tolerance: float, iterations: int, progress: Callable[[float], object] | None

@@ -13,7 +13,7 @@ from kinetree.errors import ShapeError, among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
-from kinetree.motion.ilqr import ilqr
+from kinetree.motion.ilqr import Plan, ilqr
 from kinetree.motion.lagrangian import Multipliers
 from kinetree.motion.motion import Motion
 from kinetree.motion.sampling import KINDS, Sampler
@@ -98,10 +98,13 @@ class ModelPredictiveControl:
         """Forget the last plan.
 
         Arguments:
-            u: the plan to begin with, (steps, nu); zeros if None.
+            u: the controls to begin with, (steps, nu). If None, sampling begins with zeros, and
+                "ilqr" with what holds the first state.
         """
         shape = self.u.shape
         self._y: Multipliers | None = None
+        self._plan: Plan | None = None
+        self._held = u is None
         self.u = np.zeros(shape) if u is None else spread("u", u, shape).copy()
 
     @through_numpy
@@ -119,15 +122,22 @@ class ModelPredictiveControl:
         state = finite_state("q", q, robot.nq), finite_state("v", v, robot.nv)
         t = number("t", t)
         if self._sampler is None:
-            how = {"y": self._y, "judged": False}
-            found = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t, **how)
-            plan, self._y = found.u, None if found.y is None else _later(found.y)
+            plan = self._planned(*state, t)
         else:
             plan = self.u
             for _ in range(self.iterations):
                 plan, _ = self._sampler.improve(*state, plan, t)
         self.u = np.concatenate([plan[1:], plan[-1:]])
         return plan[0]
+
+    def _planned(self, q: Array, v: Array, t: float) -> Array:
+        """The controls of a plan by iLQR, which begins with the last one under its feedback."""
+        u = None if self._held else self.u
+        given = (self.problem, q, v, u, 1e-6, self.iterations, t)
+        found = ilqr(*given, y=self._y, plan=self._plan)
+        self._plan = Plan(found.q, found.v, found.u, found.K).later()
+        self._y = None if found.y is None else _later(found.y)
+        return found.u
 
     @numpy_alone
     def run(

@@ -212,6 +212,7 @@ class Passes:
         start: float = 0.0,
         gaps: Array | None = None,
         y: Multipliers | None = None,
+        first: tuple[Array, Array] | None = None,
     ) -> tuple[Array, Array, Array, Array]:
         """The motions under u + alpha k + K (x (-) x0) for several alphas, and their costs.
 
@@ -223,6 +224,7 @@ class Passes:
             start: the time of the first state, s.
             gaps: (problems, steps, nx), of which the share 1 - alpha stays open; none if None.
             y: the multipliers of conditions; None if there are none.
+            first: q and v to start from, (problems, n); those of `states` if None.
 
         Returns:
             q, v, u and costs, (problems, alphas, ...); costs with what conditions add.
@@ -243,7 +245,8 @@ class Passes:
             series.append(np.tile(problem.active(start), (problems, 1, 1)))
         series += [y.running] if y is not None and costs.row_count else []
         series += [] if gaps is None else [gaps]
-        arguments = [np.zeros(count), spread(q[:, 0]), spread(v[:, 0]), np.zeros(count)]
+        begin = map(spread, (q[:, 0], v[:, 0]) if first is None else first)
+        arguments = [np.zeros(count), *begin, np.zeros(count)]
         arguments += [np.tile(alphas, problems), np.full(count, start), *map(spread, series)]
         arrays = {
             "q": np.empty((count, problem.steps + 1, q.shape[-1])),

@@ -1,0 +1,110 @@
+"""A quadruped trots: model-predictive control with a new plan every 10 ms.
+
+Plans know which feet stand when; the robot that moves does not: its feet touch the ground where and
+when they meet it. M. H. Raibert, Legged robots that balance (1986): where feet are placed.
+"""
+
+import sys
+from math import pi
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import kinetree as kt
+from kinetree.constraints import HeldFrame
+from kinetree.motion.costs import squares
+from kinetree.scalar import cos, maximum, minimum, sin
+
+FEET = [f"{x}_{y}_foot" for x in ("front", "hind") for y in ("left", "right")]
+DIAGONALS = (FEET[0], FEET[3]), (FEET[1], FEET[2])
+PERIOD, STEP, LIFT, SPEED, RADIUS = 0.4, 0.01, 0.06, 0.5, 0.02
+
+trunk = kt.robots.quadruped()
+dog = trunk.constrain(*(HeldFrame(f, f, rows=("x", "y", "z"), anywhere=True) for f in FEET))
+STANDING = dog.neutral()
+STANDING[7:] = np.tile([0.0, 0.6, -1.2], 4)
+STANDING[2] = RADIUS - dog.pose(STANDING, FEET[0])[2, 3]
+PLACES = dog.pose(STANDING, FEET)[:, :3, 3] if False else [
+    dog.pose(STANDING, foot)[:3, 3] for foot in FEET
+]
+
+
+def standing(t):
+    """The feet that stand: two diagonals in turn."""
+    return DIAGONALS[int((t / PERIOD + 1e-9) % 1.0 >= 0.5)]
+
+
+def cost(t, q, v, tau, pose, force):
+    """Height, attitude and speed of the trunk; where feet swing; forces."""
+    turn = 2.0 * pi * t / PERIOD
+    total = 200.0 * (q[2] - STANDING[2]) ** 2 + 50.0 * squares(q[3:6]) + 20.0 * q[1] ** 2
+    total += 10.0 * ((v[0] - SPEED) ** 2 + v[1] ** 2) + 1.0 * v[2] ** 2 + 0.5 * squares(v[3:6])
+    total += 0.002 * squares(v[6:]) + 2.0 * squares(q[7:] - STANDING[7:]) + 1e-3 * squares(tau)
+    for foot, place in zip(FEET, PLACES):
+        sign = 1.0 if foot in DIAGONALS[0] else -1.0
+        at = pose(foot).translation
+        ahead = place[0] + sign * 0.25 * SPEED * PERIOD * cos(turn)
+        height = RADIUS + LIFT * maximum(-sign * sin(turn), 0.0)
+        total += 2000.0 * (at.z - height) ** 2
+        total += 20.0 * ((at.x - q[0] - ahead) ** 2 + (at.y - q[1] - place[1]) ** 2)
+        push = force(foot)
+        total += 1e-4 * (push[0] ** 2 + push[1] ** 2) + 1e-3 * minimum(push[2], 0.0) ** 2
+    return total
+
+
+def final(q, v, pose):
+    """Height, attitude and speed of the trunk at the end of the horizon."""
+    speed = (v[0] - SPEED) ** 2 + v[1] ** 2 + v[2] ** 2
+    return 20.0 * (q[2] - STANDING[2]) ** 2 + 10.0 * squares(q[3:6]) + 2.0 * speed
+
+
+def controller(steps=30, iterations=1):
+    """The model-predictive controller."""
+    motors = np.arange(dog.nv) >= 6
+    how = {"actuated": motors, "lower": -40.0, "upper": 40.0, "phases": standing}
+    return dog.optimal_control(cost, final, steps=steps, dt=STEP, **how).mpc(iterations=iterations)
+
+
+def main(folder: Path, seconds: float = 3.0) -> float:
+    """Trot, draw it, and return the mean speed of the second half, m/s."""
+    control = controller()
+    control.problem.solve(STANDING, np.zeros(dog.nv), iterations=5)  # compiles
+    ground = trunk.on_ground(friction=0.8)
+    run = control.run(STANDING, np.zeros(dog.nv), seconds, plant=ground)
+    half = len(run.times) // 2
+    speed = (run.q[-1, 0] - run.q[half, 0]) / (run.times[-1] - run.times[half])
+    print(f"{speed:.2f} m/s ({SPEED} asked); trunk between {run.q[:, 2].min():.3f} and "
+          f"{run.q[:, 2].max():.3f} m; 99 % of the plans in {1e3 * run.percentile():.1f} ms")
+    draw(run, folder / "trot.png")
+    return float(speed)
+
+
+def draw(run, path):
+    """The robot every 0.2 s, the heights of its feet, and the speed of its trunk."""
+    figure = Figure((9.0, 6.5), layout="constrained")
+    axes = figure.subplots(3, 1)
+    for k in range(0, len(run.times), 25):
+        poses = trunk.poses(run.q[k])[:, :3, 3]
+        for i, body in enumerate(trunk.model.bodies):
+            if body.parent >= 0:
+                ends = poses[[body.parent, i]]
+                axes[0].plot(ends[:, 0], ends[:, 2], "k", lw=0.8)
+        for foot in FEET:
+            ends = np.array([trunk.pose(run.q[k], foot)[:3, 3]])
+            axes[0].plot(ends[:, 0], ends[:, 2], ".", ms=3, color="C0")
+    axes[0].set(aspect="equal", xlabel="x (m)", ylabel="z (m)")
+    for foot in FEET:
+        axes[1].plot(run.times, trunk.pose(run.q, foot)[:, 2, 3] - RADIUS, label=foot, lw=1)
+    axes[1].set(xlabel="time (s)", ylabel="foot height (m)")
+    axes[1].legend(fontsize=7, ncols=4)
+    axes[2].plot(run.times, run.v[:, 0], label="forward speed (m/s)")
+    axes[2].plot(run.times, run.q[:, 2], label="height of the trunk (m)")
+    axes[2].axhline(SPEED, color="k", lw=0.5)
+    axes[2].set(xlabel="time (s)")
+    axes[2].legend(fontsize=7)
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
