@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.constraints import HeldFrame
-from kinetree.motion.costs import squares
 from kinetree.scalar import cos, maximum, minimum, sin
 
 FEET = [f"{x}_{y}_foot" for x in ("front", "hind") for y in ("left", "right")]
@@ -25,9 +24,7 @@ dog = trunk.constrain(*(HeldFrame(f, f, rows=("x", "y", "z"), anywhere=True) for
 STANDING = dog.neutral()
 STANDING[7:] = np.tile([0.0, 0.6, -1.2], 4)
 STANDING[2] = RADIUS - dog.pose(STANDING, FEET[0])[2, 3]
-PLACES = dog.pose(STANDING, FEET)[:, :3, 3] if False else [
-    dog.pose(STANDING, foot)[:3, 3] for foot in FEET
-]
+PLACES = [dog.pose(STANDING, foot)[:3, 3] for foot in FEET]
 
 
 def standing(t):
@@ -36,27 +33,24 @@ def standing(t):
 
 
 def cost(t, q, v, tau, pose, force):
-    """Height, attitude and speed of the trunk; where feet swing; forces."""
+    """What is squared: the trunk's height, attitude and speed; where feet swing; forces."""
     turn = 2.0 * pi * t / PERIOD
-    total = 200.0 * (q[2] - STANDING[2]) ** 2 + 50.0 * squares(q[3:6]) + 20.0 * q[1] ** 2
-    total += 10.0 * ((v[0] - SPEED) ** 2 + v[1] ** 2) + 1.0 * v[2] ** 2 + 0.5 * squares(v[3:6])
-    total += 0.002 * squares(v[6:]) + 2.0 * squares(q[7:] - STANDING[7:]) + 1e-3 * squares(tau)
-    for foot, place in zip(FEET, PLACES):
+    terms = [15.0 * (q[2] - STANDING[2]), *(7.0 * q[3:6]), 4.5 * q[1]]
+    terms += [3.0 * (v[0] - SPEED), 3.0 * v[1], v[2], *(0.7 * v[3:6]), *(0.05 * v[6:])]
+    terms += [*(1.5 * (q[7:] - STANDING[7:])), *(0.03 * tau[6:])]
+    for foot, place in zip(FEET, PLACES, strict=True):
         sign = 1.0 if foot in DIAGONALS[0] else -1.0
-        at = pose(foot).translation
+        at, push = pose(foot).translation, force(foot)
         ahead = place[0] + sign * 0.25 * SPEED * PERIOD * cos(turn)
         height = RADIUS + LIFT * maximum(-sign * sin(turn), 0.0)
-        total += 2000.0 * (at.z - height) ** 2
-        total += 20.0 * ((at.x - q[0] - ahead) ** 2 + (at.y - q[1] - place[1]) ** 2)
-        push = force(foot)
-        total += 1e-4 * (push[0] ** 2 + push[1] ** 2) + 1e-3 * minimum(push[2], 0.0) ** 2
-    return total
+        terms += [45.0 * (at.z - height), 4.5 * (at.x - q[0] - ahead), 4.5 * (at.y - q[1] - place[1])]
+        terms += [0.01 * push[0], 0.01 * push[1], 0.03 * minimum(push[2], 0.0)]
+    return terms
 
 
 def final(q, v, pose):
     """Height, attitude and speed of the trunk at the end of the horizon."""
-    speed = (v[0] - SPEED) ** 2 + v[1] ** 2 + v[2] ** 2
-    return 20.0 * (q[2] - STANDING[2]) ** 2 + 10.0 * squares(q[3:6]) + 2.0 * speed
+    return [4.5 * (q[2] - STANDING[2]), *(3.0 * q[3:6]), 1.5 * (v[0] - SPEED), 1.5 * v[1], 1.5 * v[2]]
 
 
 def controller(steps=30, iterations=1):

@@ -10,7 +10,10 @@ Lagrangian of equalities c = 0 and inequalities c <= 0,
     mu         rho      the penalty, the last entry of y
 
 Functions are called with traced scalars: (t, q, v, tau, pose), and with `force` as a sixth argument
-if they take one; those of the last state with (q, v, pose).
+if they take one; those of the last state with (q, v, pose). A cost that returns several numbers is
+the sum of their squares. Such a sum, and what conditions add (squares, too, but for constants), is
+expanded with the Gauss-Newton matrix, which has no negative curvature; other costs with their own
+second derivatives.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import function, optional_function, texts
 from kinetree.model import Model
 from kinetree.motion.control_steps import ControlStep
-from kinetree.scalar import Scalar, maximum
+from kinetree.scalar import Scalar, maximum, sqrt
 from kinetree.scalar.structure import flat
 
 if TYPE_CHECKING:
@@ -92,6 +95,13 @@ class Conditions:
             below.append((name, sign * (x - limit)))
         self.equalities, self.names = len(equal), [name for name, _ in (*equal, *below)]
         return [row for _, row in (*equal, *below)]
+
+    def residuals(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+        """Numbers whose squares the augmented Lagrangian adds to the cost, but for constants."""
+        rho, share = y[len(rows)], sqrt(2.0 * y[len(rows)])
+        pushed = [m + rho * c for c, m in zip(rows, y, strict=False)]
+        equal = self.equalities
+        return [x / share for x in (*pushed[:equal], *(maximum(x, 0.0) for x in pushed[equal:]))]
 
     def augmented(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
         """What the augmented Lagrangian adds to the cost."""
@@ -203,22 +213,45 @@ class ControlCosts:
     # kernels
 
     @cached_property
+    def terms(self) -> Any:
+        """What the cost returns: one number, or several to be squared."""
+
+        def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any, *forces: Any) -> Any:
+            return _terms(self._calling(model, t, q, v, tau, *(forces or (None,)))(self._cost))
+
+        return self.robot.custom_kernel(cost, self._lengths(), "cost_terms")
+
+    @cached_property
+    def final_terms(self) -> Any:
+        """What the cost of the last state returns."""
+
+        def cost(model: Model, q: Any, v: Any) -> Any:
+            if self._final is None:
+                return 0.0 * q[0]
+            return _terms(self._final_calling(model, q, v)(self._final))
+
+        lengths = {"q": self.robot.nq, "v": self.robot.nv}
+        return self.robot.custom_kernel(cost, lengths, "final_cost_terms")
+
+    @cached_property
     def cost(self) -> Any:
         """The cost a second, of (t, q, v, tau), and forces if any function takes them."""
+        if not _several(self.terms):
+            return self.terms
 
-        def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any, *forces: Any) -> Scalar:
-            return self._calling(model, t, q, v, tau, *(forces or (None,)))(self._cost)
+        def cost(model: Model, *given: Any) -> Scalar:
+            return _squared(self.terms.on_scalars(*_vectors(given))[0])
 
         return self.robot.custom_kernel(cost, self._lengths(), "running_cost")
 
     @cached_property
     def final(self) -> Any:
         """The cost of the last state, of (q, v)."""
+        if not _several(self.final_terms):
+            return self.final_terms
 
         def cost(model: Model, q: Any, v: Any) -> Scalar:
-            if self._final is None:
-                return 0.0 * q[0]
-            return self._final_calling(model, q, v)(self._final)
+            return _squared(self.final_terms.on_scalars(q, v)[0])
 
         lengths = {"q": self.robot.nq, "v": self.robot.nv}
         return self.robot.custom_kernel(cost, lengths, "final_cost")
@@ -282,17 +315,127 @@ class ControlCosts:
         return self.robot.custom_kernel(merit, lengths, "augmented_final_cost")
 
     @cached_property
-    def derivatives(self) -> tuple[Any, Any]:
-        """The kernels of first and second derivatives of `merit`, by q, v, tau and forces."""
-        by = ("q", "v", "tau", "forces") if self.force_count else ("q", "v", "tau")
-        first = self.merit.jacobian(by)
-        return first, first.jacobian(by)
+    def residuals(self) -> Any:
+        """Numbers whose squares are expanded with the Gauss-Newton matrix, of `merit`'s arguments.
+
+        None if there are none.
+        """
+        m, several = self.row_count, _several(self.terms)
+        if not m and not several:
+            return None
+
+        def residuals(model: Model, *given: Any) -> list[Scalar]:
+            arguments = _vectors(given[:-1] if m else given)
+            found = list(self.terms.on_scalars(*arguments)[0]) if several else []
+            if m:
+                found += self.conditions.residuals(self.rows.on_scalars(*arguments)[0], given[-1])
+            return found
+
+        return self.robot.custom_kernel(residuals, self._lengths(m + 1 if m else 0), "residuals")
 
     @cached_property
-    def final_derivatives(self) -> tuple[Any, Any]:
-        """The kernels of first and second derivatives of `final_merit`, by q and v."""
-        first = self.final_merit.jacobian(("q", "v"))
-        return first, first.jacobian(("q", "v"))
+    def final_residuals(self) -> Any:
+        """The same of the last state."""
+        m, several = self.final_row_count, _several(self.final_terms)
+        if not m and not several:
+            return None
+
+        def residuals(model: Model, q: Any, v: Any, *y: Any) -> list[Scalar]:
+            found = list(self.final_terms.on_scalars(q, v)[0]) if several else []
+            if m:
+                rows = self.final_rows.on_scalars(q, v)[0]
+                found += self.final_conditions.residuals(rows, y[0])
+            return found
+
+        lengths = {"q": self.robot.nq, "v": self.robot.nv} | ({"y": m + 1} if m else {})
+        return self.robot.custom_kernel(residuals, lengths, "final_residuals")
+
+    # second-order expansions, over scalars
+
+    def quadratic(self, t: Scalar, *given: Any) -> tuple[Any, list[Scalar]]:
+        """Second derivatives and gradient by q, v, tau and forces, of `merit`'s arguments."""
+        by = ("q", "v", "tau", "forces") if self.force_count else ("q", "v", "tau")
+        sizes = [self.robot.nv] * 3 + [self.force_count] * (len(by) - 3)
+        arguments = [[t], *given]
+        plain = arguments[:-1] if self.row_count else arguments
+        smooth = None if _several(self.terms) else (self.terms, plain)
+        return _expanded(smooth, self.residuals, arguments, by, sizes)
+
+    def final_quadratic(self, *given: Any) -> tuple[Any, list[Scalar]]:
+        """Second derivatives and gradient by q and v, of `final_merit`'s arguments."""
+        smooth = None if _several(self.final_terms) else (self.final_terms, given[:2])
+        return _expanded(smooth, self.final_residuals, given, ("q", "v"), [self.robot.nv] * 2)
+
+
+def _expanded(
+    smooth: tuple[Any, Sequence[Any]] | None,
+    residuals: Any,
+    arguments: Sequence[Any],
+    by: tuple[str, ...],
+    sizes: list[int],
+) -> tuple[Any, list[Scalar]]:
+    """Second derivatives and gradient of a cost and of a sum of squares, over scalars.
+
+    Arguments:
+        smooth: the kernel of the cost and its arguments, if it is a single number.
+        residuals: the kernel of what is squared, if there is any; `arguments` are its own.
+        by: names of the arguments by which they are derived, and their `sizes`.
+    """
+    n = sum(sizes)
+    H: Any = [[0.0] * n for _ in range(n)]
+    g: list[Scalar] = [0.0] * n
+    if smooth is not None:
+        kernel, given = smooth
+        first = kernel.jacobian(by)
+        H, g = _quadratic(first, first.jacobian(by), given, sizes)
+    if residuals is not None:
+        values = residuals.on_scalars(*arguments)[0]
+        parts = residuals.jacobian(by).on_scalars(*arguments)
+        for k, r in enumerate(values):
+            slope = {i: x for i, x in enumerate(y for part in parts for y in part[k]) if x != 0}
+            for i, x in slope.items():
+                g[i] = g[i] + 2.0 * r * x
+                for j, y in slope.items():
+                    if j <= i:
+                        H[i][j] = H[i][j] + 2.0 * x * y
+        for i in range(n):
+            for j in range(i):
+                H[j][i] = H[i][j]
+    return H, g
+
+
+def _quadratic(
+    first: Any, second: Any, arguments: Sequence[Any], sizes: list[int]
+) -> tuple[Any, list[Scalar]]:
+    """Second derivatives and gradient by several arguments of some sizes, over scalars."""
+    slopes, bends = first.on_scalars(*arguments), second.on_scalars(*arguments)
+    count = len(sizes)
+    H = [
+        [x for block in bends[count * k : count * k + count] for x in block[i]]
+        for k, size in enumerate(sizes)
+        for i in range(size)
+    ]
+    # in a chart H is symmetric only where the gradient vanishes
+    every = range(sum(sizes))
+    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in every] for i in every]
+    return symmetric, [x for part in slopes for x in part]
+
+
+def _terms(result: Any) -> Any:
+    """A cost as one number, or as a list of several to be squared."""
+    if isinstance(result, (list, tuple, np.ndarray)) and np.ndim(result):
+        return flat(result if isinstance(result, list) else list(result))
+    return result
+
+
+def _several(kernel: Any) -> bool:
+    """Whether a kernel gives a list of numbers."""
+    (output,) = kernel.program.outputs
+    return output.shape != ()
+
+
+def _squared(values: Sequence[Scalar]) -> Scalar:
+    return sum((x * x for x in values), start=0.0)
 
 
 def _takes_forces(f: Cost) -> bool:

@@ -91,6 +91,7 @@ class ControlProblem:
             )
         how = (method, phases, stabilization, contact)
         self.step = control_step(robot, self.motors, self.dt, *how)
+        self._acting: tuple[float, Array] | None = None
         self.terms = ControlCosts(robot, self.step, cost, final, demands)
 
     def _bound(self, name: str, given: ArrayLike) -> Array:
@@ -209,7 +210,9 @@ class ControlProblem:
         Returns:
             (steps, constraints that are switched).
         """
-        return self.step.active(self.times + start)
+        if self._acting is None or self._acting[0] != start:
+            self._acting = start, self.step.active(self.times + start)
+        return self._acting[1]
 
     def step_arguments(self, q: Array, v: Array, u: Array, start: float = 0.0) -> list[Array]:
         """What the kernels of costs take: t, q, v, tau, and forces if any function takes them.

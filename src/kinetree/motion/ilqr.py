@@ -187,7 +187,9 @@ def ilqr(
         for x in first
     )
     shape = (len(q_first), problem.steps, problem.nu)
-    if u is None:
+    if u is None and plan is not None:
+        controls = plan.u[None]
+    elif u is None:
         held = problem.step.holding(q_first, problem.active(start))[..., problem.motors]
         controls = np.broadcast_to(held, shape)
     else:

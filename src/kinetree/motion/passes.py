@@ -153,8 +153,7 @@ class Passes:
         """The cost of a step to second order by (x, u), and by forces, over scalars."""
         problem, n, dt = self.problem, self.problem.robot.nv, self.problem.dt
         forces = problem.terms.force_count
-        sizes = [n, n, n, *([forces] if forces else [])]
-        H, g = _quadratic(problem.terms.derivatives, [[t], q, v, tau, *rest], sizes)
+        H, g = problem.terms.quadratic(t, q, v, tau, *rest)
         every = [*range(2 * n), *(2 * n + m for m in problem.motors)]
         every += range(3 * n, 3 * n + forces)
         return {
@@ -168,7 +167,7 @@ class Passes:
         costs, robot = self.problem.terms, self.problem.robot
 
         def expand(model: Model, q: Any, v: Any, *y: Any) -> dict[str, Any]:
-            S, s = _quadratic(costs.final_derivatives, [q, v, *y], [robot.nv, robot.nv])
+            S, s = costs.final_quadratic(q, v, *y)
             return {"S": S, "s": s}
 
         lengths = {"q": robot.nq, "v": robot.nv}
@@ -346,23 +345,6 @@ class Passes:
     def _difference_kernel(self) -> Any:
         nq = self.problem.robot.nq
         return self.problem.robot.custom_kernel(difference, {"q0": nq, "q1": nq}, "difference")
-
-
-def _quadratic(
-    kernels: tuple[Any, Any], arguments: list[Any], sizes: list[int]
-) -> tuple[Any, list[Any]]:
-    """Second derivatives and gradient by several arguments of some sizes, over scalars."""
-    first, second = (kernel.on_scalars(*arguments) for kernel in kernels)
-    count = len(sizes)
-    H = [
-        [x for block in second[count * k : count * k + count] for x in block[i]]
-        for k, size in enumerate(sizes)
-        for i in range(size)
-    ]
-    # in a chart H is symmetric only where the gradient vanishes
-    every = range(sum(sizes))
-    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in every] for i in every]
-    return symmetric, [x for part in first for x in part]
 
 
 def _without_forces(H: Array, g: Array, F: Array) -> tuple[Array, Array]:
