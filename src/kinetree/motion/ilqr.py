@@ -129,10 +129,10 @@ class Plan(NamedTuple):
     u: Array
     K: Array
 
-    def later(self) -> Plan:
-        """The plan a step later; the last step is repeated, without feedback."""
+    def later(self, last: Array) -> Plan:
+        """The plan a step later, with a last control, (nu,), and no feedback there."""
         q, v, u, K = (np.concatenate([x[1:], x[-1:]]) for x in self)
-        K[-1] = 0.0
+        u[-1], K[-1] = last, 0.0
         return Plan(q, v, u, K)
 
 
@@ -270,8 +270,10 @@ class _Solver:
         self.gaps: Array | None = None
         self.open = np.zeros(len(u))
         followed = None if plan is None else self._followed(plan, q0, v0)
-        if followed is not None and np.isfinite(followed[0]).all():
-            self.q, self.v, self.u = followed
+        if followed is not None and not np.isfinite(followed[-1]).all():
+            followed, guess = None, _guess(problem, plan[:2], (1,), q0, v0)
+        if followed is not None:
+            self.q, self.v, self.u, _ = followed
         elif guess is None:
             self.q, self.v = problem.roll(q0, v0, self.u, start)
         else:
@@ -287,14 +289,14 @@ class _Solver:
         self.value: Array = np.zeros(0)
 
     def _followed(self, plan: Plan, q0: Array, v0: Array) -> tuple[Array, ...]:
-        """The motion from a state under a plan's feedback."""
+        """The motion from a state under a plan's feedback, and its cost."""
         q, v, u, K = (x[None] for x in plan)
         given = (q, v), u, (np.zeros_like(u), K), np.zeros(1), self.start
         passes, costs = self.problem.passes, self.problem.terms
         sizes = costs.row_count + 1, costs.final_row_count + 1
         y = Multipliers(np.ones((1, len(u[0]), sizes[0])), np.ones((1, sizes[1])))
         found = passes.forward(*given, None, y, (q0, v0))
-        return tuple(x[:, 0] for x in found[:3])
+        return tuple(x[:, 0] for x in found)
 
     def run(
         self, tolerance: float, iterations: int, progress: Callable[[float], object] | None

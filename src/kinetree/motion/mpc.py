@@ -135,7 +135,11 @@ class ModelPredictiveControl:
         u = None if self._held else self.u
         given = (self.problem, q, v, u, 1e-6, self.iterations, t)
         found = ilqr(*given, y=self._y, plan=self._plan)
-        self._plan = Plan(found.q, found.v, found.u, found.K).later()
+        last = found.u[-1]
+        if self.problem.step.switches:  # what stands may change: a force that was held would swing
+            after = self.problem.step.active(found.times[-1:])
+            last = self.problem.step.holding(found.q[-1], after)[0, self.problem.motors]
+        self._plan = Plan(found.q, found.v, found.u, found.K).later(last)
         self._y = None if found.y is None else _later(found.y)
         return found.u
 
