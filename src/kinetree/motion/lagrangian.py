@@ -2,7 +2,8 @@
 
 Source: J. Nocedal & S. J. Wright, Numerical Optimization (2006), algorithm 17.4; the first penalty
 is that of R. Andreani et al., On augmented Lagrangian methods with general lower-level constraints
-(2008), section 5.1.
+(2008), section 5.1, with all conditions instead of those that are violated: it depends on the units
+of a condition, not on where a problem starts.
 
     paper      code        meaning
     lambda     y           multipliers, the penalty last
@@ -25,7 +26,7 @@ ENOUGH = 0.25
 """If violations fall to less than this share of what they were, the penalty stays."""
 GROWTH = 10.0
 """By which the penalty grows otherwise."""
-FIRST_PENALTY, LARGEST_PENALTY = (1.0, 1e4), 1e10
+FIRST_PENALTY, LARGEST_PENALTY = (1e-6, 1e4), 1e12
 FIRST_LEVEL, FINER = 1e-3, 0.1
 """The relative decrease at which the first minimisation stops; of each next one, this share."""
 
@@ -73,13 +74,13 @@ class Lagrangian:
         self.rounds = np.zeros(count, int)
         self.level = np.full(count, FIRST_LEVEL)
         self.stuck = np.zeros(count, bool)
-        rows, final = self._violations(*self._rows(q, v, u, start))
-        self._note(np.arange(count), rows, final, start)
+        rows, final = self._rows(q, v, u, start)
+        self._note(np.arange(count), *self._violations(rows, final), start)
         if self.given is not None:
             self.y = self.given
             return
         size = problem.dt * (rows**2).sum(axis=(1, 2)) + (final**2).sum(axis=1)
-        scale = 10.0 * np.maximum(np.abs(cost), 1e-3) / np.maximum(size, 1e-12)
+        scale = 10.0 * np.maximum(np.abs(cost), 1e-6) / np.maximum(size, 1e-12)
         running = np.zeros((count, problem.steps, rows.shape[-1] + 1))
         last = np.zeros((count, final.shape[-1] + 1))
         penalty = np.clip(scale, *FIRST_PENALTY)
