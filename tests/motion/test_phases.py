@@ -226,3 +226,37 @@ def test_plans_of_phases_move_a_robot_with_contacts():
     assert other.q[-1].sum() != 0.0
     with pytest.raises(KinetreeError, match="plant"):
         control.run([0.0, 0.0], [0.0, 0.0], 0.05, plant=kt.robots.arm())
+
+
+def test_contacts_are_found_where_the_optimum_needs_them():
+    from kinetree.geometry import Collider, ContactPair, Plane, Sphere
+
+    ball = hopper().without("constraints")
+    jumper = ball.collide(
+        Collider("ground", None, Plane(), (0.0, 0.0, -0.6)),
+        Collider("ball", "foot", Sphere(0.1)),
+        ContactPair("ground", "ball"),
+    )
+    problem = jumper.optimal_control(
+        lambda t, q, v, tau, pose, force: [q[0], 1e-3 * tau[1], 1e-5 * force("ground/ball")[2]],
+        lambda q, v, pose: [30.0 * (q[0] - 0.25), v[0]],
+        steps=40,
+        dt=0.01,
+        actuated=MOTOR,
+    )
+    start = [-0.001, 0.0]
+    found = problem.solve(start, [0.0, 0.0], iterations=200)
+    assert found.converged, found.message
+    assert found.q[-1, 0] == pytest.approx(0.25, abs=0.01)
+    height = found.q.sum(axis=1)[:-1]
+    force = found.forces()["ground/ball"][:, 2]
+    assert force.max() > 100.0 > 5.0 * G  # it pushes off
+    assert np.abs(force[height > 0.0]).max(initial=0.0) < 1e-9  # and nothing acts in flight
+    assert (height[-3:] > 0.0).all()
+    smooth = slice(1, 15)  # steps in which the foot stands: no kink is near
+    state = found.q[:-1][smooth], found.v[:-1][smooth], problem.forces(found.u)[smooth]
+    linear = problem.step.linear(*state, problem.active()[smooth], True)
+    d, h = np.random.default_rng(0).standard_normal(2), 1e-6
+    sides = [problem.step.forces(state[0], state[1] + k * h * d, state[2], None) for k in (1, -1)]
+    slope = (sides[0] - sides[1]) / (2 * h)
+    assert np.allclose(linear.F[..., 2:4] @ d, slope, atol=1e-5 * np.abs(slope).max())
