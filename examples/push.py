@@ -17,8 +17,8 @@ BALLS = ("head", "left_hand", "right_hand", "middle_trunk")
 LOCKED = {f"{name}_joint": [0.0, 0.0, 0.0, 1.0] for name in BALLS}
 LOCKED |= {"left_forearm_joint": 0.0, "right_forearm_joint": 0.0}
 FEET = ("left_foot", "right_foot")
-FRICTION, HEEL, TOE, SIDE, SOLE = 0.6, -0.05, 0.17, 0.04, -0.08  # m, from the ankle
-STEP, PUSH = 0.02, 0.45  # s, m/s
+FRICTION, HEEL, TOE, SIDE, SOLE = 0.6, -0.05, 0.14, 0.04, -0.08  # m, from the ankle
+STEP, PUSH = 0.02, 0.35  # s, m/s
 
 figure = kt.robots.human().edit.lock(LOCKED)
 human = figure.constrain(*(HeldFrame(f, f, anywhere=True) for f in FEET))
@@ -99,7 +99,7 @@ def draw(run, ground, path):
             above.plot([x[0] for x in sole], [x[2] for x in sole], "k", lw=2.5)
         above.text(0.9 * count, 1.75, f"{run.times[k]:.2f} s", ha="center", fontsize=8)
     above.axhline(0.0, color="k", lw=0.5)
-    above.set(aspect="equal", xlabel="x (m)", ylabel="z (m)")
+    above.set(aspect="equal", xlabel="x (m)", ylabel="z (m)", ylim=(-0.1, 1.9))
     com = human.center_of_mass(run.q)[:, 0] - human.center_of_mass(STANDING)[0]
     below.plot(run.times, 100.0 * com, label="centre of mass, forward (cm)")
     tau = run.problem.forces(run.u)
