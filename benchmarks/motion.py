@@ -354,7 +354,9 @@ BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "mpc": be
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[*BENCHES, "control", "contact", []], default=[])
+    parser.add_argument(
+        "names", nargs="*", choices=[*BENCHES, "control", "contact", []], default=[]
+    )
     parser.add_argument("--crocoddyl", metavar="PYTHON", help="an interpreter that has Crocoddyl")
     given = parser.parse_args()
     for name in given.names or [*BENCHES, "control", "contact"]:

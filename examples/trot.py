@@ -43,7 +43,11 @@ def cost(t, q, v, tau, pose, force):
         at, push = pose(foot).translation, force(foot)
         ahead = place[0] + sign * 0.25 * SPEED * PERIOD * cos(turn)
         height = RADIUS + LIFT * maximum(-sign * sin(turn), 0.0) ** 2
-        terms += [45.0 * (at.z - height), 4.5 * (at.x - q[0] - ahead), 4.5 * (at.y - q[1] - place[1])]
+        terms += [
+            45.0 * (at.z - height),
+            4.5 * (at.x - q[0] - ahead),
+            4.5 * (at.y - q[1] - place[1]),
+        ]
         terms += [*(0.03 * x for x in push), 0.1 * minimum(push[2], 0.0)]
     return terms
 

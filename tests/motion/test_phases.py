@@ -96,7 +96,8 @@ def test_forces_in_costs_are_differentiated_as_they_act():
         return [10.0 * (q[0] - 0.1), 0.0005 * (force("stand")[0] - 5.0 * G)]
 
     soft, fast = (hop(x).solve([0.0, 0.0], [0.0, 0.0], tolerance=1e-13) for x in (gentle, hard))
-    assert soft.converged and fast.converged, soft.message
+    assert soft.converged, soft.message
+    assert fast.converged, fast.message
     spread = [np.abs(x.forces()["stand"][:, 0] - 5.0 * G).max() for x in (soft, fast)]
     assert spread[0] < 0.5 * spread[1]
     rng, h, problem = np.random.default_rng(0), 1e-3, soft.problem
@@ -152,7 +153,8 @@ def test_a_frame_that_lands_away_from_its_place_is_no_solution():
         [0.3, 0.0], [0.0, 0.0]
     )
     assert not found.converged
-    assert "'stand.z' is" in found.message and "from where it is held at 0.1" in found.message
+    assert "'stand.z' is" in found.message
+    assert "from where it is held at 0.1" in found.message
 
 
 def test_the_steps_of_the_quadruped_are_differentiated():

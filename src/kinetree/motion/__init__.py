@@ -10,11 +10,11 @@ terms.py       costs and constraints at an instant; held.py  a held frame as one
                objective.py  their sum over a spline
 newton.py      Newton's method with band matrices, for many problems at once
 control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: of a robot as
-               it is, or under phases.py; control_costs.py  costs and conditions over scalars;
-               costs.py  the usual ones
+               it is, or under phases.py; control_costs.py  costs over scalars, conditions.py  what
+               is kept, gauss_newton.py  both to second order; costs.py  the usual ones
 ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
                definition of the first; lagrangian.py  multipliers of conditions; drift.py  how far
-               held frames move
+               held frames move; starts.py  where it starts, plans.py  what is found
 sampling.py  path integrals; mpc.py  closed loops
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient

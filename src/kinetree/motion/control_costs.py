@@ -18,8 +18,7 @@ second derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
@@ -29,125 +28,16 @@ from kinetree._lazy import cached_property
 from kinetree.algorithms import frame_pose
 from kinetree.compiler.runtime.inlining import objects
 from kinetree.errors import KinetreeError, among, unknown
-from kinetree.kinds import function, optional_function, texts
+from kinetree.kinds import function, optional_function
 from kinetree.model import Model
+from kinetree.motion.conditions import Conditions, Cost, Demands
 from kinetree.motion.control_steps import ControlStep
-from kinetree.scalar import Scalar, maximum, sqrt
+from kinetree.motion.gauss_newton import expanded
+from kinetree.scalar import Scalar
 from kinetree.scalar.structure import flat
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
-
-Cost = Callable[..., Any]
-"""(t, q, v, tau, pose) over scalars, or of a final state (q, v, pose)."""
-LIMITS = ("q", "v")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Demands:
-    """What a motion must keep; the arguments of `Robot.optimal_control`."""
-
-    equalities: Cost | None = None
-    inequalities: Cost | None = None
-    final_equalities: Cost | None = None
-    final_inequalities: Cost | None = None
-    bounded: Sequence[str] = ()
-
-
-class Conditions:
-    """Equalities and inequalities of one kind of state, by name: equalities come first.
-
-    Arguments:
-        robot: what moves.
-        equal, below: functions of what must be zero, and of what must not be positive.
-        bounded: which of "q" and "v" must stay within the limits of the robot.
-    """
-
-    def __init__(
-        self, robot: Robot, equal: Cost | None, below: Cost | None, bounded: Sequence[str]
-    ) -> None:
-        self.robot, self._equal, self._below = robot, equal, below
-        self.bounds = _bounds(robot, bounded)
-        self.names: list[str] = []
-        self.equalities = 0
-
-    @property
-    def any(self) -> bool:
-        """Whether there is anything to keep."""
-        return bool(self.bounds) or self._equal is not None or self._below is not None
-
-    @property
-    def functions(self) -> list[Cost]:
-        """What the user gave."""
-        return [x for x in (self._equal, self._below) if x is not None]
-
-    def rows(self, q: Any, v: Any, call: Callable[[Cost], Any]) -> list[Scalar]:
-        """All rows over scalars.
-
-        Arguments:
-            q, v: the state.
-            call: calls a function with what it takes.
-        """
-        equal = _named("equality", self._equal, call)
-        below = _named("inequality", self._below, call)
-        for name, kind, k, sign, limit in self.bounds:
-            x = q[k] if kind == "q" else v[k]
-            below.append((name, sign * (x - limit)))
-        self.equalities, self.names = len(equal), [name for name, _ in (*equal, *below)]
-        return [row for _, row in (*equal, *below)]
-
-    def residuals(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
-        """Numbers whose squares the augmented Lagrangian adds to the cost, but for constants."""
-        rho, share = y[len(rows)], sqrt(2.0 * y[len(rows)])
-        pushed = [m + rho * c for c, m in zip(rows, y, strict=False)]
-        equal = self.equalities
-        return [x / share for x in (*pushed[:equal], *(maximum(x, 0.0) for x in pushed[equal:]))]
-
-    def augmented(self, rows: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-        """What the augmented Lagrangian adds to the cost."""
-        rho, total = y[len(rows)], 0.0
-        for k, (c, m) in enumerate(zip(rows, y, strict=False)):
-            if k < self.equalities:
-                total = total + m * c + 0.5 * rho * c * c
-            else:
-                pushed = maximum(m + rho * c, 0.0)
-                total = total + (pushed * pushed - m * m) / (2.0 * rho)
-        return total
-
-
-def _bounds(robot: Robot, kinds: Sequence[str]) -> list[tuple[str, str, int, float, float]]:
-    """Name, "q" or "v", index, sign and limit of every finite bound."""
-    limits, labels, found = robot.limits, robot.labels, []
-    for kind in texts("bounded", kinds):
-        if not among(kind, LIMITS):
-            raise unknown("bounded quantity", kind, LIMITS, "optimal_control")
-        speed = limits.velocity
-        low, high = (limits.lower, limits.upper) if kind == "q" else (-speed, speed)
-        for k, name in enumerate(labels.q if kind == "q" else labels.v):
-            what = f"{'position' if kind == 'q' else 'velocity'} limit of {name!r}"
-            sides = (("lower", -1.0, low[k]), ("upper", 1.0, high[k]))
-            for side, sign, limit in sides:
-                if np.isfinite(limit):
-                    found.append((f"the {side} {what}", kind, k, sign, float(limit)))
-    return found
-
-
-def _named(
-    kind: str, given: Cost | None, call: Callable[[Cost], Any]
-) -> list[tuple[str, Scalar]]:
-    """The rows that a function returns, with their names."""
-    if given is None:
-        return []
-    result = call(given)
-    groups = result if isinstance(result, Mapping) else {kind: result}
-    found = []
-    for name, group in groups.items():
-        rows = flat([group])
-        several = len(rows) > 1 or not isinstance(result, Mapping)
-        found += [(f"{name}[{k}]" if several else str(name), x) for k, x in enumerate(rows)]
-    if not found:
-        raise KinetreeError(f"the function of {kind} constraints returns nothing: numbers expected")
-    return found
 
 
 class ControlCosts:
@@ -359,66 +249,12 @@ class ControlCosts:
         arguments = [[t], *given]
         plain = arguments[:-1] if self.row_count else arguments
         smooth = None if _several(self.terms) else (self.terms, plain)
-        return _expanded(smooth, self.residuals, arguments, by, sizes)
+        return expanded(smooth, self.residuals, arguments, by, sizes)
 
     def final_quadratic(self, *given: Any) -> tuple[Any, list[Scalar]]:
         """Second derivatives and gradient by q and v, of `final_merit`'s arguments."""
         smooth = None if _several(self.final_terms) else (self.final_terms, given[:2])
-        return _expanded(smooth, self.final_residuals, given, ("q", "v"), [self.robot.nv] * 2)
-
-
-def _expanded(
-    smooth: tuple[Any, Sequence[Any]] | None,
-    residuals: Any,
-    arguments: Sequence[Any],
-    by: tuple[str, ...],
-    sizes: list[int],
-) -> tuple[Any, list[Scalar]]:
-    """Second derivatives and gradient of a cost and of a sum of squares, over scalars.
-
-    Arguments:
-        smooth: the kernel of the cost and its arguments, if it is a single number.
-        residuals: the kernel of what is squared, if there is any; `arguments` are its own.
-        by: names of the arguments by which they are derived, and their `sizes`.
-    """
-    n = sum(sizes)
-    H: Any = [[0.0] * n for _ in range(n)]
-    g: list[Scalar] = [0.0] * n
-    if smooth is not None:
-        kernel, given = smooth
-        first = kernel.jacobian(by)
-        H, g = _quadratic(first, first.jacobian(by), given, sizes)
-    if residuals is not None:
-        values = residuals.on_scalars(*arguments)[0]
-        parts = residuals.jacobian(by).on_scalars(*arguments)
-        for k, r in enumerate(values):
-            slope = {i: x for i, x in enumerate(y for part in parts for y in part[k]) if x != 0}
-            for i, x in slope.items():
-                g[i] = g[i] + 2.0 * r * x
-                for j, y in slope.items():
-                    if j <= i:
-                        H[i][j] = H[i][j] + 2.0 * x * y
-        for i in range(n):
-            for j in range(i):
-                H[j][i] = H[i][j]
-    return H, g
-
-
-def _quadratic(
-    first: Any, second: Any, arguments: Sequence[Any], sizes: list[int]
-) -> tuple[Any, list[Scalar]]:
-    """Second derivatives and gradient by several arguments of some sizes, over scalars."""
-    slopes, bends = first.on_scalars(*arguments), second.on_scalars(*arguments)
-    count = len(sizes)
-    H = [
-        [x for block in bends[count * k : count * k + count] for x in block[i]]
-        for k, size in enumerate(sizes)
-        for i in range(size)
-    ]
-    # in a chart H is symmetric only where the gradient vanishes
-    every = range(sum(sizes))
-    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in every] for i in every]
-    return symmetric, [x for part in slopes for x in part]
+        return expanded(smooth, self.final_residuals, given, ("q", "v"), [self.robot.nv] * 2)
 
 
 def _terms(result: Any) -> Any:

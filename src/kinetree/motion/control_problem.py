@@ -23,7 +23,8 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
-from kinetree.motion.control_costs import ControlCosts, Cost, Demands
+from kinetree.motion.conditions import Cost, Demands
+from kinetree.motion.control_costs import ControlCosts
 from kinetree.motion.control_steps import control_step
 from kinetree.motion.phases import Phases
 from kinetree.robot.checks import count, motors, number, real_array
@@ -32,9 +33,9 @@ from kinetree.scalar import Scalar, maximum, minimum
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
-    from kinetree.motion.ilqr import Controlled
     from kinetree.motion.mpc import ModelPredictiveControl
     from kinetree.motion.passes import Passes
+    from kinetree.motion.plans import Controlled
     from kinetree.robot import Robot
 NOTHING = Demands()
 """No constraints but bounds of controls."""
@@ -226,8 +227,10 @@ class ControlProblem:
             Arrays of all steps.
         """
         state = [q[..., :-1, :], v[..., :-1, :], self.forces(u)]
-        forces = [self.step.forces(*state, self.active(start))] if self.terms.force_count else []
-        return [self.times + start, *state, *forces]
+        if self.terms.force_count:
+            before, speed, tau = state
+            state.append(self.step.forces(before, speed, tau, self.active(start)))
+        return [self.times + start, *state]
 
     def costs(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
         """The costs of motions.
@@ -276,7 +279,7 @@ class ControlProblem:
             tau: list[Scalar] = [0.0] * self.robot.nv
             for i, motor in enumerate(self.motors):
                 tau[motor] = u[i]
-            after = self.step.advance(model, q, v, tau, *(active or ((),)), False)
+            after = self.step.advance(model, q, v, tau, active[0] if active else (), False)
             return {"next_q": after[0], "next_v": after[1]}
 
         lengths = {"q": self.robot.nq, "v": self.robot.nv, "u": self.nu}

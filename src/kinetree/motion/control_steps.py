@@ -141,9 +141,9 @@ class RobotStep:
         method: StepMethod,
         contact: ContactSolver | bool,
     ) -> None:
-        kernel = robot.kernel("step", method, contact=contact)  # refuses what is no method
-        self.robot, self.dt, self.method = robot, dt, kernel.method
-        self.contact = contact
+        robot.kernel("step", method, contact=contact)  # refuses what is no method
+        self.robot, self.dt, self.contact = robot, dt, contact
+        self.method: StepMethod = method
         self.touching = bool(robot.model.contacts) and contact is not False
         free = not self.touching and not robot.model.constraints
         self.plain = free and method == "euler"
@@ -189,14 +189,14 @@ class RobotStep:
             by = self.robot.forward_dynamics_derivatives(q, v, tau)
             a = None if self.robot.nq == self.robot.nv else self.robot.forward_dynamics(q, v, tau)
             return LinearModel(self._move.model(q, v, a, by, self.dt), None)
-        how = {"method": self.method, "contact": self.contact}
-        A, B = self.robot.linearize(q, v, tau, self.dt, **how)
+        given = (q, v, tau, self.dt)
+        A, B = self.robot.linearize(*given, method=self.method, contact=self.contact)
         W = np.concatenate([A, B[..., self._move.motors]], axis=-1)
         if not forces:
             return LinearModel(W, None)
         slopes = self._forces.jacobian(("q", "v", "tau"))(q, v, tau)
-        by = [x.reshape(*x.shape[:-3], -1, x.shape[-1]) for x in slopes]
-        return LinearModel(W, self._move.by_state_and_control(by))
+        rows = [x.reshape(*x.shape[:-3], -1, x.shape[-1]) for x in slopes]
+        return LinearModel(W, self._move.by_state_and_control(rows))
 
     @cached_property
     def _forces(self) -> Any:

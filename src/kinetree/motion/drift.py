@@ -60,9 +60,7 @@ class Drift:
         Arguments:
             problem: its place in the batch.
         """
-        step, row = np.unravel_index(
-            int(self.values[problem].argmax()), self.values[problem].shape
-        )
+        step, row = np.unravel_index(int(self.values[problem].argmax()), self.values[problem].shape)
         label = self.problem.robot.constraints.rows[row]
         t = self.start + self.problem.dt * (int(step) + 1)
         return (

@@ -24,20 +24,19 @@ pushes across are held there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import KinetreeError
 from kinetree.kinds import optional_function
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.drift import ALLOWED_DRIFT, Drift
 from kinetree.motion.lagrangian import Lagrangian, Multipliers
-from kinetree.motion.motion import Motion
 from kinetree.motion.passes import Expansion, Gains
-from kinetree.robot.checks import count, finite_array, number, spread
+from kinetree.motion.plans import Controlled, Plan
+from kinetree.motion.starts import first_controls, first_states, guessed
+from kinetree.robot.checks import count, number
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
@@ -51,89 +50,6 @@ CLOSED = 1e-9
 """The sum of gaps below which they count as closed."""
 SUFFICIENT_DECREASE = 1e-4
 """The share of the predicted decrease that a step must reach (Armijo)."""
-
-
-@dataclass
-class Controlled:
-    """Optimal motions, one or a batch.
-
-    Attributes:
-        times: of the states, s, (steps + 1,).
-        q, v: states, (..., steps + 1, n).
-        u: forces of the motors, (..., steps, nu).
-        K: feedback gains, (..., steps, nu, 2 nv): u + K (x (-) x0) is optimal near the motion.
-        value: the costs, (...).
-        converged: whether the last iteration no longer changed the cost, (...).
-        message: "converged", or why the first problem that did not converge did not.
-        iterations: the number each took, (...).
-        history: the costs after each iteration, (iterations, ...).
-        gap: how far the states are from those the controls lead to, (...). Zero, unless the
-            solution started from states whose gaps are not closed yet.
-        violation: the largest violation of equalities, inequalities and bounds of states, (...), in
-            its own unit.
-        drift: how far held frames moved in their phases, or are from where they are held, m or rad,
-            (...).
-        y: the multipliers of conditions; None if there are none.
-        problem: what was solved.
-    """
-
-    problem: ControlProblem = field(repr=False)
-    times: Array
-    q: Array
-    v: Array
-    u: Array
-    K: Array
-    value: Array
-    converged: Array
-    iterations: Array
-    history: Array
-    gap: Array
-    violation: Array
-    drift: Array
-    y: Multipliers | None = field(default=None, repr=False)
-    message: str = ""
-
-    def forces(self) -> dict[str, Array]:
-        """The forces of constraints or contacts in each step, by their names.
-
-        Returns:
-            Maps each name to (..., steps, n): the rows of a constraint, N or N m, each along the
-            wrench of its row; or x, y, z of a contact pair in the world's axes, N.
-        """
-        problem = self.problem
-        state = self.q[..., :-1, :], self.v[..., :-1, :], problem.forces(self.u)
-        found = problem.step.forces(*state, problem.active(float(self.times[0])))
-        return {name: found[..., places] for name, places in problem.step.groups.items()}
-
-    def motion(self, index: int | tuple[int, ...] = ()) -> Motion:
-        """The motion of one problem.
-
-        Arguments:
-            index: the problem's place in the batch.
-
-        Returns:
-            The motion, sampled at each step.
-        """
-        return Motion(self.problem.robot, self.times, self.q[index], self.v[index])
-
-
-class Plan(NamedTuple):
-    """A motion and its feedback gains.
-
-    q, v: (steps + 1, nq) and (steps + 1, nv).
-    u, K: (steps, nu) and (steps, nu, 2 nv).
-    """
-
-    q: Array
-    v: Array
-    u: Array
-    K: Array
-
-    def later(self, last: Array) -> Plan:
-        """The plan a step later, with a last control, (nu,), and no feedback there."""
-        q, v, u, K = (np.concatenate([x[1:], x[-1:]]) for x in self)
-        u[-1], K[-1] = last, 0.0
-        return Plan(q, v, u, K)
 
 
 def ilqr(
@@ -167,35 +83,13 @@ def ilqr(
         plan: a motion to start from instead of controls, followed by its feedback. Held frames are
             not looked at then: the next plan follows at once.
     """
-    robot = problem.robot
-    first = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
-    batches = [x.shape[:-1] for x in first]
-    try:
-        batch = np.broadcast_shapes(*batches)
-    except ValueError:
-        raise ShapeError(
-            f"the batch shapes do not broadcast: q0 {batches[0]}, v0 {batches[1]}"
-        ) from None
-    if 0 in batch:
-        raise ShapeError(f"q0 and v0 are empty: their batch is {batch}; one state is expected")
+    batch, q_first, v_first = first_states(problem, q0, v0)
     tolerance = number("tolerance", tolerance, least=0.0)
     feasibility = number("feasibility", feasibility, above=0.0)
     iterations = count("iterations", iterations, 0)
     optional_function("progress", progress)
-    q_first, v_first = (
-        np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]))
-        for x in first
-    )
-    shape = (len(q_first), problem.steps, problem.nu)
-    if u is None and plan is not None:
-        controls = plan.u[None]
-    elif u is None:
-        held = problem.step.holding(q_first, problem.active(start))[..., problem.motors]
-        controls = np.broadcast_to(held, shape)
-    else:
-        controls = spread("u", u, (*batch, *shape[1:])).reshape(shape)
-    controls = np.clip(controls, problem.lower, problem.upper)
-    guess = None if states is None else _guess(problem, states, batch, q_first, v_first)
+    controls = first_controls(problem, u, batch, q_first, start, plan)
+    guess = None if states is None else guessed(problem, states, batch, q_first, v_first)
     lagrangian = Lagrangian(problem, feasibility, y) if problem.terms.constrained else None
     solver = _Solver(problem, q_first, v_first, controls, guess, start, lagrangian, plan)
     history = solver.run(tolerance, iterations, progress)
@@ -228,27 +122,6 @@ def ilqr(
     )
 
 
-def _guess(
-    problem: ControlProblem,
-    states: Any,
-    batch: tuple[int, ...],
-    q0: Array,
-    v0: Array,
-) -> tuple[Array, Array]:
-    """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
-    if not isinstance(states, (tuple, list)) or len(states) != 2:
-        raise ShapeError(f"states: a tuple (q, v) is expected, got {states!r:.200}")
-    guesses = []
-    for name, array, first in zip("qv", states, (q0, v0), strict=True):
-        core = (problem.steps + 1, first.shape[-1])
-        guess = finite_array(f"{name} of states", array, *core)
-        whole = spread(f"{name} of states", guess, (*batch, *core))
-        whole = whole.reshape(len(first), *core).copy()
-        whole[:, 0] = first
-        guesses.append(whole)
-    return guesses[0], guesses[1]
-
-
 class _Solver:
     """All problems between iterations."""
 
@@ -269,9 +142,11 @@ class _Solver:
         n = problem.robot.nv
         self.gaps: Array | None = None
         self.open = np.zeros(len(u))
-        followed = None if plan is None else self._followed(plan, q0, v0)
-        if followed is not None and not np.isfinite(followed[-1]).all():
-            followed, guess = None, _guess(problem, plan[:2], (1,), q0, v0)
+        followed = None
+        if plan is not None:
+            followed = self._followed(plan, q0, v0)
+            if not np.isfinite(followed[-1]).all():
+                followed, guess = None, guessed(problem, plan[:2], (1,), q0, v0)
         if followed is not None:
             self.q, self.v, self.u, _ = followed
         elif guess is None:

@@ -101,7 +101,7 @@ class Lagrangian:
     def _violations(self, running: Array, final: Array) -> tuple[Array, Array]:
         """By how much each is violated: the state that is given cannot be otherwise."""
         costs = self.problem.terms
-        found = []
+        found: list[Array] = []
         for rows, conditions in (
             (running, costs.conditions),
             (final, costs.final_conditions),

@@ -13,9 +13,10 @@ from kinetree.errors import ShapeError, among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
-from kinetree.motion.ilqr import Plan, ilqr
+from kinetree.motion.ilqr import ilqr
 from kinetree.motion.lagrangian import Multipliers
 from kinetree.motion.motion import Motion
+from kinetree.motion.plans import Plan
 from kinetree.motion.sampling import KINDS, Sampler
 from kinetree.robot.checks import count, finite_state, number, sample_count, spread
 from kinetree.robot.core import check_robot

@@ -108,7 +108,9 @@ class Passes:
         if self._fused:
             return Expansion(*self._expansion_kernel(*given, *running), *end)
         H, g = self._cost_kernel(*given, *running)
-        linear = problem.step.linear(*given[1:4], problem.active(start), bool(costs.force_count))
+        _, before, speed, tau, *_ = given
+        active, asked = problem.active(start), bool(costs.force_count)
+        linear = problem.step.linear(before, speed, tau, active, asked)
         if linear.F is not None:
             H, g = _without_forces(H, g, linear.F)
         return Expansion(linear.W, H, g, *end)
@@ -120,9 +122,7 @@ class Passes:
         dt, motors, n = problem.dt, list(problem.motors), problem.robot.nv
         dynamics = problem.robot.kernel("forward_dynamics_derivatives")
 
-        def expand(
-            model: Model, t: Scalar, q: Any, v: Any, tau: Any, *y: Any
-        ) -> dict[str, Any]:
+        def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any, *y: Any) -> dict[str, Any]:
             by_q, by_v, by_tau = dynamics.on_scalars(q, v, tau)
             below = [
                 [dt * x for x in (*by_q[i], *by_v[i], *(by_tau[i][m] for m in motors))]

@@ -13,7 +13,7 @@ from kinetree._lazy import lazy_names
 if TYPE_CHECKING:
     from kinetree.identify.base import BaseParameters as BaseParameters
     from kinetree.identify.base import base_parameters as base_parameters
-    from kinetree.motion.control_costs import Demands as Demands
+    from kinetree.motion.conditions import Demands as Demands
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.flat import Flat as Flat
     from kinetree.motion.phases import Phases as Phases
@@ -45,7 +45,7 @@ HOMES = {
     "ControlProblem": "kinetree.motion.control_problem",
     "ClosedLoops": "kinetree.simulate.closed_loop",
     "ControlLaw": "kinetree.simulate.closed_loop",
-    "Demands": "kinetree.motion.control_costs",
+    "Demands": "kinetree.motion.conditions",
     "Event": "kinetree.simulate.adaptive",
     "FixedSteps": "kinetree.simulate.fixed",
     "Flat": "kinetree.motion.flat",
