@@ -34,15 +34,23 @@ FIRST_LEVEL, FINER = 1e-3, 0.1
 class Multipliers(NamedTuple):
     """Multipliers of all steps, and of the last state; the last entry is the penalty.
 
-    running: (problems, steps, rows + 1).
-    final: (problems, rows + 1).
+    Attributes:
+        running: (problems, steps, rows + 1).
+        final: (problems, rows + 1).
     """
 
     running: Array
     final: Array
 
     def of(self, which: Array) -> Multipliers:
-        """Those of some problems."""
+        """Those of some problems.
+
+        Arguments:
+            which: the places of the problems.
+
+        Returns:
+            Their multipliers.
+        """
         return Multipliers(self.running[which], self.final[which])
 
 

@@ -40,6 +40,7 @@ from kinetree.algorithms.constraints.proximal import factored
 from kinetree.algorithms.constraints.response import response
 from kinetree.algorithms.constraints.row_derivatives import row_derivatives
 from kinetree.algorithms.constraints.rows import constraint_rows
+from kinetree.algorithms.constraints.sparse import weighted_rows
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.forward_derivatives import (
     base_columns,
@@ -77,12 +78,12 @@ def solved(
     qdd, forces, _ = solution(factors, rows, qd, tau, bias, stabilization)
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     change = row_derivatives(parts, q, qd, qdd, forces, names, stabilization)
-    change = change.weighted(on) if on else change
+    slopes = [weighted_rows(x, on) if on else x for x in (change.by_q, change.by_v)]
     maps, turned = response(factors), change.force_by_q
     X, Y, known = [], [], []
     free = base_columns(parts, qd, external)
     for k in range(n):
-        for name, own, of_rows in (("q", dq, change.by_q), ("qd", dv, change.by_v)):
+        for name, own, of_rows in (("q", dq, slopes[0]), ("qd", dv, slopes[1])):
             x = [-row[k] for row in turned] if name == "q" else [0] * n
             y = [row.get(k, 0) for row in of_rows]
             column = free.get((name, k))

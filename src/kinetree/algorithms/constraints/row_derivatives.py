@@ -61,14 +61,6 @@ class RowDerivatives:
     by_v: list[Row]
     force_by_q: Matrix
 
-    def weighted(self, weights: Sequence[Scalar]) -> RowDerivatives:
-        """Those of rows that are multiplied by weights; rows without weight have no force."""
-        by_q, by_v = (
-            [{k: x * w for k, x in row.items()} for row, w in zip(rows, weights, strict=True)]
-            for rows in (self.by_q, self.by_v)
-        )
-        return RowDerivatives(by_q, by_v, self.force_by_q)
-
 
 def row_derivatives(
     parts: Frames,
