@@ -157,6 +157,7 @@ def test_a_frame_that_lands_away_from_its_place_is_no_solution():
     assert "from where it is held at 0.1" in found.message
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_quadruped_are_differentiated():
     feet = [f"{x}_{y}_foot" for x in ("front", "hind") for y in ("left", "right")]
     dog = kt.robots.quadruped().constrain(
@@ -262,3 +263,24 @@ def test_contacts_are_found_where_the_optimum_needs_them():
     sides = [problem.step.forces(state[0], state[1] + k * h * d, state[2], None) for k in (1, -1)]
     slope = (sides[0] - sides[1]) / (2 * h)
     assert np.allclose(linear.F[..., 2:4] @ d, slope, atol=1e-5 * np.abs(slope).max())
+
+
+def test_states_stay_within_the_limits_of_the_robot():
+    a = kt.Assembly("slider")
+    limits = kt.Limits(lower=-1.0, upper=0.04, velocity=0.2)
+    a.add("body", "base", joints.Prismatic("x"), inertia=(1e-3,) * 3, mass=1.0, limits=limits)
+    slider = a.robot()
+
+    def away(t, q, v, tau, pose):
+        return [q[0] - 0.1, 1e-3 * tau[0]]
+
+    how = {"steps": 50, "dt": 0.01, "bounded": ("q", "v")}
+    found = slider.optimal_control(away, **how).solve([0.0], [0.0])
+    assert found.converged, found.message
+    assert found.q.max() == pytest.approx(0.04, abs=2e-6)
+    assert found.v.max() == pytest.approx(0.2, abs=2e-6)
+    outside = slider.optimal_control(away, **how).solve([0.2], [0.0], iterations=300)
+    assert not outside.converged
+    assert "the upper position limit of 'body_joint' at 0.01 s is violated" in outside.message
+    with pytest.raises(UnknownNameError, match="bounded quantity"):
+        slider.optimal_control(away, steps=3, dt=0.01, bounded=("a",))

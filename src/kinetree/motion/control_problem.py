@@ -135,7 +135,7 @@ class ControlProblem:
         u: ArrayLike | None = None,
         *,
         tolerance: float = 1e-9,
-        iterations: int = 100,
+        iterations: int = 200,
         progress: Callable[[float], object] | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
         feasibility: float = 1e-6,
