@@ -19,7 +19,7 @@ from kinetree.motion.motion import Motion
 from kinetree.motion.plans import Plan
 from kinetree.motion.sampling import KINDS, Sampler
 from kinetree.robot.checks import count, finite_state, number, sample_count, spread
-from kinetree.robot.core import check_robot
+from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class ModelPredictiveControl:
 def _plant(robot: Robot, given: Any) -> Robot | None:
     """The robot that moves, if it can take the place of another one."""
     if given is not None:
-        check_robot(given)
+        instance("plant", given, Core, "a kinetree.Robot")
         if (given.nq, given.nv) != (robot.nq, robot.nv):
             raise ShapeError(
                 f"plant: robot {given.name!r} has {given.nq} coordinates and {given.nv} velocities;"
