@@ -4,6 +4,7 @@
 
 Crocoddyl needs another version of Pinocchio than Kinetree's tests do, so it lives in an environment
 of its own. The problem is a file: where the robot's description is, and the numbers of the costs.
+With "feet", frames of that name are held by contacts of six rows, "damping" times their velocities.
 Prints a JSON object: the cost, how many iterations, seconds an iteration, and the optimal controls.
 """
 
@@ -50,12 +51,25 @@ def problem_of(model: pin.Model, spec: dict) -> crocoddyl.ShootingProblem:
             total.addCost("control", term, 2.0 * spec["weights"][2])
         return total
 
+    def contacts() -> crocoddyl.ContactModelMultiple:
+        held = crocoddyl.ContactModelMultiple(state, actuation.nu)
+        gains = np.array([0.0, spec["damping"]])  # of errors and of velocities
+        for name in spec["feet"]:
+            frame = (model.getFrameId(name), pin.SE3.Identity(), pin.LOCAL_WORLD_ALIGNED)
+            foot = crocoddyl.ContactModel6D(state, *frame, actuation.nu, gains)
+            held.addContact(name, foot)
+        return held
+
     def action(control: bool, dt: float) -> crocoddyl.IntegratedActionModelEuler:
-        dynamics = crocoddyl.DifferentialActionModelFreeFwdDynamics(
-            state, actuation, costs(control)
-        )
-        # without an armature the wheels of 3.2 call an ABA that leaves gravity out
-        dynamics.armature = np.full(model.nv, 1e-12)
+        if spec.get("feet"):
+            given = (state, actuation, contacts(), costs(control), 0.0, False)
+            dynamics = crocoddyl.DifferentialActionModelContactFwdDynamics(*given)
+        else:
+            dynamics = crocoddyl.DifferentialActionModelFreeFwdDynamics(
+                state, actuation, costs(control)
+            )
+            # without an armature the wheels of 3.2 call an ABA that leaves gravity out
+            dynamics.armature = np.full(model.nv, 1e-12)
         return crocoddyl.IntegratedActionModelEuler(dynamics, dt)
 
     running, last = action(True, spec["dt"]), action(False, 0.0)

@@ -1,6 +1,6 @@
 """Motion by optimisation beside SciPy's minimisers, on the same problems in the same process.
 
-    python -m benchmarks.motion [panda] [g1] [human] [control] [mpc] [--crocoddyl PYTHON]
+    python -m benchmarks.motion [panda] [g1] [human] [control] [mpc] [contact] [--crocoddyl PYTHON]
 
 PYTHON is an interpreter that has Crocoddyl (`pip install crocoddyl` in an environment of its own,
 because it may need another Pinocchio). Both then solve the same optimal control problems, in turn.
@@ -26,6 +26,7 @@ import numpy as np
 from scipy.optimize import least_squares, minimize
 
 import kinetree as kt
+from benchmarks import motion_contact
 from benchmarks.pinocchio_rows import ROBOTS
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.costs import quadratic_cost
@@ -353,12 +354,17 @@ BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "mpc": be
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[*BENCHES, "control", []], default=[])
+    parser.add_argument(
+        "names", nargs="*", choices=[*BENCHES, "control", "contact", []], default=[]
+    )
     parser.add_argument("--crocoddyl", metavar="PYTHON", help="an interpreter that has Crocoddyl")
     given = parser.parse_args()
-    for name in given.names or [*BENCHES, "control"]:
+    for name in given.names or [*BENCHES, "control", "contact"]:
         if name == "control":
             bench_control(given.crocoddyl)
+        elif name == "contact":
+            everything = ["g1", "trot", "batch"]
+            motion_contact.main(everything, duel, row, given.crocoddyl, panda(), Q0)
         else:
             BENCHES[name]()
 

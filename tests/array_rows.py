@@ -345,6 +345,7 @@ def _rows() -> dict[str, Row]:
         project_velocity="q v",
         projection="q",
         switched_dynamics=("q v tau", {"active": [1.0]}),
+        switched_dynamics_derivatives=("q v tau", {"active": [1.0]}),
     )
     add(COMPILED, "robot", GROUNDED, distances="q")
     add(

@@ -52,6 +52,8 @@ def test_every_example_is_tested_and_listed():
         "rolling",
         "walk",
         "baselines",
+        "trot",
+        "push",
     }
     text = (FOLDER / "README.md").read_text()
     assert all(f"`{name}.py`" in text for name in names)
@@ -242,3 +244,15 @@ def test_a_quadruped_learns_to_walk(tmp_path):
     assert run["q"][-1, 0] > 0.4
     module.draw(history, run, tmp_path / "walk.png")
     assert (tmp_path / "walk.png").exists()
+
+
+@pytest.mark.slow
+def test_the_quadruped_trots(tmp_path):
+    assert 0.3 < example("trot").main(tmp_path, seconds=1.0) < 0.7
+    assert (tmp_path / "trot.png").exists()
+
+
+@pytest.mark.slow
+def test_the_human_keeps_its_balance(tmp_path):
+    assert example("push").main(tmp_path, seconds=0.6) < 0.04
+    assert (tmp_path / "push.png").exists()

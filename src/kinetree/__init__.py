@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kinetree.capture import fit_human, read_bvh, write_bvh
     from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
     from kinetree.compiler.runtime.memory import release_memory
-    from kinetree.motion import Hold, Motion, Transition
+    from kinetree.motion import Hold, Motion, Phase, Transition
     from kinetree.robot.pose_maps import pose_exp, pose_log
     from kinetree.show import plot
     from kinetree.simulate.result import Simulation
@@ -47,6 +47,7 @@ __all__ = [
     "Model",
     "Motion",
     "Payload",
+    "Phase",
     "Placement",
     "Point",
     "Projection",
@@ -80,6 +81,7 @@ __all__ = [
 LAZY = {
     "Hold": "kinetree.motion",
     "Motion": "kinetree.motion",
+    "Phase": "kinetree.motion",
     "Simulation": "kinetree.simulate.result",
     "Transition": "kinetree.motion",
     "control": "",

@@ -9,9 +9,12 @@ flat.py        robots in charts whose velocities are rates of coordinates
 terms.py       costs and constraints at an instant; held.py  a held frame as one of them;
                objective.py  their sum over a spline
 newton.py      Newton's method with band matrices, for many problems at once
-control_problem.py  a step and costs over scalars; costs.py  the usual ones
+control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: of a robot as
+               it is, or under phases.py; control_costs.py  costs over scalars, conditions.py  what
+               is kept, gauss_newton.py  both to second order; costs.py  the usual ones
 ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
-               definition of the first
+               definition of the first; lagrangian.py  multipliers of conditions; drift.py  how far
+               held frames move; starts.py  where it starts, plans.py  what is found
 sampling.py  path integrals; mpc.py  closed loops
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from kinetree.motion.costs import quadratic_cost, reach_cost
     from kinetree.motion.effort import Effort
     from kinetree.motion.motion import Motion
+    from kinetree.motion.phases import Phase
     from kinetree.motion.result import Transition
     from kinetree.motion.transition_settings import Hold
 
@@ -34,6 +38,7 @@ __all__ = [
     "Effort",
     "Hold",
     "Motion",
+    "Phase",
     "Transition",
     "quadratic_cost",
     "reach_cost",
@@ -44,6 +49,7 @@ HOMES = {
     "Effort": "kinetree.motion.effort",
     "Hold": "kinetree.motion.transition_settings",
     "Motion": "kinetree.motion.motion",
+    "Phase": "kinetree.motion.phases",
     "Transition": "kinetree.motion.result",
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",

@@ -14,29 +14,31 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.algorithms import difference, frame_pose, integrate
+from kinetree.algorithms import difference
+from kinetree.algorithms.constraints import Baumgarte
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone
-from kinetree.compiler.runtime.inlining import objects
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.errors import KinetreeError, ShapeError
-from kinetree.kinds import function, optional_function
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.motion.arrays import Array
+from kinetree.motion.conditions import Cost, Demands
+from kinetree.motion.control_costs import ControlCosts
+from kinetree.motion.control_steps import control_step
+from kinetree.motion.phases import Phases
 from kinetree.robot.checks import count, motors, number, real_array
 from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar, maximum, minimum
-from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 from kinetree.typing import ArrayLike, StepMethod
 
 if TYPE_CHECKING:
-    from kinetree.motion.ilqr import Controlled
     from kinetree.motion.mpc import ModelPredictiveControl
     from kinetree.motion.passes import Passes
+    from kinetree.motion.plans import Controlled
     from kinetree.robot import Robot
-
-Cost = Callable[..., Any]
-"""(t, q, v, tau, pose) over scalars, or of a final state (q, v, pose)."""
+NOTHING = Demands()
+"""No constraints but bounds of controls."""
 
 
 class ControlProblem:
@@ -45,12 +47,15 @@ class ControlProblem:
     Arguments:
         robot: what moves.
         cost: (t, q, v, tau, pose) over scalars, a second; pose is a function from a frame's name to
-            its Transform.
+            its Transform. With a sixth argument it takes `force`, a function from the name of a
+            constraint or of a contact pair to a list of its forces.
         final: (q, v, pose) over scalars, of the last state; none if None.
         steps, dt: how many steps, and their length, s.
         method: of the step.
         actuated: which joints have motors, (nv,) of truth values; all if None.
         lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of the robot.
+        phases, stabilization, contact: of the step, as in `Robot.optimal_control`.
+        demands: what the motion must keep.
     """
 
     def __init__(
@@ -64,10 +69,14 @@ class ControlProblem:
         actuated: ArrayLike | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
+        *,
+        phases: Phases | None = None,
+        stabilization: Baumgarte | None = None,
+        contact: ContactSolver | bool = SOLVER,
+        demands: Demands = NOTHING,
     ) -> None:
         check_robot(robot)
-        robot.kernel("step", method)  # refuses what is no method
-        self.robot, self.method = robot, method
+        self.robot = robot
         self.steps, self.dt = count("steps", steps), number("dt", dt, above=0.0)
         drives = motors(robot.nv, actuated)
         self.motors = np.flatnonzero(drives)
@@ -81,7 +90,10 @@ class ControlProblem:
                 f"the lower bound of {robot.labels.v[self.motors[i]]!r} is above the upper "
                 f"one: {self.lower[i]:g} > {self.upper[i]:g}"
             )
-        self._cost, self._final = function("cost", cost), optional_function("final", final)
+        how = (method, phases, stabilization, contact)
+        self.step = control_step(robot, self.motors, self.dt, *how)
+        self._acting: tuple[float, Array] | None = None
+        self.terms = ControlCosts(robot, self.step, cost, final, demands)
 
     def _bound(self, name: str, given: ArrayLike) -> Array:
         array = real_array(name, given)
@@ -123,9 +135,10 @@ class ControlProblem:
         u: ArrayLike | None = None,
         *,
         tolerance: float = 1e-9,
-        iterations: int = 100,
+        iterations: int = 200,
         progress: Callable[[float], object] | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
+        feasibility: float = 1e-6,
     ) -> Controlled:
         """The optimal controls from each of a batch of states, by iLQR.
 
@@ -138,13 +151,15 @@ class ControlProblem:
             states: q and v to start from, (..., steps + 1, n), which need not be a motion under the
                 controls (multiple shooting): gaps between them are closed as the cost is lowered.
                 Those that the controls lead to if None.
+            feasibility: a problem has converged only if no equality, inequality and bound of states
+                is violated by more than this, in its own unit.
 
         Returns:
             The optimal motions, their controls and feedback gains.
         """
         from kinetree.motion.ilqr import ilqr
 
-        return ilqr(self, q0, v0, u, tolerance, iterations, 0.0, progress, states)
+        return ilqr(self, q0, v0, u, tolerance, iterations, 0.0, progress, states, feasibility)
 
     def mpc(
         self,
@@ -172,34 +187,50 @@ class ControlProblem:
 
     # costs
 
-    @cached_property
+    @property
     def running_cost(self) -> Any:
-        """The kernel of the cost per second, of (t, q, v, tau)."""
-        n, nq = self.robot.nv, self.robot.nq
+        """The kernel of the cost per second, of (t, q, v, tau), and of forces if it takes them."""
+        return self.terms.cost
 
-        def cost(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> Scalar:
-            return self._cost(t, *objects(q, v, tau), lambda frame: frame_pose(model, q, frame))
-
-        lengths = {"t": None, "q": nq, "v": n, "tau": n}
-        return self.robot.custom_kernel(cost, lengths, "running_cost")
-
-    @cached_property
+    @property
     def final_cost(self) -> Any:
         """The kernel of the cost of the last state, of (q, v)."""
-
-        def cost(model: Model, q: Any, v: Any) -> Scalar:
-            if self._final is None:
-                return 0.0 * q[0]
-            return self._final(*objects(q, v), lambda frame: frame_pose(model, q, frame))
-
-        return self.robot.custom_kernel(
-            cost, {"q": self.robot.nq, "v": self.robot.nv}, "final_cost"
-        )
+        return self.terms.final
 
     @cached_property
     def times(self) -> Array:
         """When each step starts, s, (steps,)."""
         return np.arange(self.steps) * self.dt
+
+    def active(self, start: float = 0.0) -> Array:
+        """Which constraints act in each step: 1 for those, 0 for the others.
+
+        Arguments:
+            start: the time of the first state, s.
+
+        Returns:
+            (steps, constraints that are switched).
+        """
+        if self._acting is None or self._acting[0] != start:
+            self._acting = start, self.step.active(self.times + start)
+        return self._acting[1]
+
+    def step_arguments(self, q: Array, v: Array, u: Array, start: float = 0.0) -> list[Array]:
+        """What the kernels of costs take: t, q, v, tau, and forces if any function takes them.
+
+        Arguments:
+            q, v: states, (..., steps + 1, nq) and (..., steps + 1, nv).
+            u: controls, (..., steps, nu).
+            start: the time of the first state, s.
+
+        Returns:
+            Arrays of all steps.
+        """
+        state = [q[..., :-1, :], v[..., :-1, :], self.forces(u)]
+        if self.terms.force_count:
+            before, speed, tau = state
+            state.append(self.step.forces(before, speed, tau, self.active(start)))
+        return [self.times + start, *state]
 
     def costs(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
         """The costs of motions.
@@ -212,21 +243,8 @@ class ControlProblem:
         Returns:
             (...).
         """
-        t = self.times + start
-        running = self.running_cost(t, q[..., :-1, :], v[..., :-1, :], self.forces(u))
-        return running.sum(axis=-1) * self.dt + self.final_cost(q[..., -1, :], v[..., -1, :])
-
-    @cached_property
-    def cost_derivatives(self) -> tuple[Any, Any]:
-        """The kernels of first and second derivatives of the cost per second, by q, v and tau."""
-        first = self.running_cost.jacobian(("q", "v", "tau"))
-        return first, first.jacobian(("q", "v", "tau"))
-
-    @cached_property
-    def final_derivatives(self) -> tuple[Any, Any]:
-        """The kernels of first and second derivatives of the final cost, by q and v."""
-        first = self.final_cost.jacobian(("q", "v"))
-        return first, first.jacobian(("q", "v"))
+        running = self.terms.cost(*self.step_arguments(q, v, u, start))
+        return running.sum(axis=-1) * self.dt + self.terms.final(q[..., -1, :], v[..., -1, :])
 
     # motion
 
@@ -255,30 +273,27 @@ class ControlProblem:
 
     @cached_property
     def _open_loop(self) -> TimeLoop:
-        """States count, q and v; the series u."""
-        settings = LoopSettings(controller=self._push, p_length=self.nu, method=self.method)
-        closed = ClosedLoop(self.robot, settings)
+        """States q and v; series u, and which constraints act."""
 
-        def step(model: Model, count: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-            after = closed.advance(model, count * self.dt, q, v, u, self.dt)
-            return {"next_count": count + 1.0, "next_q": after["q"], "next_v": after["v"]}
+        def step(model: Model, q: Any, v: Any, u: Any, *active: Any) -> dict[str, Any]:
+            tau: list[Scalar] = [0.0] * self.robot.nv
+            for i, motor in enumerate(self.motors):
+                tau[motor] = u[i]
+            after = self.step.advance(model, q, v, tau, active[0] if active else (), False)
+            return {"next_q": after[0], "next_v": after[1]}
 
-        nq, nv = self.robot.nq, self.robot.nv
-        lengths = {"count": None, "q": nq, "v": nv, "u": self.nu}
-        return TimeLoop(self.robot.custom_kernel(step, lengths, "open_loop"), 3, series=1)
+        lengths = {"q": self.robot.nq, "v": self.robot.nv, "u": self.nu}
+        lengths |= {"active": self.step.switches} if self.step.switches else {}
+        kernel = self.robot.custom_kernel(step, lengths, "open_loop")
+        return TimeLoop(kernel, 2, series=2 if self.step.switches else 1)
 
-    def _push(self, t: Scalar, q: Any, v: Any, u: Any) -> list[Scalar]:
-        tau: list[Scalar] = [0.0] * self.robot.nv
-        for i, motor in enumerate(self.motors):
-            tau[motor] = u[i]
-        return tau
-
-    def roll(self, q0: Array, v0: Array, u: Array) -> tuple[Array, Array]:
+    def roll(self, q0: Array, v0: Array, u: Array, start: float = 0.0) -> tuple[Array, Array]:
         """The states that result from controls.
 
         Arguments:
             q0, v0: the first states, (..., nq) and (..., nv).
             u: controls, (..., steps, nu); cut off at their bounds.
+            start: the time of the first states, s.
 
         Returns:
             q and v, (..., steps + 1, nq) and (..., steps + 1, nv).
@@ -295,67 +310,27 @@ class ControlProblem:
             for name, x in zip("qv", first, strict=False)
         }
         kept = {name: x[:, :-1] for name, x in states.items()}
-        loop = self._open_loop
-        rolled = loop([np.zeros(problems), *first], problems, self.steps, 1, ("q", "v"), kept)
+        if self.step.switches:
+            first.append(np.tile(self.active(start), (problems, 1, 1)))
+        rolled = self._open_loop(first, problems, self.steps, 1, ("q", "v"), kept)
         for name, x in states.items():
             x[:, -1] = rolled.final[name]
         q, v = (x.reshape(*batch, *x.shape[1:]) for x in states.values())
         return q, v
 
-    def linearized(self, q: Array, v: Array, u: Array) -> Array:
+    def linearized(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
         """The linear model [A B] of every step.
 
         Arguments:
             q, v: states, (..., steps + 1, nq) and (..., steps + 1, nv).
             u: controls, (..., steps, nu).
+            start: the time of the first state, s.
 
         Returns:
             (..., steps, 2 nv, 2 nv + nu).
         """
-        given = q[..., :-1, :], v[..., :-1, :], self.forces(u)
-        if self.method == "euler":
-            return self._euler(*given)
-        A, B = self.robot.linearize(*given, self.dt, method=self.method)
-        return np.concatenate([A, B[..., self.motors]], axis=-1)
-
-    def _euler(self, q: Array, v: Array, tau: Array) -> Array:
-        """[A B] of v1 = v + dt a, q1 = q (+) dt v1, by the analytic derivatives of a."""
-        n, dt, m = self.robot.nv, self.dt, self.motors
-        by_q, by_v, by_tau = self.robot.forward_dynamics_derivatives(q, v, tau)
-        W = np.empty((*by_q.shape[:-2], 2 * n, 2 * n + len(m)))
-        above, below = W[..., :n, :], W[..., n:, :]
-        np.multiply(by_q, dt, out=below[..., :n])
-        np.multiply(by_v, dt, out=below[..., n : 2 * n])
-        np.multiply(by_tau if len(m) == n else by_tau[..., m], dt, out=below[..., 2 * n :])
-        below[..., n : 2 * n] += np.eye(n)
-        np.multiply(below, dt, out=above)
-        if self.robot.nq == n:
-            above[..., :n] += np.eye(n)
-            return W
-        way = dt * (v + dt * self.robot.forward_dynamics(q, v, tau))
-        by_q, by_way = self._move_derivatives(q, way, self.robot.integrate(q, way))
-        for joint in self._turning:  # elsewhere by_way is the unit matrix
-            above[..., joint, :] = by_way[..., joint, joint] @ above[..., joint, :]
-        above[..., :n] += by_q
-        return W
-
-    @cached_property
-    def _turning(self) -> list[slice]:
-        """The velocities of joints whose coordinates are not integrals of velocities."""
-        model = self.robot.model
-        joints = ((i, body.joint) for i, body in enumerate(model.bodies))
-        return [model.v_slices[i] for i, joint in joints if joint.nq != joint.nv]
-
-    @cached_property
-    def _move_derivatives(self) -> Any:
-        """The derivatives of q (+) way by q and by the way, along the configuration q1 there."""
-
-        def move(model: Model, q: Any, way: Any, there: Any) -> list[Scalar]:
-            return difference(model, there, integrate(model, q, way))
-
-        nq, nv = self.robot.nq, self.robot.nv
-        kernel = self.robot.custom_kernel(move, {"q": nq, "way": nv, "there": nq}, "move")
-        return kernel.jacobian(("q", "way"))
+        given = q[..., :-1, :], v[..., :-1, :], self.forces(u), self.active(start)
+        return self.step.linear(*given, False).W
 
     @cached_property
     def passes(self) -> Passes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.algorithms import difference
 from kinetree.model.prepare import Preparation, prepared
-from kinetree.motion.control_problem import Cost
+from kinetree.motion.conditions import Cost
 from kinetree.scalar import Scalar
 from kinetree.typing import ArrayLike
 

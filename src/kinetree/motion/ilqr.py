@@ -24,18 +24,19 @@ pushes across are held there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import KinetreeError
 from kinetree.kinds import optional_function
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
-from kinetree.motion.motion import Motion
+from kinetree.motion.drift import ALLOWED_DRIFT, Drift
+from kinetree.motion.lagrangian import Lagrangian, Multipliers
 from kinetree.motion.passes import Expansion, Gains
-from kinetree.robot.checks import count, finite_array, number, spread
+from kinetree.motion.plans import Controlled, Plan
+from kinetree.motion.starts import first_controls, first_states, guessed
+from kinetree.robot.checks import count, number
 from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
@@ -51,50 +52,6 @@ SUFFICIENT_DECREASE = 1e-4
 """The share of the predicted decrease that a step must reach (Armijo)."""
 
 
-@dataclass
-class Controlled:
-    """Optimal motions, one or a batch.
-
-    Attributes:
-        times: of the states, s, (steps + 1,).
-        q, v: states, (..., steps + 1, n).
-        u: forces of the motors, (..., steps, nu).
-        K: feedback gains, (..., steps, nu, 2 nv): u + K (x (-) x0) is optimal near the motion.
-        value: the costs, (...).
-        converged: whether the last iteration no longer changed the cost, (...).
-        message: "converged", or why the first problem that did not converge did not.
-        iterations: the number each took, (...).
-        history: the costs after each iteration, (iterations, ...).
-        gap: how far the states are from those the controls lead to, (...). Zero, unless the
-            solution started from states whose gaps are not closed yet.
-        problem: what was solved.
-    """
-
-    problem: ControlProblem = field(repr=False)
-    times: Array
-    q: Array
-    v: Array
-    u: Array
-    K: Array
-    value: Array
-    converged: Array
-    iterations: Array
-    history: Array
-    gap: Array
-    message: str = ""
-
-    def motion(self, index: int | tuple[int, ...] = ()) -> Motion:
-        """The motion of one problem.
-
-        Arguments:
-            index: the problem's place in the batch.
-
-        Returns:
-            The motion, sampled at each step.
-        """
-        return Motion(self.problem.robot, self.times, self.q[index], self.v[index])
-
-
 def ilqr(
     problem: ControlProblem,
     q0: ArrayLike,
@@ -105,6 +62,9 @@ def ilqr(
     start: float = 0.0,
     progress: Callable[[float], object] | None = None,
     states: tuple[ArrayLike, ArrayLike] | None = None,
+    feasibility: float = 1e-6,
+    y: Multipliers | None = None,
+    plan: Plan | None = None,
 ) -> Controlled:
     """Minimise the costs from each of a batch of states.
 
@@ -118,40 +78,31 @@ def ilqr(
         progress: called with the least cost after each iteration. KeyboardInterrupt ends the
             computation with the best so far.
         states: q and v to start from, (..., steps + 1, n); those that the controls lead to if None.
+        feasibility: how much conditions may be violated, each in its own unit.
+        y: multipliers of conditions to start from, with their penalties; zeros if None.
+        plan: a motion to start from instead of controls, followed by its feedback. Held frames are
+            not looked at then: the next plan follows at once.
     """
-    robot = problem.robot
-    first = [finite_array("q0", q0, robot.nq), finite_array("v0", v0, robot.nv)]
-    batches = [x.shape[:-1] for x in first]
-    try:
-        batch = np.broadcast_shapes(*batches)
-    except ValueError:
-        raise ShapeError(
-            f"the batch shapes do not broadcast: q0 {batches[0]}, v0 {batches[1]}"
-        ) from None
-    if 0 in batch:
-        raise ShapeError(f"q0 and v0 are empty: their batch is {batch}; one state is expected")
+    batch, q_first, v_first = first_states(problem, q0, v0)
     tolerance = number("tolerance", tolerance, least=0.0)
+    feasibility = number("feasibility", feasibility, above=0.0)
     iterations = count("iterations", iterations, 0)
     optional_function("progress", progress)
-    q_first, v_first = (
-        np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]))
-        for x in first
-    )
-    shape = (len(q_first), problem.steps, problem.nu)
-    if u is None:
-        held = robot.gravity_forces(q_first)[:, None, problem.motors]
-        controls = np.broadcast_to(held, shape)
-    else:
-        controls = spread("u", u, (*batch, *shape[1:])).reshape(shape)
-    controls = np.clip(controls, problem.lower, problem.upper)
-    guess = None if states is None else _guess(problem, states, batch, q_first, v_first)
-    solver = _Solver(problem, q_first, v_first, controls, guess)
-    solver.start = start
+    controls = first_controls(problem, u, batch, q_first, start, plan)
+    guess = None if states is None else guessed(problem, states, batch, q_first, v_first)
+    lagrangian = Lagrangian(problem, feasibility, y) if problem.terms.constrained else None
+    solver = _Solver(problem, q_first, v_first, controls, guess, start, lagrangian, plan)
     history = solver.run(tolerance, iterations, progress)
+    drift = Drift(problem, solver.q, solver.v, start, plan is None)
+    converged = solver.done & (drift.largest <= ALLOWED_DRIFT)
 
     def shaped(x: Array) -> Array:
         return x.reshape((*batch, *x.shape[1:]))
 
+    value, violation = solver.value, np.zeros(len(q_first))
+    if lagrangian is not None:
+        value = problem.costs(solver.q, solver.v, solver.u, start)
+        violation = lagrangian.violation
     return Controlled(
         problem,
         start + np.arange(problem.steps + 1) * problem.dt,
@@ -159,40 +110,20 @@ def ilqr(
         shaped(solver.v),
         shaped(solver.u),
         shaped(solver.K),
-        shaped(solver.value),
-        shaped(solver.done),
+        shaped(value),
+        shaped(converged),
         shaped(solver.count),
         np.array([shaped(x) for x in history]),
         shaped(solver.open),
-        solver.message(bool(batch)),
+        shaped(violation),
+        shaped(drift.largest),
+        None if lagrangian is None else lagrangian.y,
+        solver.message(bool(batch), drift),
     )
-
-
-def _guess(
-    problem: ControlProblem,
-    states: Any,
-    batch: tuple[int, ...],
-    q0: Array,
-    v0: Array,
-) -> tuple[Array, Array]:
-    """States to start from, (problems, steps + 1, n) each, the first those of the problems."""
-    if not isinstance(states, (tuple, list)) or len(states) != 2:
-        raise ShapeError(f"states: a tuple (q, v) is expected, got {states!r:.200}")
-    guesses = []
-    for name, array, first in zip("qv", states, (q0, v0), strict=True):
-        core = (problem.steps + 1, first.shape[-1])
-        guess = finite_array(f"{name} of states", array, *core)
-        whole = spread(f"{name} of states", guess, (*batch, *core))
-        whole = whole.reshape(len(first), *core).copy()
-        whole[:, 0] = first
-        guesses.append(whole)
-    return guesses[0], guesses[1]
 
 
 class _Solver:
     """All problems between iterations."""
-
-    start = 0.0
 
     def __init__(
         self,
@@ -200,18 +131,29 @@ class _Solver:
         q0: Array,
         v0: Array,
         u: Array,
-        guess: tuple[Array, Array] | None = None,
+        guess: tuple[Array, Array] | None,
+        start: float,
+        lagrangian: Lagrangian | None,
+        plan: Plan | None = None,
     ) -> None:
         self.problem, self.u = problem, u.copy()
+        self.start, self.lagrangian = start, lagrangian
         self.passes = problem.passes
         n = problem.robot.nv
         self.gaps: Array | None = None
         self.open = np.zeros(len(u))
-        if guess is None:
-            self.q, self.v = problem.roll(q0, v0, self.u)
+        followed = None
+        if plan is not None:
+            followed = self._followed(plan, q0, v0)
+            if not np.isfinite(followed[-1]).all():
+                followed, guess = None, guessed(problem, plan[:2], (1,), q0, v0)
+        if followed is not None:
+            self.q, self.v, self.u, _ = followed
+        elif guess is None:
+            self.q, self.v = problem.roll(q0, v0, self.u, start)
         else:
             self.q, self.v = guess
-            self.gaps = self.passes.gaps(self.q, self.v, self.u)
+            self.gaps = self.passes.gaps(self.q, self.v, self.u, start)
             self.open = _sizes(self.gaps)
         self.price = np.zeros(len(u))  # of gaps, in the merit of a step
         self.K = np.zeros((len(u), problem.steps, problem.nu, 2 * n))
@@ -221,25 +163,39 @@ class _Solver:
         self.count = np.zeros(len(u), int)
         self.value: Array = np.zeros(0)
 
+    def _followed(self, plan: Plan, q0: Array, v0: Array) -> tuple[Array, ...]:
+        """The motion from a state under a plan's feedback, and its cost."""
+        q, v, u, K = (x[None] for x in plan)
+        given = (q, v), u, (np.zeros_like(u), K), np.zeros(1), self.start
+        passes, costs = self.problem.passes, self.problem.terms
+        sizes = costs.row_count + 1, costs.final_row_count + 1
+        y = Multipliers(np.ones((1, len(u[0]), sizes[0])), np.ones((1, sizes[1])))
+        found = passes.forward(*given, None, y, (q0, v0))
+        return tuple(x[:, 0] for x in found)
+
     def run(
         self, tolerance: float, iterations: int, progress: Callable[[float], object] | None
     ) -> list[Array]:
         """Iterate until all have converged or cannot go on."""
-        problem = self.problem
-        self.value = problem.costs(self.q, self.v, self.u, self.start)
+        self.value = self.problem.costs(self.q, self.v, self.u, self.start)
         if not np.isfinite(self.value).all():
             k = int(np.argmin(np.isfinite(self.value)))
             raise KinetreeError(
                 f"the motion that problem {k} starts from diverges: give other controls, or a "
                 "smaller dt"
             )
+        if self.lagrangian is not None:
+            self.lagrangian.begin(self.q, self.v, self.u, self.value, self.start)
+            self.value = self._merit(np.arange(len(self.q)))
         history = [self.value.copy()]
         try:
             for _ in range(iterations):
                 active = np.flatnonzero(~self.done & (self.damping <= LARGEST))
                 if not active.size:
                     break
-                self._iterate(active, tolerance)
+                self._iterate(active, self._tolerances(active, tolerance))
+                if self.lagrangian is not None:
+                    self._demand(active, tolerance)
                 history.append(self.value.copy())
                 if progress is not None:
                     progress(float(self.value.min()))
@@ -247,23 +203,60 @@ class _Solver:
             pass
         return history
 
-    def message(self, batch: bool) -> str:
+    def _tolerances(self, active: Array, tolerance: float) -> Array | float:
+        """How exactly problems are minimised now; with conditions, at first not at all exactly."""
+        if self.lagrangian is None:
+            return tolerance
+        return np.maximum(self.lagrangian.level[active], tolerance)
+
+    def _merit(self, which: Array) -> Array:
+        """The augmented Lagrangians of some problems."""
+        assert self.lagrangian is not None
+        given = self.q[which], self.v[which], self.u[which]
+        return self.problem.passes.merit(*given, self.start, self.lagrangian.y.of(which))
+
+    def _demand(self, active: Array, tolerance: float) -> None:
+        """Change the multipliers of problems that are minimised, until conditions hold."""
+        assert self.lagrangian is not None
+        ended = active[self.done[active] | (self.damping[active] > LARGEST)]
+        if not ended.size:
+            return
+        exact = self.done[ended] & (self.lagrangian.level[ended] <= tolerance)
+        given = self.q[ended], self.v[ended], self.u[ended]
+        feasible = self.lagrangian.update(ended, *given, self.start)
+        self.done[ended] = feasible & exact
+        again = ended[~self.done[ended] & ~self.lagrangian.stuck[ended]]
+        self.damping[again], self.growth[again] = 1e-6, 2.0
+        self.damping[ended[self.lagrangian.stuck[ended]]] = np.inf
+        self.value[again] = self._merit(again) if again.size else 0.0
+
+    def message(self, batch: bool, drift: Drift) -> str:
         """Whether all have converged, or why the first that has not did not."""
-        if self.done.all():
+        converged = self.done & (drift.largest <= ALLOWED_DRIFT)
+        if converged.all():
             return "converged"
-        k = int(np.argmin(self.done))
+        k = int(np.argmin(converged))
         which = f"problem {k}: " if batch else ""
+        if self.done[k]:
+            return f"{which}not converged: {drift.where(k)}"
+        if self.lagrangian is not None and self.lagrangian.violation[k] > (
+            self.lagrangian.feasibility
+        ):
+            lagrangian = self.lagrangian
+            amount = f"{lagrangian.violation[k]:.2g}"
+            return f"{which}not converged: {lagrangian.where[k]} is violated by {amount}"
         if self.damping[k] > LARGEST:
             return f"{which}not converged: no step along the gradient lowers the cost"
         left = f", gaps of {self.open[k]:.2g} are left" if self.open[k] > 0.0 else ""
         return f"{which}not converged after {int(self.count[k])} iterations{left}"
 
-    def _iterate(self, active: Array, tolerance: float) -> None:
+    def _iterate(self, active: Array, tolerance: Array | float) -> None:
         """One backward and one forward pass of the active problems."""
         everyone = len(active) == len(self.q)
         q, v, u = (x if everyone else x[active] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[active]
-        gains = self._gains(q, v, u, self.damping[active], gaps)
+        y = None if self.lagrangian is None else self.lagrangian.y.of(active)
+        gains = self._gains(q, v, u, self.damping[active], gaps, y)
         fault = gains.fault
         self.count[active] += 1
         self.K[active[~fault]] = gains.K[~fault]
@@ -286,21 +279,38 @@ class _Solver:
             self.gaps = None
         self._damp(active, better, whole)
 
-    def _gains(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
+    def _gains(
+        self,
+        q: Array,
+        v: Array,
+        u: Array,
+        damping: Array,
+        gaps: Array | None,
+        y: Multipliers | None,
+    ) -> Gains:
         """The backward pass, in groups of problems whose derivatives fit into the cache."""
         parts = []
         for first in range(0, len(q), GROUP):
             k = slice(first, first + GROUP)
             some = None if gaps is None else gaps[k]
-            parts.append(self._backward(q[k], v[k], u[k], damping[k], some))
+            multipliers = None if y is None else y.of(k)
+            parts.append(self._backward(q[k], v[k], u[k], damping[k], some, multipliers))
         if len(parts) == 1:
             return parts[0]
         return Gains(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
-    def _backward(self, q: Array, v: Array, u: Array, damping: Array, gaps: Array | None) -> Gains:
+    def _backward(
+        self,
+        q: Array,
+        v: Array,
+        u: Array,
+        damping: Array,
+        gaps: Array | None,
+        y: Multipliers | None,
+    ) -> Gains:
         """The gains of some problems."""
         room = self.problem.lower - u, self.problem.upper - u
-        at = self.passes.expansion(q, v, u, self.start)
+        at = self.passes.expansion(q, v, u, self.start, y)
         gains = self.passes.backward(at, damping, *room, gaps)
         if gains.fault.any():  # somewhere the costs curve downwards
             gains = self.passes.backward(_convex(at), damping, *room, gaps)
@@ -310,7 +320,9 @@ class _Solver:
         """Take the best of some step lengths, where one lowers the cost enough."""
         q, v, u = (x if len(which) == len(x) else x[which] for x in (self.q, self.v, self.u))
         gaps = None if self.gaps is None else self.gaps[which]
-        *paths, value = self.passes.forward((q, v), u, (gains.k, gains.K), alphas, self.start, gaps)
+        y = None if self.lagrangian is None else self.lagrangian.y.of(which)
+        given = (q, v), u, (gains.k, gains.K), alphas, self.start, gaps, y
+        *paths, value = self.passes.forward(*given)
         slope, before, merit = gains.slope[:, None], self.value[which, None], value
         if gaps is not None:
             gap = (self.price[which] * self.open[which])[:, None]

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone, through_numpy
-from kinetree.errors import among, unknown
+from kinetree.errors import ShapeError, among, unknown
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.ilqr import ilqr
+from kinetree.motion.lagrangian import Multipliers
 from kinetree.motion.motion import Motion
+from kinetree.motion.plans import Plan
 from kinetree.motion.sampling import KINDS, Sampler
 from kinetree.robot.checks import count, finite_state, number, sample_count, spread
+from kinetree.robot.core import Core
 from kinetree.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
 
 METHODS = ("ilqr", *KINDS)
 OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
@@ -93,9 +99,13 @@ class ModelPredictiveControl:
         """Forget the last plan.
 
         Arguments:
-            u: the plan to begin with, (steps, nu); zeros if None.
+            u: the controls to begin with, (steps, nu). If None, sampling begins with zeros, and
+                "ilqr" with what holds the first state.
         """
         shape = self.u.shape
+        self._y: Multipliers | None = None
+        self._plan: Plan | None = None
+        self._held = u is None
         self.u = np.zeros(shape) if u is None else spread("u", u, shape).copy()
 
     @through_numpy
@@ -113,7 +123,7 @@ class ModelPredictiveControl:
         state = finite_state("q", q, robot.nq), finite_state("v", v, robot.nv)
         t = number("t", t)
         if self._sampler is None:
-            plan = ilqr(self.problem, *state, self.u, 1e-6, self.iterations, t).u
+            plan = self._planned(*state, t)
         else:
             plan = self.u
             for _ in range(self.iterations):
@@ -121,13 +131,37 @@ class ModelPredictiveControl:
         self.u = np.concatenate([plan[1:], plan[-1:]])
         return plan[0]
 
+    def _planned(self, q: Array, v: Array, t: float) -> Array:
+        """The controls of a plan by iLQR, which begins with the last one under its feedback."""
+        u = None if self._held else self.u
+        given = (self.problem, q, v, u, 1e-6, self.iterations, t)
+        found = ilqr(*given, y=self._y, plan=self._plan)
+        last = found.u[-1]
+        if self.problem.step.switches:  # what stands may change: a force that was held would swing
+            after = self.problem.step.active(found.times[-1:])
+            last = self.problem.step.holding(found.q[-1], after)[0, self.problem.motors]
+        self._plan = Plan(found.q, found.v, found.u, found.K).later(last)
+        self._y = None if found.y is None else _later(found.y)
+        return found.u
+
     @numpy_alone
-    def run(self, q0: ArrayLike, v0: ArrayLike, duration: float) -> ClosedLoopRun:
+    def run(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        duration: float,
+        *,
+        plant: Robot | None = None,
+        substeps: int = 5,
+    ) -> ClosedLoopRun:
         """Run the robot under this controller, with a new plan in every period dt of the problem.
 
         Arguments:
             q0, v0: the initial state, (nq,) and (nv,).
             duration: s.
+            plant: the robot that moves, with the same coordinates, such as one with contacts where
+                plans have phases; that of the problem, by the same steps, if None.
+            substeps: how many steps of a plant a period has.
 
         Returns:
             Times, states, controls, and how long each plan took.
@@ -138,14 +172,43 @@ class ModelPredictiveControl:
         q = [finite_state("q0", q0, problem.robot.nq)]
         v = [finite_state("v0", v0, problem.robot.nv)]
         u, seconds = [], []
+        body, substeps = _plant(problem.robot, plant), count("substeps", substeps)
         for k in range(periods):
             began = time.perf_counter()
             u.append(self.control(q[-1], v[-1], k * problem.dt))
             seconds.append(time.perf_counter() - began)
-            tau = problem.forces(u[-1])
-            state = problem.robot.step(q[-1], v[-1], tau, problem.dt, method=problem.method)
+            state = self._moved(q[-1], v[-1], u[-1], k * problem.dt, body, substeps)
             q.append(state[0])
             v.append(state[1])
         times = np.arange(periods + 1) * problem.dt
         arrays = (np.array(x) for x in (q, v, u, seconds))
         return ClosedLoopRun(problem, times, *arrays)
+
+    def _moved(
+        self, q: Array, v: Array, u: Array, t: float, plant: Robot | None, substeps: int
+    ) -> tuple[Array, Array]:
+        """The state a period later."""
+        problem = self.problem
+        tau = problem.forces(u)
+        if plant is None:
+            return problem.step.after(q, v, tau, problem.step.active(np.array([t]))[0])
+        for _ in range(substeps):
+            q, v = plant.step(q, v, tau, problem.dt / substeps)
+        return q, v
+
+
+def _plant(robot: Robot, given: Any) -> Robot | None:
+    """The robot that moves, if it can take the place of another one."""
+    if given is not None:
+        instance("plant", given, Core, "a kinetree.Robot")
+        if (given.nq, given.nv) != (robot.nq, robot.nv):
+            raise ShapeError(
+                f"plant: robot {given.name!r} has {given.nq} coordinates and {given.nv} velocities;"
+                f" {robot.nq} and {robot.nv} are expected"
+            )
+    return given
+
+
+def _later(y: Multipliers) -> Multipliers:
+    """Multipliers for the horizon that begins a step later."""
+    return y._replace(running=np.concatenate([y.running[:, 1:], y.running[:, -1:]], axis=1))

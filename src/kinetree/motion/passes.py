@@ -17,8 +17,8 @@ from kinetree.compiler.runtime.backend import backend
 from kinetree.compiler.runtime.time_loop import TimeLoop
 from kinetree.model import Model
 from kinetree.motion.arrays import Array
+from kinetree.motion.lagrangian import Multipliers
 from kinetree.scalar import Scalar
-from kinetree.simulate.closed_loop import ClosedLoop, LoopSettings
 
 if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
@@ -77,28 +77,43 @@ class Passes:
         self.problem = problem
         robot = problem.robot
         flat = robot.nq == robot.nv
-        self._fused = flat and problem.method == "euler" and robot.nv <= FUSED
+        self._fused = flat and problem.step.plain and robot.nv <= FUSED
 
     # backward
 
-    def expansion(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Expansion:
+    def expansion(
+        self,
+        q: Array,
+        v: Array,
+        u: Array,
+        start: float = 0.0,
+        y: Multipliers | None = None,
+    ) -> Expansion:
         """The derivatives of steps and costs along motions.
 
         Arguments:
             q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
             u: controls, (problems, steps, nu).
             start: the time of the first state, s.
+            y: the multipliers of conditions; None if there are none.
 
         Returns:
             The second-order expansion about the motions.
         """
-        problem = self.problem
-        t, tau = problem.times + start, problem.forces(u)
-        before = q[..., :-1, :], v[..., :-1, :]
-        end = self._final_kernel(q[..., -1, :], v[..., -1, :])
+        problem, costs = self.problem, self.problem.terms
+        given = problem.step_arguments(q, v, u, start)
+        running = [y.running] if y is not None and costs.row_count else []
+        final = [y.final] if y is not None and costs.final_row_count else []
+        end = self._final_kernel(q[..., -1, :], v[..., -1, :], *final)
         if self._fused:
-            return Expansion(*self._expansion_kernel(t, *before, tau), *end)
-        return Expansion(problem.linearized(q, v, u), *self._cost_kernel(t, *before, tau), *end)
+            return Expansion(*self._expansion_kernel(*given, *running), *end)
+        H, g = self._cost_kernel(*given, *running)
+        _, before, speed, tau, *_ = given
+        active, asked = problem.active(start), bool(costs.force_count)
+        linear = problem.step.linear(before, speed, tau, active, asked)
+        if linear.F is not None:
+            H, g = _without_forces(H, g, linear.F)
+        return Expansion(linear.W, H, g, *end)
 
     @cached_property
     def _expansion_kernel(self) -> Any:
@@ -107,7 +122,7 @@ class Passes:
         dt, motors, n = problem.dt, list(problem.motors), problem.robot.nv
         dynamics = problem.robot.kernel("forward_dynamics_derivatives")
 
-        def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
+        def expand(model: Model, t: Scalar, q: Any, v: Any, tau: Any, *y: Any) -> dict[str, Any]:
             by_q, by_v, by_tau = dynamics.on_scalars(q, v, tau)
             below = [
                 [dt * x for x in (*by_q[i], *by_v[i], *(by_tau[i][m] for m in motors))]
@@ -118,7 +133,7 @@ class Passes:
             above = [[dt * x for x in row] for row in below]
             for i in range(n):
                 above[i][i] = 1.0 + above[i][i]
-            return {"W": above + below} | self._cost_quadratic(t, q, v, tau)
+            return {"W": above + below} | self._cost_quadratic(t, q, v, tau, *y)
 
         return self._kernel(expand, "expansion")
 
@@ -128,15 +143,19 @@ class Passes:
         return self._kernel(lambda model, *given: self._cost_quadratic(*given), "cost_expansion")
 
     def _kernel(self, function: Any, name: str) -> Any:
-        robot = self.problem.robot
-        lengths = {"t": None, "q": robot.nq, "v": robot.nv, "tau": robot.nv}
+        robot, costs = self.problem.robot, self.problem.terms
+        lengths: dict[str, int | None] = {"t": None, "q": robot.nq, "v": robot.nv, "tau": robot.nv}
+        lengths |= {"forces": costs.force_count} if costs.force_count else {}
+        lengths |= {"y": costs.row_count + 1} if costs.row_count else {}
         return robot.custom_kernel(function, lengths, name)
 
-    def _cost_quadratic(self, t: Scalar, q: Any, v: Any, tau: Any) -> dict[str, Any]:
-        """The cost of a step to second order by (x, u), over scalars."""
+    def _cost_quadratic(self, t: Scalar, q: Any, v: Any, tau: Any, *rest: Any) -> dict[str, Any]:
+        """The cost of a step to second order by (x, u), and by forces, over scalars."""
         problem, n, dt = self.problem, self.problem.robot.nv, self.problem.dt
-        H, g = _quadratic(problem.cost_derivatives, [[t], q, v, tau], n)
+        forces = problem.terms.force_count
+        H, g = problem.terms.quadratic(t, q, v, tau, *rest)
         every = [*range(2 * n), *(2 * n + m for m in problem.motors)]
+        every += range(3 * n, 3 * n + forces)
         return {
             "H": [[dt * H[i][j] for j in every] for i in every],
             "g": [dt * g[i] for i in every],
@@ -144,14 +163,16 @@ class Passes:
 
     @cached_property
     def _final_kernel(self) -> Any:
-        """S and s, of (q, v)."""
-        problem, robot = self.problem, self.problem.robot
+        """S and s, of (q, v) and the multipliers."""
+        costs, robot = self.problem.terms, self.problem.robot
 
-        def expand(model: Model, q: Any, v: Any) -> dict[str, Any]:
-            S, s = _quadratic(problem.final_derivatives, [q, v], robot.nv)
+        def expand(model: Model, q: Any, v: Any, *y: Any) -> dict[str, Any]:
+            S, s = costs.final_quadratic(q, v, *y)
             return {"S": S, "s": s}
 
-        return robot.custom_kernel(expand, {"q": robot.nq, "v": robot.nv}, "final_expansion")
+        lengths = {"q": robot.nq, "v": robot.nv}
+        lengths |= {"y": costs.final_row_count + 1} if costs.final_row_count else {}
+        return robot.custom_kernel(expand, lengths, "final_expansion")
 
     def backward(
         self, at: Expansion, damping: Array, lower: Array, upper: Array, gaps: Array | None = None
@@ -189,6 +210,8 @@ class Passes:
         alphas: Array,
         start: float = 0.0,
         gaps: Array | None = None,
+        y: Multipliers | None = None,
+        first: tuple[Array, Array] | None = None,
     ) -> tuple[Array, Array, Array, Array]:
         """The motions under u + alpha k + K (x (-) x0) for several alphas, and their costs.
 
@@ -199,11 +222,13 @@ class Passes:
             alphas: step lengths.
             start: the time of the first state, s.
             gaps: (problems, steps, nx), of which the share 1 - alpha stays open; none if None.
+            y: the multipliers of conditions; None if there are none.
+            first: q and v to start from, (problems, n); those of `states` if None.
 
         Returns:
-            q, v, u and costs, (problems, alphas, ...).
+            q, v, u and costs, (problems, alphas, ...); costs with what conditions add.
         """
-        problem = self.problem
+        problem, costs = self.problem, self.problem.terms
         (q, v), (k, K) = states, gains
         problems, many = len(q), len(alphas)
         count = problems * many
@@ -215,8 +240,12 @@ class Passes:
             return np.repeat(x, many, axis=0)
 
         series = [controls, k, K.reshape(*K.shape[:2], -1), q[:, :-1], v[:, :-1]]
+        if problem.step.switches:
+            series.append(np.tile(problem.active(start), (problems, 1, 1)))
+        series += [y.running] if y is not None and costs.row_count else []
         series += [] if gaps is None else [gaps]
-        arguments = [np.zeros(count), spread(q[:, 0]), spread(v[:, 0]), np.zeros(count)]
+        begin = map(spread, (q[:, 0], v[:, 0]) if first is None else first)
+        arguments = [np.zeros(count), *begin, np.zeros(count)]
         arguments += [np.tile(alphas, problems), np.full(count, start), *map(spread, series)]
         arrays = {
             "q": np.empty((count, problem.steps + 1, q.shape[-1])),
@@ -228,7 +257,8 @@ class Passes:
         final = loop(arguments, count, problem.steps, 1, tuple(kept), kept).final
         for name in ("q", "v"):
             arrays[name][:, -1] = final[name]
-        cost = final["cost"] + problem.final_cost(final["q"], final["v"])
+        last = [spread(y.final)] if y is not None and costs.final_row_count else []
+        cost = final["cost"] + costs.final_merit(final["q"], final["v"], *last)
         shape = (problems, many)
         return (*(x.reshape(*shape, *x.shape[1:]) for x in arrays.values()), cost.reshape(shape))
 
@@ -241,56 +271,73 @@ class Passes:
         return self._forward_loop(True)
 
     def _forward_loop(self, gaps: bool) -> TimeLoop:
-        """States count, q, v and cost; constants alpha and start; series u, k, K, q0, v0, gap."""
-        problem = self.problem
-        robot, nu, nv, nq = problem.robot, problem.nu, problem.robot.nv, problem.robot.nq
-        size = nu + 2 * nu * nv + nq + nv
-        settings = LoopSettings(controller=problem.feedback, p_length=size, method=problem.method)
-        closed = ClosedLoop(robot, settings)
+        """States count, q, v and cost; constants alpha and start; series u, k, K, q0, v0, ..."""
+        problem, costs = self.problem, self.problem.terms
+        nu, nv, nq, m = problem.nu, problem.robot.nv, problem.robot.nq, costs.row_count
+        lengths: dict[str, int | None] = {"count": None, "q": nq, "v": nv, "cost": None}
+        lengths |= {"alpha": None, "start": None, "u0": nu, "k": nu, "K": 2 * nu * nv}
+        lengths |= {"q0": nq, "v0": nv}
+        lengths |= {"active": problem.step.switches} if problem.step.switches else {}
+        lengths |= ({"y": m + 1} if m else {}) | ({"gap": 2 * nv} if gaps else {})
+        names = list(lengths)
 
-        def step(
-            model: Model, count: Scalar, q: Any, v: Any, cost: Scalar, alpha: Scalar, *given: Any
-        ) -> dict[str, Any]:
-            start, u, k, K, q0, v0, *rest = given
-            t = start + count * problem.dt
-            inputs = [*(a + alpha * b for a, b in zip(u, k, strict=True)), *K, *q0, *v0]
-            tau = closed.observe(model, t, q, v, inputs)["tau"]
-            after = closed.advance(model, t, q, v, inputs, problem.dt)
-            if rest:
-                left = [(alpha - 1.0) * x for x in rest[0]]
-                after["q"] = integrate(model, after["q"], left[:nv])
-                after["v"] = [a + b for a, b in zip(after["v"], left[nv:], strict=True)]
-            added = problem.running_cost.on_scalars([t], q, v, tau)[0]
+        def step(model: Model, *values: Any) -> dict[str, Any]:
+            x = dict(zip(names, values, strict=True))
+            t, q, v, alpha = x["start"] + x["count"] * problem.dt, x["q"], x["v"], x["alpha"]
+            moved = [a + alpha * b for a, b in zip(x["u0"], x["k"], strict=True)]
+            tau = problem.feedback(t, q, v, [*moved, *x["K"], *x["q0"], *x["v0"]])
+            asked = bool(costs.force_count)
+            active = x.get("active", ())
+            q1, v1, forces = problem.step.advance(model, q, v, tau, active, asked)
+            if gaps:
+                left = [(alpha - 1.0) * gap for gap in x["gap"]]
+                q1 = integrate(model, q1, left[:nv])
+                v1 = [a + b for a, b in zip(v1, left[nv:], strict=True)]
+            given = [[t], q, v, tau, *([forces] if asked else []), *([x["y"]] if m else [])]
             return {
-                "next_count": count + 1.0,
-                "next_q": after["q"],
-                "next_v": after["v"],
-                "next_cost": cost + problem.dt * added,
+                "next_count": x["count"] + 1.0,
+                "next_q": q1,
+                "next_v": v1,
+                "next_cost": x["cost"] + problem.dt * costs.merit.on_scalars(*given)[0],
                 "u": [tau[motor] for motor in problem.motors],
             }
 
-        lengths: dict[str, int | None] = {"count": None, "q": nq, "v": nv, "cost": None}
-        lengths |= {"alpha": None, "start": None, "u0": nu, "k": nu, "K": 2 * nu * nv}
-        lengths |= {"q0": nq, "v0": nv} | ({"gap": 2 * nv} if gaps else {})
-        kernel = robot.custom_kernel(step, lengths, "forward_pass")
-        return TimeLoop(kernel, states=4, series=6 if gaps else 5)
+        kernel = problem.robot.custom_kernel(step, lengths, "forward_pass")
+        return TimeLoop(kernel, states=4, series=len(names) - 6)
+
+    def merit(
+        self, q: Array, v: Array, u: Array, start: float = 0.0, y: Multipliers | None = None
+    ) -> Array:
+        """The costs of motions, with what conditions add.
+
+        Arguments:
+            q, v, u, start, y: as in `expansion`.
+
+        Returns:
+            (problems,).
+        """
+        problem, costs = self.problem, self.problem.terms
+        running = [y.running] if y is not None and costs.row_count else []
+        final = [y.final] if y is not None and costs.final_row_count else []
+        total = costs.merit(*problem.step_arguments(q, v, u, start), *running).sum(axis=-1)
+        return total * problem.dt + costs.final_merit(q[..., -1, :], v[..., -1, :], *final)
 
     # gaps
 
-    def gaps(self, q: Array, v: Array, u: Array) -> Array:
+    def gaps(self, q: Array, v: Array, u: Array, start: float = 0.0) -> Array:
         """By how much each step misses the next state.
 
         Arguments:
             q, v: states, (problems, steps + 1, nq) and (problems, steps + 1, nv).
             u: controls, (problems, steps, nu).
+            start: the time of the first state, s.
 
         Returns:
             (problems, steps, nx).
         """
-        robot, problem = self.problem.robot, self.problem
-        after = robot.step(
-            q[:, :-1], v[:, :-1], problem.forces(u), problem.dt, method=problem.method
-        )
+        problem = self.problem
+        given = q[:, :-1], v[:, :-1], problem.forces(u), problem.active(start)
+        after = problem.step.after(*given)
         way = self._difference_kernel(q[:, 1:], after[0])
         return np.concatenate([way, after[1] - v[:, 1:]], axis=-1)
 
@@ -300,16 +347,13 @@ class Passes:
         return self.problem.robot.custom_kernel(difference, {"q0": nq, "q1": nq}, "difference")
 
 
-def _quadratic(kernels: tuple[Any, Any], arguments: list[Any], n: int) -> tuple[Any, list[Any]]:
-    """Second derivatives and gradient by several arguments of n numbers, over scalars."""
-    first, second = (kernel.on_scalars(*arguments) for kernel in kernels)
-    count = len(first)
-    H = [
-        [x for block in second[count * k : count * k + count] for x in block[i]]
-        for k in range(count)
-        for i in range(n)
-    ]
-    # in a chart H is symmetric only where the gradient vanishes
-    size = range(count * n)
-    symmetric = [[0.5 * (H[i][j] + H[j][i]) for j in size] for i in size]
-    return symmetric, [x for part in first for x in part]
+def _without_forces(H: Array, g: Array, F: Array) -> tuple[Array, Array]:
+    """Derivatives by (z, forces) as those by z, with F those of forces by z.
+
+    Second derivatives of forces are left out, as Gauss and Newton do.
+    """
+    n = F.shape[-1]
+    F_T = F.swapaxes(-1, -2)
+    cross = H[..., :n, n:] @ F
+    H = H[..., :n, :n] + cross + cross.swapaxes(-1, -2) + F_T @ H[..., n:, n:] @ F
+    return H, g[..., :n] + (F_T @ g[..., n:, None])[..., 0]

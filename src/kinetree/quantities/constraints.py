@@ -176,6 +176,25 @@ CONSTRAINTS: dict[str, Quantity] = {
         constrained=True,
         called="constraints.forward_dynamics_derivatives",
     ),
+    "switched_dynamics_derivatives": Quantity(
+        "The derivatives of accelerations and forces of constraints that are switched on and off",
+        {
+            "analytic": Method(
+                algorithms.switched_derivatives,
+                INERTIAS,
+                (*PROXIMAL, *ANALYTIC),
+                alternative=algorithms.switched_derivatives_in_own_frames,
+            ),
+        },
+        (Q, V, TAU, Argument("active", Kind.ACTIVE)),
+        _with_forces(BY_Q_V_TAU),
+        loads=True,
+        settings=CHOSEN | {"stabilization": (algorithms.NO_STABILIZATION,)},
+        regular=True,
+        mass_matrix=INVERTIBLE,
+        constrained=True,
+        called="constraints.switched_dynamics_derivatives",
+    ),
     "constrained_inverse_dynamics_derivatives": Quantity(
         "The derivatives of the least joint forces and of the constraint forces",
         _differentiated("constrained_inverse_dynamics", "tau", BY_Q_V_A, MISTRY),

@@ -11,14 +11,11 @@ from kinetree.model.joints.answers import Label
 from kinetree.quantities.settings import joint_names
 from kinetree.robot.closing import close
 from kinetree.robot.derivatives import ConstrainedDerivatives, ConstrainedInverseDerivatives
-from kinetree.robot.embedded import Embeddable
+from kinetree.robot.switched import ALL, Names, Switched
 from kinetree.typing import Array, ArrayLike, External, ForwardDerivativesMethod, Out, Outs
 
-Names = str | Sequence[str]
-ALL: Names = ()
 
-
-class Constrained(Embeddable):
+class Constrained(Switched):
     """Errors and Jacobians of a robot's constraints, and its dynamics with their forces.
 
     Every method takes `constraints`, the names of those that count; all of them by default.
@@ -151,41 +148,6 @@ class Constrained(Embeddable):
         a, forces, residual = self._robot._compute(
             "constrained_dynamics",
             (q, v, tau),
-            out,
-            external=external,
-            settings=(constraints, stabilization),
-        )
-        return a, forces, residual
-
-    def switched_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        active: ArrayLike,
-        *,
-        constraints: Names = ALL,
-        stabilization: Baumgarte = NO_STABILIZATION,
-        external: External | None = None,
-        out: Outs = None,
-    ) -> tuple[Array, Array, Array]:
-        """The same as `forward_dynamics`, with constraints switched on and off in each state.
-
-        Which feet stand may differ from state to state; one kernel serves them all.
-
-        Arguments:
-            q, v, tau: configuration (..., nq), velocity and joint forces (..., nv).
-            active: 1 for each constraint of the robot that acts and 0 for the others, (...,
-                constraints).
-            constraints: the names of the constraints that can act.
-            stabilization, external, out: as in `forward_dynamics`.
-
-        Returns:
-            As `forward_dynamics`; the forces of constraints that do not act are zero.
-        """
-        a, forces, residual = self._robot._compute(
-            "switched_dynamics",
-            (q, v, tau, active),
             out,
             external=external,
             settings=(constraints, stabilization),

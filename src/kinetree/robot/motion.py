@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from kinetree._lazy import cached_property
+from kinetree.algorithms.constraints import Baumgarte
+from kinetree.algorithms.contact import SOLVER, ContactSolver
 from kinetree.compiler.runtime.foreign.through_numpy import numpy_alone
 from kinetree.robot import uses
 from kinetree.robot.core import Core
@@ -116,22 +118,52 @@ class Moving(Core):
         actuated: ArrayLike | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
+        bounded: Sequence[str] = (),
+        equalities: Callable[..., Any] | None = None,
+        inequalities: Callable[..., Any] | None = None,
+        final_equalities: Callable[..., Any] | None = None,
+        final_inequalities: Callable[..., Any] | None = None,
+        phases: uses.Phases | None = None,
+        stabilization: Baumgarte | None = None,
+        contact: ContactSolver | bool = SOLVER,
     ) -> uses.ControlProblem:
         """An optimal control problem over `step`; its `solve(q0, v0)` takes batches of states.
 
+        With contacts, where and when the robot touches is found by the optimisation. With phases,
+        it is given: constraints act when they say.
+
         Arguments:
             cost: (t, q, v, tau, pose) over scalars: the cost per second. `pose` maps a frame's name
-                to its Transform.
+                to its Transform. A cost with a sixth argument takes `force`, which maps the name of
+                a constraint or of a contact pair to a list of its forces.
             final: (q, v, pose) over scalars: the cost of the last state; none if None.
             steps, dt: the number of steps, and their length, s.
             method: the integrator of `step`.
             actuated: which joints have motors, (nv,) booleans; all if None.
             lower, upper: bounds on their forces, (nu,) or (nv,); by default the joints' effort
                 limits.
+            bounded: which of "q" and "v" must stay within the limits of the robot.
+            equalities, inequalities: functions with the arguments of `cost`, of what must be zero
+                in each step, and of what must not be positive: a list of scalars, or a dictionary
+                that names them in messages.
+            final_equalities, final_inequalities: the same of the last state, (q, v, pose).
+            phases: which constraints of the robot act when: a list of `kinetree.Phase`, or a
+                function from the time to their names. Contacts are then left out. If None, all
+                constraints act all the time.
+            stabilization: how errors of constraints decay, `kinetree.Baumgarte(rate=...)`. By
+                default they are at rest at the end of each step.
+            contact: as in `step`; False leaves contacts out.
 
         Returns:
             The problem, not yet solved.
         """
+        demands = uses.Demands(
+            equalities=equalities,
+            inequalities=inequalities,
+            final_equalities=final_equalities,
+            final_inequalities=final_inequalities,
+            bounded=bounded,
+        )
         return uses.ControlProblem(
             self,  # type: ignore[arg-type]
             cost,
@@ -142,4 +174,8 @@ class Moving(Core):
             actuated=actuated,
             lower=lower,
             upper=upper,
+            phases=phases,
+            stabilization=stabilization,
+            contact=contact,
+            demands=demands,
         )

@@ -13,8 +13,10 @@ from kinetree._lazy import lazy_names
 if TYPE_CHECKING:
     from kinetree.identify.base import BaseParameters as BaseParameters
     from kinetree.identify.base import base_parameters as base_parameters
+    from kinetree.motion.conditions import Demands as Demands
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.flat import Flat as Flat
+    from kinetree.motion.phases import Phases as Phases
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.transition import transition as transition
     from kinetree.motion.transition_settings import Hold as Hold
@@ -43,11 +45,13 @@ HOMES = {
     "ControlProblem": "kinetree.motion.control_problem",
     "ClosedLoops": "kinetree.simulate.closed_loop",
     "ControlLaw": "kinetree.simulate.closed_loop",
+    "Demands": "kinetree.motion.conditions",
     "Event": "kinetree.simulate.adaptive",
     "FixedSteps": "kinetree.simulate.fixed",
     "Flat": "kinetree.motion.flat",
     "Hold": "kinetree.motion.transition_settings",
     "InitialValues": "kinetree.simulate.start",
+    "Phases": "kinetree.motion.phases",
     "Playable": "kinetree.show.view.trajectory",
     "Rollout": "kinetree.simulate.rollout",
     "Settings": "kinetree.motion.transition_settings",

@@ -20,6 +20,8 @@ from kinetree.algorithms.constraints.forward_derivatives import (
     acceleration_derivatives_in_own_frames,
     constrained_derivatives,
     constrained_derivatives_in_own_frames,
+    switched_derivatives,
+    switched_derivatives_in_own_frames,
 )
 from kinetree.algorithms.constraints.impulse import impact
 from kinetree.algorithms.constraints.inverse import constrained_inverse_dynamics
@@ -62,5 +64,7 @@ __all__ = [
     "null_space_projection",
     "projected",
     "projected_velocity",
+    "switched_derivatives",
+    "switched_derivatives_in_own_frames",
     "switched_dynamics",
 ]

@@ -79,15 +79,22 @@ def switched_dynamics(
 
     The rows of a constraint that does not act are zero, and so are their forces.
     """
-    on = [
+    on = rows_switched_on(model, active, names)
+    rows = constraint_rows(model, q, qd, names).weighted(on)
+    idle = [1 - s for s in on]
+    return _dynamics(model, q, qd, tau, external, rows, stabilization, idle)
+
+
+def rows_switched_on(
+    model: Model, active: Sequence[Scalar], names: Sequence[str] = ()
+) -> list[Scalar]:
+    """A 1 for each row that acts and a 0 for the others, from those of the constraints."""
+    return [
         s
         for s, c in zip(active, model.constraints, strict=True)
         if not names or c.name in names
         for _ in range(c.row_count)
     ]
-    rows = constraint_rows(model, q, qd, names).weighted(on)
-    idle = [1 - s for s in on]
-    return _dynamics(model, q, qd, tau, external, rows, stabilization, idle)
 
 
 def _dynamics(

@@ -30,11 +30,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.constraints.forward import NO_STABILIZATION, Baumgarte, solution
+from kinetree.algorithms.constraints.forward import (
+    NO_STABILIZATION,
+    Baumgarte,
+    rows_switched_on,
+    solution,
+)
 from kinetree.algorithms.constraints.proximal import factored
 from kinetree.algorithms.constraints.response import response
 from kinetree.algorithms.constraints.row_derivatives import row_derivatives
 from kinetree.algorithms.constraints.rows import constraint_rows
+from kinetree.algorithms.constraints.sparse import weighted_rows
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.forward_derivatives import (
     base_columns,
@@ -57,21 +63,27 @@ def solved(
     external: Loads = (),
     names: Sequence[str] = (),
     stabilization: Baumgarte = NO_STABILIZATION,
+    on: Sequence[Scalar] = (),
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """The derivatives of qdd by q, qd and tau, then those of the forces."""
+    """The derivatives of qdd by q, qd and tau, then those of the forces.
+
+    on: 1 for each row that acts, 0 for the others; all act if empty.
+    """
     model, n = parts.model, parts.model.nv
     rows = constraint_rows(model, q, qd, names)
+    rows = rows.weighted(on) if on else rows
     H = factor(mass_matrix(parts), elimination_order(model))
-    factors = factored(H, rows.J)
+    factors = factored(H, rows.J, [1 - s for s in on])
     bias = balafoutis_patel(model, q, qd, [0] * n, external)
     qdd, forces, _ = solution(factors, rows, qd, tau, bias, stabilization)
     dq, dv, _ = derivatives(parts, q, qd, qdd, external)
     change = row_derivatives(parts, q, qd, qdd, forces, names, stabilization)
+    slopes = [weighted_rows(x, on) if on else x for x in (change.by_q, change.by_v)]
     maps, turned = response(factors), change.force_by_q
     X, Y, known = [], [], []
     free = base_columns(parts, qd, external)
     for k in range(n):
-        for name, own, of_rows in (("q", dq, change.by_q), ("qd", dv, change.by_v)):
+        for name, own, of_rows in (("q", dq, slopes[0]), ("qd", dv, slopes[1])):
             x = [-row[k] for row in turned] if name == "q" else [0] * n
             y = [row.get(k, 0) for row in of_rows]
             column = free.get((name, k))
@@ -96,6 +108,25 @@ def solved(
     return a_q, a_v, a_tau, f_q, f_v, f_tau
 
 
+def switched(
+    parts: Frames,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    active: Sequence[Scalar],
+    external: Loads = (),
+    names: Sequence[str] = (),
+    stabilization: Baumgarte = NO_STABILIZATION,
+) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
+    """The same for constraints of which those act that have a 1 in `active`, not a 0."""
+    on = rows_switched_on(parts.model, active, names)
+    return solved(parts, q, qd, tau, external, names, stabilization, on)
+
+
+switched_derivatives = framed(switched, in_one_frame)
+"""With constraints that are switched on and off, in one common frame."""
+switched_derivatives_in_own_frames = framed(switched, in_own_frames)
+"""The same in the bodies' frames."""
 constrained_derivatives = framed(solved, in_one_frame)
 """On a model, in one common frame."""
 constrained_derivatives_in_own_frames = framed(solved, in_own_frames)

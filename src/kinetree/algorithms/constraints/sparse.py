@@ -28,7 +28,7 @@ class Rows:
 
     def weighted(self, weights: Sequence[Scalar]) -> Rows:
         """The rows, each times its weight."""
-        J = [{k: x * w for k, x in row.items()} for row, w in zip(self.J, weights, strict=True)]
+        J = weighted_rows(self.J, weights)
         error, bias = (
             [x * w for x, w in zip(part, weights, strict=True)] for part in (self.error, self.bias)
         )
@@ -41,6 +41,11 @@ class Rows:
             for k, entry in row.items():
                 total[k] = total[k] + entry * force
         return total
+
+
+def weighted_rows(rows: Sequence[Row], weights: Sequence[Scalar]) -> list[Row]:
+    """Sparse rows, each times its weight."""
+    return [{k: x * w for k, x in row.items()} for row, w in zip(rows, weights, strict=True)]
 
 
 def times(row: Row, x: Sequence[Scalar]) -> Scalar:

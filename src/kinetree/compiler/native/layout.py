@@ -91,6 +91,7 @@ class RiccatiPlan(IntEnum):
     FEEDFORWARD = 13  # results: (problems, steps, nu),
     FEEDBACK = 14  # (problems, steps, nu, nx),
     SUMS = 15  # and (problems, RiccatiSums.FIELDS)
+    PROBLEMS = 16
 
 
 class RiccatiSums(IntEnum):
@@ -98,7 +99,7 @@ class RiccatiSums(IntEnum):
 
     SLOPE = 0  # of the cost along the feedforward
     BEND = 1  # its curvature
-    FAULT = 2  # 1 if Q_uu was not positive
+    FAULT = 2  # 1 if Q_uu was not positive, 2 if bounds were crossed where none are searched for
     CLOSING = 3  # the slope of the cost as gaps close
     COSTATE = 4  # the largest entry of the value's gradient, if there are gaps
     FIELDS = 5

@@ -10,15 +10,22 @@ import numpy as np
 
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.compiler.runtime.backend import COMPILING
+from kinetree.compiler.runtime.cpu.host import host
 from kinetree.compiler.runtime.cpu.support import riccati_code
 
 Array = Any
 
 
+LEAST_FILLED = 0.6
+"""The share of lanes that many small problems must fill, to be solved in lanes."""
+LARGEST_IN_LANES = 40
+"""Elements of state and control up to which they are: beyond, matrices leave the cache."""
+
+
 @cache
-def _function() -> Any:
+def _function(name: str) -> Any:
     with COMPILING:
-        address = riccati_code().address("kinetree_riccati_double")
+        address = riccati_code().address(f"kinetree_{name}_double")
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)(address)
 
 
@@ -49,10 +56,29 @@ def riccati(
     Returns:
         (problems, steps, nu), (problems, steps, nu, nx) and (problems, RiccatiSums.FIELDS).
     """
-    problems, steps, nx, nz = W.shape
-    nu = nz - nx
     given = [W, hessian, gradient, second, last, damping, lower, upper]
-    given += [] if gaps is None else [gaps]
+    problems, _, _, nz = W.shape
+    lanes = host().target("double").lanes
+    groups = -(-problems // lanes)
+    if nz > LARGEST_IN_LANES or problems < LEAST_FILLED * groups * lanes:
+        return _solved("riccati", given, rounds, gaps)
+    results = _solved("riccati_lanes", given, rounds, gaps)
+    again = np.flatnonzero(results[2][:, RiccatiSums.FAULT] > 1.0)
+    if again.size:
+        some = None if gaps is None else gaps[again]
+        parts = _solved("riccati", [x[again] for x in given], rounds, some)
+        for whole, part in zip(results, parts, strict=True):
+            whole[again] = part
+    return results
+
+
+def _solved(
+    name: str, given: list[Array], rounds: int, gaps: Array | None
+) -> tuple[Array, Array, Array]:
+    """The results of one of the two functions, by its name."""
+    problems, steps, nx, nz = given[0].shape
+    nu = nz - nx
+    given = given if gaps is None else [*given, gaps]
     kept = [np.ascontiguousarray(x, float) for x in given]
     results = (
         np.zeros((problems, steps, nu)),
@@ -60,9 +86,10 @@ def riccati(
         np.zeros((problems, RiccatiSums.FIELDS)),
     )
     arrays = [*(_address(x) for x in kept), *([0] if gaps is None else [])]
-    plan = np.array([nx, nu, steps, rounds, *arrays, *map(_address, results)], np.int64)
+    addresses = [*arrays, *map(_address, results)]
+    plan = np.array([nx, nu, steps, rounds, *addresses, problems], np.int64)
     assert len(plan) == len(RiccatiPlan)
-    if _function()(_address(plan), problems):
+    if _function(name)(_address(plan), problems):
         raise MemoryError("there is no memory for the backward pass")
     return results
 

@@ -83,9 +83,12 @@ def riccati_code() -> Loaded:
 
     def define(module: ir.Module) -> None:
         from kinetree.compiler.native.ir import Writer
+        from kinetree.compiler.native.lane_riccati import define_lane_riccati
         from kinetree.compiler.native.riccati import define_riccati
 
-        define_riccati(Writer(module, host().target("double")))
+        writer = Writer(module, host().target("double"))
+        define_riccati(writer)
+        define_lane_riccati(writer)
 
     return _load("riccati", define)
 
