@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kinetree.capture import fit_human, read_bvh, write_bvh
     from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
     from kinetree.compiler.runtime.memory import release_memory
-    from kinetree.motion import Hold, Motion, Transition
+    from kinetree.motion import Hold, Motion, Support, Transition
     from kinetree.robot.pose_maps import pose_exp, pose_log
     from kinetree.show import plot
     from kinetree.simulate.result import Simulation
@@ -52,6 +52,7 @@ __all__ = [
     "Projection",
     "Robot",
     "Simulation",
+    "Support",
     "Transition",
     "Wrench",
     "constraints",
@@ -79,6 +80,7 @@ __all__ = [
 
 LAZY = {
     "Hold": "kinetree.motion",
+    "Support": "kinetree.motion",
     "Motion": "kinetree.motion",
     "Simulation": "kinetree.simulate.result",
     "Transition": "kinetree.motion",

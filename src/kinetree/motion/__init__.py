@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinetree.motion.effort import Effort
     from kinetree.motion.motion import Motion
     from kinetree.motion.result import Transition
+    from kinetree.motion.supports import Support
     from kinetree.motion.transition_settings import Hold
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Effort",
     "Hold",
     "Motion",
+    "Support",
     "Transition",
     "quadratic_cost",
     "reach_cost",
@@ -44,6 +46,7 @@ HOMES = {
     "Effort": "kinetree.motion.effort",
     "Hold": "kinetree.motion.transition_settings",
     "Motion": "kinetree.motion.motion",
+    "Support": "kinetree.motion.supports",
     "Transition": "kinetree.motion.result",
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",

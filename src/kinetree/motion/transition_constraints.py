@@ -22,6 +22,7 @@ from kinetree.motion.terms import Bounds, Constraint
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
+    from kinetree.motion.supported import Supported
     from kinetree.motion.transition_problem import Problem
     from kinetree.robot import Robot
 
@@ -44,12 +45,14 @@ class Rule:
     term: the constraint on a grid, from the grid and by how much of its scale it may be broken.
     between: by how much of its scale it may be broken between samples.
     equality: a spline meets an equality at some times only; others may break it by `between`.
+    supported: the ground forces of the problem, if the rule is about them; they are imposed already.
     """
 
     grid: Grid
     term: Callable[[Grid, float], Constraint]
     between: float
     equality: bool
+    supported: Supported | None = None
 
     def tightened(self, grid: Grid) -> Constraint:
         """The constraint at added times."""
@@ -57,10 +60,11 @@ class Rule:
 
 
 def rules(problem: Problem) -> list[Rule]:
-    """All constraints of a transition."""
+    """All constraints of a transition but those of supports."""
     limits = [_limit(problem, kind) for kind in problem.settings.bounded]
-    root = _passive_root(problem) if problem.settings.root == "passive" else None
-    held = [_held(problem, hold) for hold in problem.settings.hold if hold.weight is None]
+    alone = problem.settings.root == "passive" and not problem.settings.supports
+    root = _passive_root(problem) if alone else None
+    held = [held_rule(problem, hold) for hold in problem.settings.hold if hold.weight is None]
     return [rule for rule in (*limits, root, *held) if rule is not None]
 
 
@@ -104,10 +108,10 @@ def _passive_root(problem: Problem) -> Rule | None:
         bound[root] = slack * weight
         return Bounds("tau", -bound, bound, np.full(nv, weight), names, "root force")
 
-    return Rule(_exact_times(problem, 0.0, 1.0), term, ROOT_BETWEEN, True)
+    return Rule(exact_times(problem, 0.0, 1.0), term, ROOT_BETWEEN, True)
 
 
-def _exact_times(problem: Problem, first: float, last: float) -> Grid:
+def exact_times(problem: Problem, first: float, last: float) -> Grid:
     """Times for equalities between two: one for each free coefficient.
 
     Near the ends, where the states are given, there are none.
@@ -123,10 +127,10 @@ def _exact_times(problem: Problem, first: float, last: float) -> Grid:
     return Grid.at(problem.basis, np.linspace(low, high, count), 1.0)
 
 
-def _held(problem: Problem, hold: Hold) -> Rule:
+def held_rule(problem: Problem, hold: Hold) -> Rule:
     """A frame that is held exactly at some times."""
     _check_hold(problem, hold)
-    grid = _exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
+    grid = exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
     _inside(problem, hold, grid)
     return Rule(grid, partial(_hold_term, problem, hold), HELD_BETWEEN, True)
 

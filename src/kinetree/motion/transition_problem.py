@@ -12,9 +12,16 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
+from kinetree.motion.supported import Elsewhere, Ground, Supported, SupportedEffort
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
 from kinetree.motion.transition_settings import Settings
+from kinetree.motion.transition_supports import (
+    FIRST_MARGIN,
+    WIDER,
+    ground_of,
+    support_rules,
+)
 from kinetree.robot.checks import finite_array
 
 VIOLATION = 1e-6
@@ -69,6 +76,8 @@ class Problem:
         self.flat, self.robot = flat, flat.robot
         self.duration = duration
         self.settings = settings
+        self.ground: Ground | None = None
+        self.supported: Supported | None = None
         self.batch = _common_batch([x.shape[:-1] for x in (*first, *second)])
         starts = (settings.starts,)
         # (batch..., starts) in one axis
@@ -94,13 +103,19 @@ class Problem:
             self.basis.end(np.stack(state, axis=1), self.duration, last)
             for state, last in ((self.first, False), (self.second, True))
         )
-        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
-        self.effort = Integral(self.robot, self.grid, self.alone.terms, self.duration)
-        self.rules = rules(self)
         self.constraints: list[tuple[Integral, Constraint]] = []
+        self.rules = rules(self)
+        effort = self._effort()
+        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
+        self.effort = Integral(
+            self.robot, self.grid, [effort, *self.alone.terms[1:]], self.duration
+        )
         self.parts = [self.effort]
+        if isinstance(effort, Supported):
+            self.constraints.append((self.effort, effort))
         for rule in self.rules:
-            self._add(rule.grid, rule.term(rule.grid, 0.0))
+            if rule.supported is None:
+                self._add(rule.grid, rule.term(rule.grid, 0.0))
         self.objective = SplineObjective(self.parts, self.ends)
 
     def _grid(self, basis: Basis) -> Grid:
@@ -120,19 +135,40 @@ class Problem:
                 return model.v_slices[i]
         return slice(0, 0)
 
-    def costs(self, grid: Grid) -> list[Term]:
-        """What is integrated over time, on a grid."""
+    def _weights(self) -> Array:
+        """Those of squared joint forces, as the user gives them, (nv,)."""
         given = self.settings.weights
         weights = np.ones(self.robot.nv) if given is None else finite_array("weights", given)
         if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():
             raise ShapeError(
                 f"weights has shape {weights.shape}; ({self.robot.nv},) is expected, none negative"
             )
+        return weights
+
+    def _effort(self) -> Term:
+        """The squared joint forces; of a robot on supports, the least with all ground forces."""
+        weights = self._weights()
+        if self.settings.supports:
+            self.ground = ground_of(self, weights)
+            self.supported = Supported(self.ground, self.grid, FIRST_MARGIN)
+            ones = np.ones(self.count)
+            self.supported.prepare(self.grid.u.shape, self.weight**2 * ones, 0.0 * ones)
+            self.rules += support_rules(self, self.ground, self.supported)
+            return self.supported
         weights = weights.copy()
         root = self.settings.root
         # where no force may act it is exactly zero at some times, and its square small in between
         weights[self.root] *= 1.0 if root == "passive" else float(root)
-        terms: list[Term] = [self.flat.effort(weights)]
+        return self.flat.effort(weights)
+
+    def costs(self, grid: Grid) -> list[Term]:
+        """What is integrated over time, on a grid; the effort is the first."""
+        if self.supported is None:
+            terms = [self._effort()]
+        elif grid is self.grid:
+            terms = [SupportedEffort(self.supported)]
+        else:
+            terms = [SupportedEffort(Elsewhere(self.supported, grid))]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
         return [*terms, *soft_holds(self, grid)]
@@ -277,6 +313,9 @@ class Problem:
             return False
         grid = Grid.at(self.basis, u[peaks], 1.0 / len(self.grid.u.ravel()))
         for rule in chosen:
+            if rule.supported is not None:
+                rule.supported.tighten(WIDER * rule.supported.margin)
+                continue
             term = rule.tightened(grid)
             self._add(grid, term)
             term.prepare(grid.u.shape, penalty, multiplier)

@@ -173,6 +173,7 @@ def _restored(problem: Problem, c: Array) -> Array:
     parts = [
         Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
+        if term is not problem.supported
     ]
     alone = SplineObjective(parts, problem.ends)
     start = Solutions.at(c, alone.values(c, np.arange(problem.count)))
