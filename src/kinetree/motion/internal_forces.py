@@ -17,9 +17,9 @@ TIP = 1e-4
 """Rounds the tip of friction cones, relative to the weight."""
 STEPS = 40
 """Newton steps at most."""
-LEFT = 1e-13
+LEFT = 1e-12
 """What the next step may still gain, relative to the effort."""
-SHORTEST = 1e-6
+SHORTEST = 1e-3
 """The least share of a step that is tried."""
 ROUNDING = 1e-14
 
@@ -136,7 +136,9 @@ def least_effort(
         busy = -0.5 * (slopes * step).sum(axis=-1) > LEFT * (scale + np.abs(value))
         if not busy.any():
             break
-        z, value = _searched(merit, z, step * busy[..., None], value)
+        last, (z, value) = value, _searched(merit, z, step * busy[..., None], value)
+        if not (last > value).any():  # as far as rounding allows
+            break
     return z
 
 

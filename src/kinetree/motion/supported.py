@@ -18,7 +18,7 @@ F = e + A at constant lambda, f_l its gradient by lambda, and z_u from 0 = Z^T (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,15 @@ from kinetree.motion.splines import Grid
 from kinetree.motion.stance import ENTRIES, Stance, Standing
 from kinetree.motion.supported_derivatives import dense_curvature, ground_derivatives
 from kinetree.motion.terms import Constraint, Sampled, State, Term
+
+
+ROUNDS, GROWTH = 8, 4.0
+"""How often multipliers at single times are moved at most, and by what penalties grow."""
+LIGHT = 1e-3
+"""The share of the effort at samples that add constraints alone: it still chooses their forces."""
+INSIDE = 1e-4
+"""How far forces at single times may leave cones and areas that are smaller by a margin, over the
+weight."""
 
 
 class Balance(NamedTuple):
@@ -73,6 +82,26 @@ class Ground:
     duration: float
     regular: float = 1e-9
 
+    def lightly(self) -> Ground:
+        """The same with a small share of the effort: for samples that add constraints alone."""
+        return replace(self, effort=Scaled(self.effort, LIGHT), regular=LIGHT * self.regular)
+
+
+class Scaled(Term):
+    """A share of another term."""
+
+    def __init__(self, term: Term, share: float) -> None:
+        self.term, self.share, self.needs_forces = term, share, term.needs_forces
+
+    def value(self, state: State, which: Array) -> Array:
+        return self.share * self.term.value(state, which)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        of = self.term.derivatives(state, which)
+        parts = ({k: self.share * x for k, x in y.items()} for y in (of.first, of.diagonal))
+        second = {key: self.share * x for key, x in of.second.items()}
+        return Sampled(self.share * of.value, *parts, second, of.blocks)
+
 
 class Supported(Constraint):
     """The least joint effort over all ground forces, with cones and pressures as constraints.
@@ -87,16 +116,11 @@ class Supported(Constraint):
     name = "ground force"
 
     def __init__(self, ground: Ground, grid: Grid, margin: float) -> None:
-        self.ground, self.grid = ground, grid
+        self.ground, self.grid, self.margin = ground, grid, margin
         self.labels = ground.stance.labels
         self.scale = np.full(len(self.labels), ground.weight)
         self._z: Array = np.zeros(0)
-        self.tighten(margin)
-
-    def tighten(self, margin: float) -> None:
-        """Take friction and areas smaller by another margin."""
-        self.margin = margin
-        self.standing = self.ground.stance.on(self.grid.u * self.ground.duration, margin)
+        self.standing = ground.stance.on(grid.u * ground.duration, margin)
         upper = np.where(self.standing.active[0], 0.0, np.inf)
         self._limits = np.full(upper.shape, -np.inf), upper
 
@@ -173,43 +197,44 @@ class SupportedEffort(Term):
         return self.supported.balance(state, which).effort
 
 
-class Elsewhere(Supported):
-    """A supported motion at other times, with the multipliers of the nearest samples.
+class Alone(Supported):
+    """The ground forces of least effort at each time for itself, within cones and areas.
+
+    They are found by an augmented Lagrangian of their own: a motion is checked by them, at any
+    times. What is measured are the cones and areas as they are, without a margin.
 
     Arguments:
-        supported: has the multipliers.
-        grid: the other times.
-        margin: by how much of them friction and areas are smaller in what is measured.
+        ground, grid, margin: as in `Supported`.
+        problems: how many motions there are.
     """
 
-    def __init__(self, supported: Supported, grid: Grid, margin: float = 0.0) -> None:
-        self._of = supported
-        super().__init__(supported.ground, grid, supported.margin)
-        self._checked = supported.ground.stance.on(grid.u * supported.ground.duration, margin)
-        self._nearest = _nearest(supported, self)
+    def __init__(self, ground: Ground, grid: Grid, margin: float, problems: int) -> None:
+        super().__init__(ground, grid, margin)
+        self._true = ground.stance.on(grid.u * ground.duration, 0.0)
+        self._problems = problems
 
     def measured(self, state: State, which: Array) -> Array:
         lam = self.balance(state, which).lam
-        return cone_rows(self._checked.of(which), lam, self.ground.weight, tip=0.0)
+        return cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
 
     def balance(self, state: State, which: Array) -> Balance:
-        self.penalty = self._of.penalty
-        if self.margin != self._of.margin:
-            self.tighten(self._of.margin)
-        near = (slice(None), *self._nearest)
-        self.above, self.below = self._of.above[near], self._of.below[near]
-        return super().balance(state, which)
+        rough = self.ground.effort.value(state, which).max()
+        penalty = np.full(self._problems, max(float(rough), 1.0))
+        self.prepare(self.grid.u.shape, penalty, 1e-3 * penalty)
+        for _ in range(ROUNDS):
+            balance = super().balance(state, which)
+            rows = cone_rows(self.standing.of(which), balance.lam, self.ground.weight)
+            outside = np.where(np.isfinite(self._limits[1]), rows, 0.0)
+            free = ~self.standing.padded.all(axis=-1)
+            if (outside * free[..., None]).max(initial=0.0) < INSIDE:
+                break
+            self._move(rows, which)
+        return balance
 
-
-def _nearest(supported: Supported, other: Supported) -> tuple[Array, Array]:
-    """The nearest sample with the same supports for each sample of another grid, two indices."""
-    u, key = supported.grid.u, supported.standing.key
-    kinds = [supported.ground.stance.kinds(x.grid.u * x.ground.duration) for x in (supported, other)]
-    far = np.abs(other.grid.u[..., None, None] - u)
-    far = far + 10.0 * (kinds[1][..., None, None, :] != kinds[0]).any(axis=-1)
-    far = far + 1e3 * (supported.grid.weights <= 0.0)
-    best = far.reshape(*far.shape[:2], -1).argmin(axis=-1)
-    return np.unravel_index(best, key.shape)
+    def _move(self, rows: Array, which: Array) -> None:
+        """Move the multipliers, and let penalties grow."""
+        self.above[which] = self._side(rows, self.above[which], self.penalty[which])[1]
+        self.penalty *= GROWTH
 
 
 class Unsupported(Constraint):

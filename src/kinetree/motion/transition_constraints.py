@@ -6,6 +6,7 @@ between samples, samples are added there (`transition_solver.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,6 @@ from kinetree.motion.terms import Bounds, Constraint
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
-    from kinetree.motion.supported import Supported
     from kinetree.motion.transition_problem import Problem
     from kinetree.robot import Robot
 
@@ -45,17 +45,23 @@ class Rule:
     term: the constraint on a grid, from the grid and by how much of its scale it may be broken.
     between: by how much of its scale it may be broken between samples.
     equality: a spline meets an equality at some times only; others may break it by `between`.
-    supported: the ground forces of the problem, if the rule is about them; they are imposed already.
+    added: the constraint where it is imposed, if that differs from `term`, by which it is checked.
     """
 
     grid: Grid
     term: Callable[[Grid, float], Constraint]
     between: float
     equality: bool
-    supported: Supported | None = None
+    added: Callable[[Grid], Constraint] | None = None
+
+    def first(self) -> Constraint:
+        """The constraint at the times where it is imposed from the start."""
+        return self.term(self.grid, 0.0) if self.added is None else self.added(self.grid)
 
     def tightened(self, grid: Grid) -> Constraint:
         """The constraint at added times."""
+        if self.added is not None:
+            return self.added(grid)
         return self.term(grid, 0.5 * self.between if self.equality else 0.0)
 
 
@@ -123,7 +129,8 @@ def exact_times(problem: Problem, first: float, last: float) -> Grid:
         return Grid.at(problem.basis, free[:1], 0.0)
     if high == low:
         return Grid.at(problem.basis, np.array([low]), 1.0)
-    count = min(max(3, round((high - low) / (free[-1] - free[0]) * len(free))), len(free))
+    # between two knots, a spline has as many degrees of freedom as intervals and its degree
+    count = min(math.ceil((high - low) * problem.basis.intervals - 1e-9) + 2, len(free))
     return Grid.at(problem.basis, np.linspace(low, high, count), 1.0)
 
 

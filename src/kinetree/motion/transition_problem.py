@@ -12,13 +12,12 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
-from kinetree.motion.supported import Elsewhere, Ground, Supported, SupportedEffort
+from kinetree.motion.supported import Alone, Ground, Supported, SupportedEffort
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
 from kinetree.motion.transition_settings import Settings
 from kinetree.motion.transition_supports import (
-    FIRST_MARGIN,
-    WIDER,
+    MARGIN,
     ground_of,
     support_rules,
 )
@@ -28,6 +27,10 @@ VIOLATION = 1e-6
 """Relative to the scale of a constraint, below which it is met at a sample."""
 DENSE = 32
 """Times at which constraints are checked, for each sample."""
+
+
+DENSE_GROUND = 8
+"""The same with supports, whose forces are found anew at every time."""
 
 
 class Violation(NamedTuple):
@@ -114,8 +117,10 @@ class Problem:
         if isinstance(effort, Supported):
             self.constraints.append((self.effort, effort))
         for rule in self.rules:
-            if rule.supported is None:
-                self._add(rule.grid, rule.term(rule.grid, 0.0))
+            self._add(rule.grid, rule.first())
+        if self.supported is not None:  # ground forces depend on penalties
+            penalty = np.full(self.count, self.weight**2)
+            self.prepare(penalty, 1e-6 * penalty)
         self.objective = SplineObjective(self.parts, self.ends)
 
     def _grid(self, basis: Basis) -> Grid:
@@ -150,10 +155,8 @@ class Problem:
         weights = self._weights()
         if self.settings.supports:
             self.ground = ground_of(self, weights)
-            self.supported = Supported(self.ground, self.grid, FIRST_MARGIN)
-            ones = np.ones(self.count)
-            self.supported.prepare(self.grid.u.shape, self.weight**2 * ones, 0.0 * ones)
-            self.rules += support_rules(self, self.ground, self.supported)
+            self.supported = Supported(self.ground, self.grid, MARGIN)
+            self.rules += support_rules(self, self.ground)
             return self.supported
         weights = weights.copy()
         root = self.settings.root
@@ -168,7 +171,7 @@ class Problem:
         elif grid is self.grid:
             terms = [SupportedEffort(self.supported)]
         else:
-            terms = [SupportedEffort(Elsewhere(self.supported, grid))]
+            terms = [SupportedEffort(Alone(self.ground, grid, MARGIN, self.count))]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
         return [*terms, *soft_holds(self, grid)]
@@ -251,6 +254,14 @@ class Problem:
             part = Integral(self.robot, grid, self.costs(grid), self.duration)
         return part.values(self.objective.whole(c, every), every)
 
+    def excess(self, c: Array) -> Array:
+        """What the terms of constraints add to the cost, (problems,)."""
+        every, total = np.arange(self.count), np.zeros(self.count)
+        whole = self.objective.whole(c, every)
+        for part, term in self.constraints:
+            total = total + part.integrated(term.excess(part.state(whole), every))
+        return total
+
     def violation(self, c: Array) -> Array:
         """The largest violation at a sample, relative to its constraint's scale, (problems,)."""
         worst = np.zeros(self.count)
@@ -268,7 +279,8 @@ class Problem:
 
     @cached_property
     def _dense_grid(self) -> Grid:
-        count = DENSE * int((self.grid.weights > 0.0).sum()) + 1
+        each = DENSE if self.supported is None else DENSE_GROUND
+        count = each * int((self.grid.weights > 0.0).sum()) + 1
         return Grid.at(self.basis, np.linspace(0.0, 1.0, count), 1.0)
 
     @cached_property
@@ -313,9 +325,6 @@ class Problem:
             return False
         grid = Grid.at(self.basis, u[peaks], 1.0 / len(self.grid.u.ravel()))
         for rule in chosen:
-            if rule.supported is not None:
-                rule.supported.tighten(WIDER * rule.supported.margin)
-                continue
             term = rule.tightened(grid)
             self._add(grid, term)
             term.prepare(grid.u.shape, penalty, multiplier)

@@ -69,7 +69,9 @@ class _Lagrangian:
         self.worst = np.full(problem.count, np.inf)
         if problem.violation(c).any():
             c = _restored(problem, c)
-        self.penalty = FIRST_PENALTY * np.maximum(problem.cost(c), self.floor) / problem.duration
+        import os
+        F = float(os.environ.get("FP","100")) if problem.supported is not None else FIRST_PENALTY
+        self.penalty = F * np.maximum(problem.cost(c), self.floor) / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
         problem.prepare(self.penalty, self.multiplier)
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
@@ -102,7 +104,8 @@ class _Lagrangian:
     def gap(self) -> Array:
         """Multipliers times violations, relative to the cost, (problems,)."""
         cost = self.problem.cost(self.solutions.c)
-        return np.abs(self.solutions.value - cost) / np.maximum(np.abs(cost), self.floor)
+        excess = self.problem.excess(self.solutions.c)
+        return np.abs(excess) / np.maximum(np.abs(cost), self.floor)
 
     def solve(self, which: Array, tolerance: float) -> None:
         """Minimise and move multipliers in turn; a minimum need not be exact until they are."""
@@ -169,11 +172,14 @@ def cost_floor(problem: Problem, c: Array) -> Array:
 def _restored(problem: Problem, c: Array) -> Array:
     """A start near another that meets the constraints at the samples, as far as possible."""
     ones = np.ones(problem.count)
-    problem.prepare(ones, LEAST_MULTIPLIER * ones)
+    penalty, least = ones, LEAST_MULTIPLIER
+    if problem.supported is not None:  # the effort counts, but little
+        import os
+        penalty, least = float(os.environ.get("RP","1e3")) * problem.cost(c)/problem.duration, MULTIPLIER
+    problem.prepare(penalty, least * penalty)
     parts = [
         Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
-        if term is not problem.supported
     ]
     alone = SplineObjective(parts, problem.ends)
     start = Solutions.at(c, alone.values(c, np.arange(problem.count)))

@@ -12,7 +12,7 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.reactions import Reaction, RootWrench
 from kinetree.motion.splines import Grid
 from kinetree.motion.stance import Sole, Stance
-from kinetree.motion.supported import Elsewhere, Ground, Supported, Unsupported
+from kinetree.motion.supported import Alone, Ground, Supported, Unsupported
 from kinetree.motion.supports import Support, check_phases, points_of
 from kinetree.motion.transition_constraints import Rule, exact_times, held_rule
 from kinetree.motion.transition_settings import Hold
@@ -24,9 +24,11 @@ CONE_BETWEEN = 1e-6
 """How far ground forces may leave cones and areas, relative to the weight."""
 LOST_BETWEEN = 2e-2
 """The force on the root that may remain where no support produces it, relative to the weight."""
-FIRST_MARGIN, WIDER = 0.01, 2.0
+MARGIN = 0.01
 """By how much friction and areas are taken smaller at samples, so that forces stay within them
-between samples, too; and by what this grows where they do not."""
+between samples, too."""
+BESIDE = 1e-7
+"""Samples before and after the beginning and the end of a support, over the duration."""
 
 
 def poses_of(problem: Problem, support: Support) -> Array:
@@ -76,20 +78,33 @@ def ground_of(problem: Problem, weights: Array) -> Ground:
     return Ground(stance, wrench, reactions, effort, root, problem.weight, problem.duration)
 
 
-def support_rules(problem: Problem, ground: Ground, supported: Supported) -> list[Rule]:
+def _changes(problem: Problem, ground: Ground) -> Array:
+    """Both ends, and the times just before and after supports begin and end, over the duration."""
+    found = [0.0, 1.0]
+    for support in ground.stance.supports:
+        for t in (support.first, support.last):
+            u = t / problem.duration
+            found += [u - BESIDE, u + BESIDE] if BESIDE < u < 1.0 - BESIDE else []
+    return np.unique(found)
+
+
+def support_rules(problem: Problem, ground: Ground) -> list[Rule]:
     """What a transition on supports must keep to.
 
     Arguments:
         problem: with supports.
-        ground, supported: of the problem, and the effort at its samples.
+        ground: its supports.
     """
-    forces = Rule(
-        problem.grid,
-        lambda grid, slack: Elsewhere(supported, grid),
-        CONE_BETWEEN,
-        False,
-        supported,
-    )
+    lightly = ground.lightly()
+
+    def check(grid: Grid, slack: float) -> Alone:
+        return Alone(ground, grid, MARGIN, problem.count)
+
+    def added(grid: Grid) -> Supported:
+        return Supported(lightly, grid, MARGIN)
+
+    grid = Grid.at(problem.basis, _changes(problem, ground), 1.0 / problem.grid.u.size)
+    forces = Rule(grid, check, CONE_BETWEEN, False, added)
     holds = [held_rule(problem, _hold(problem, support)) for support in problem.settings.supports]
     return [forces, *holds, *_unsupported(problem, ground)]
 
