@@ -1,9 +1,9 @@
 """Kernels of ground forces: the wrench at a free root, and what a wrench at a frame asks of joints.
 
-    symbol   code     meaning
-    w        wrench   what acts on the root about a point, in the world's axes, from q and tau
-    g        Reaction joint forces that a wrench at a frame (about the world's origin) balances: J^T f
-    K        by_q     derivative of g by q
+symbol   code     meaning
+w        wrench   what acts on the root about a point, in the world's axes, from q and tau
+g        Reaction joint forces that a wrench at a frame (about the world's origin) balances: J^T f
+K        by_q     derivative of g by q
 """
 
 from __future__ import annotations

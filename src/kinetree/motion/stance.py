@@ -183,9 +183,7 @@ class Stance:
         )
         key = key.reshape(times.shape)
         free = max(self._freedom(kind, p) for kind in kinds for p in range(self.problems))
-        made = [
-            [self._maps(kind, p, margin, free) for kind in kinds] for p in range(self.problems)
-        ]
+        made = [[self._maps(kind, p, margin, free) for kind in kinds] for p in range(self.problems)]
         arrays = [np.array([[one[i] for one in row] for row in made])[:, key] for i in range(9)]
         return Standing(*arrays, key=key)
 

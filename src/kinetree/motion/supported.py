@@ -37,7 +37,6 @@ from kinetree.motion.stance import ENTRIES, Stance, Standing
 from kinetree.motion.supported_derivatives import dense_curvature, ground_derivatives
 from kinetree.motion.terms import Constraint, Sampled, State, Term
 
-
 ROUNDS, GROWTH = 8, 4.0
 """How often multipliers at single times are moved at most, and by what penalties grow."""
 LIGHT = 1e-3

@@ -1,10 +1,10 @@
 """Derivatives of the effort of a supported motion by q and tau; symbols as in `supported.py`.
 
-    symbol   code   meaning
-    G        G      joint forces by ground forces, transposed: n = tau - G^T lambda
-    K        K      derivative of G^T lambda by q
-    T        T      derivative of G y by q, y constant
-    D        D      derivative of lambda by u = (q, tau)
+symbol   code   meaning
+G        G      joint forces by ground forces, transposed: n = tau - G^T lambda
+K        K      derivative of G^T lambda by q
+T        T      derivative of G y by q, y constant
+D        D      derivative of lambda by u = (q, tau)
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from kinetree.motion.internal_forces import (
     apply,
     apply_transposed,
     curvature,
-    expanded_rows,
 )
 from kinetree.motion.stance import ENTRIES, Standing
 from kinetree.motion.terms import Sampled, State

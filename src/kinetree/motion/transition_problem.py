@@ -33,6 +33,10 @@ DENSE_GROUND = 8
 """The same with supports, whose forces are found anew at every time."""
 
 
+USUAL = 0.1
+"""Joint torques of a motion on supports, over the weight times the height of the centre of mass."""
+
+
 class Violation(NamedTuple):
     """The worst violation of one constraint.
 
@@ -55,6 +59,10 @@ class Violation(NamedTuple):
         if self.constraint.startswith("frame"):
             unit = "rad" if self.label.startswith("r") else "m"
             return f"{self.constraint} strays by {self.amount:.3g} {unit} in {self.label} {when}"
+        if self.constraint == "ground force":
+            kind, _, frame = self.label.partition(" of ")
+            what = "cone of friction" if kind == "friction" else "area"
+            return f"the ground force on {frame!r} leaves its {what} by {self.amount:.3g} N {when}"
         return f"{self.constraint} of {self.label!r} is violated by {self.amount:.3g} {when}"
 
 
@@ -192,6 +200,17 @@ class Problem:
     def weight(self) -> float:
         """The robot's weight; without gravity, as if it were 1 m/s^2, N."""
         return self.robot.total_mass * max(float(np.linalg.norm(self.robot.gravity)), 1.0)
+
+    @property
+    def usual_cost(self) -> float:
+        """What standing on bent legs would cost; infinite without supports.
+
+        A start that is moved to where its feet stand may cost much more.
+        """
+        if self.ground is None:
+            return np.inf
+        high = self.robot.center_of_mass(self.first[0][0])[2] - self.ground.stance.reference[2]
+        return self.duration * (USUAL * self.weight * max(float(high), 1e-3)) ** 2
 
     def needed_wrench(self, problem: int) -> tuple[float, float]:
         """The constant force and torque on a free root that the states at its ends ask for.

@@ -14,6 +14,7 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Solutions, decrement, minimize
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
+from kinetree.motion.supported import Supported
 from kinetree.motion.terms import LEAST_MULTIPLIER
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
@@ -69,9 +70,8 @@ class _Lagrangian:
         self.worst = np.full(problem.count, np.inf)
         if problem.violation(c).any():
             c = _restored(problem, c)
-        import os
-        F = float(os.environ.get("FP","100")) if problem.supported is not None else FIRST_PENALTY
-        self.penalty = F * np.maximum(problem.cost(c), self.floor) / problem.duration
+        cost = np.minimum(np.maximum(problem.cost(c), self.floor), problem.usual_cost)
+        self.penalty = FIRST_PENALTY * cost / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
         problem.prepare(self.penalty, self.multiplier)
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
@@ -172,14 +172,11 @@ def cost_floor(problem: Problem, c: Array) -> Array:
 def _restored(problem: Problem, c: Array) -> Array:
     """A start near another that meets the constraints at the samples, as far as possible."""
     ones = np.ones(problem.count)
-    penalty, least = ones, LEAST_MULTIPLIER
-    if problem.supported is not None:  # the effort counts, but little
-        import os
-        penalty, least = float(os.environ.get("RP","1e3")) * problem.cost(c)/problem.duration, MULTIPLIER
-    problem.prepare(penalty, least * penalty)
+    problem.prepare(ones, LEAST_MULTIPLIER * ones)
     parts = [
         Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
+        if not isinstance(term, Supported)  # its effort leads away from the start
     ]
     alone = SplineObjective(parts, problem.ends)
     start = Solutions.at(c, alone.values(c, np.arange(problem.count)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,7 @@ def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
         ends |= {min(max(support.first, 0.0), T), min(max(support.last, 0.0), T)}
     cuts = sorted(ends)
     times = []
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, high in itertools.pairwise(cuts):
         middle = np.array([0.5 * (low + high)])
         if high - low > 1e-6 * T and not ground.stance.on(middle, 0.0).fully:
             grid = exact_times(problem, low / T, high / T)
