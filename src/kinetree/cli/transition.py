@@ -97,7 +97,8 @@ def run(
     leave = float(one.times[-1]) if leave is None else leave
     enter = float(two.times[0]) if enter is None else enter
     frames = {name: sole(robot, name) for name in _feet(robot, feet)}
-    remarks, supports = [], []
+    remarks: list[str] = []
+    supports: list[kinetree.Support] = []
     one.at(leave), two.at(enter)
     floats = robot.model.bodies[0].joint.nv == 6
     if floats and (align or frames):
@@ -126,7 +127,7 @@ def _solved(
     """The transition on its supports; if there is none, with held feet alone; and remarks."""
     remarks = [_phase(support, duration) for support in supports]
     if supports and root == "auto":
-        found = robot.transition(*ends, duration, supports=supports, **given)
+        found = robot.transition(ends[0], ends[1], duration, supports=supports, **given)
         if found.converged:
             return found, remarks
         remarks.append(f"warning: the ground cannot carry this transition: {found.message}")
@@ -134,7 +135,7 @@ def _solved(
     plain = dict(given)
     plain["hold"] = [*given["hold"], *(_hold(support) for support in supports)]
     weight = 0.0 if root == "auto" else _root(root)
-    return robot.transition(*ends, duration, root=weight, **plain), remarks
+    return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
 
 
 def _phase(support: Any, duration: float) -> str:

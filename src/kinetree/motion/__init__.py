@@ -5,6 +5,10 @@ motion.py      Motion: configurations over time, cut, blended, played at another
 transition.py  the motion of least effort between two states; result.py  what that gives
 transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
+supports.py    frames that stand on the ground; phases.py  found in recorded motions;
+               stance.py  who stands when; reactions.py  kernels; supported.py  the least effort
+               over all ground forces, internal_forces.py and supported_derivatives.py its parts;
+               transition_supports.py  what a transition keeps to; ground_forces.py  the forces
 flat.py        robots in charts whose velocities are rates of coordinates
 terms.py       costs and constraints at an instant; held.py  a held frame as one of them;
                objective.py  their sum over a spline
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from kinetree.motion.costs import quadratic_cost, reach_cost
     from kinetree.motion.effort import Effort
     from kinetree.motion.motion import Motion
+    from kinetree.motion.phases import find_supports
     from kinetree.motion.result import Transition
     from kinetree.motion.supports import Support
     from kinetree.motion.transition_settings import Hold
@@ -37,6 +42,7 @@ __all__ = [
     "Motion",
     "Support",
     "Transition",
+    "find_supports",
     "quadratic_cost",
     "reach_cost",
 ]
@@ -48,6 +54,7 @@ HOMES = {
     "Motion": "kinetree.motion.motion",
     "Support": "kinetree.motion.supports",
     "Transition": "kinetree.motion.result",
+    "find_supports": "kinetree.motion.phases",
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",
 }

@@ -135,9 +135,9 @@ def planned(
 ) -> tuple[Motion, list[Support]]:
     """The supports of a transition between two recorded motions, and the second, moved to fit.
 
-    A foot that stands where the first is left and where the second is entered stays where it is: the
-    second motion is moved so that it does. A foot that stands only before, or only after, stands
-    for most of the transition; one that stands in both, but elsewhere, steps in between.
+    A foot that stands where the first is left and where the second is entered stays where it is:
+    the second motion is moved so that it does. A foot that stands only before, or only after,
+    stands for most of the transition; one that stands in both, but elsewhere, steps in between.
 
     Arguments:
         first, leave: the motion that is left, and when, s.

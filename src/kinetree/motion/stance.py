@@ -1,8 +1,9 @@
 """Who stands when: the maps between ground forces and the wrench that they add up to.
 
-Source: S. Caron, Q.-C. Pham & Y. Nakamura, Stability of surface contacts for humanoid robots (2015),
-the rows of the centre of pressure; R. D. Howe & M. R. Cutkosky, Practical force-motion models for
-sliding manipulation (1996): friction and the moment about the normal share one ellipsoid.
+Source: S. Caron, Q.-C. Pham & Y. Nakamura, Stability of surface contacts for humanoid robots
+(2015), the rows of the centre of pressure; R. D. Howe & M. R. Cutkosky, Practical force-motion
+models for sliding manipulation (1996): friction and the moment about the normal share one
+ellipsoid.
 
     symbol    code       meaning
     lambda_k  lam        ground force of frame k: force, then moment about the middle of its area,
@@ -19,7 +20,7 @@ projects on the wrenches that nothing produces; they must be zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from kinetree.motion.supports import FLAT, Support
 
 ENTRIES = 6
 """Numbers of a ground force."""
+MAPS = ("B", "P", "Z", "lost", "padded", "mu", "radius", "rows", "active")
+"""Arrays of `Standing` that differ between problems."""
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
 
@@ -142,8 +145,8 @@ class Standing:
         """The maps of some problems; those of one are those of all."""
         if len(self.B) == 1:
             return self
-        names = ("B", "P", "Z", "lost", "padded", "mu", "radius", "rows", "active")
-        return Standing(*(getattr(self, name)[which] for name in names), key=self.key)
+        some = {name: getattr(self, name)[which] for name in MAPS}
+        return replace(self, **some)
 
     @property
     def fully(self) -> bool:
@@ -185,7 +188,7 @@ class Stance:
         free = max(self._freedom(kind, p) for kind in kinds for p in range(self.problems))
         made = [[self._maps(kind, p, margin, free) for kind in kinds] for p in range(self.problems)]
         arrays = [np.array([[one[i] for one in row] for row in made])[:, key] for i in range(9)]
-        return Standing(*arrays, key=key)
+        return Standing(**dict(zip(MAPS, arrays, strict=True)), key=key)
 
     def kinds(self, times: Array) -> Array:
         """Which supports stand at given times, (..., supports)."""

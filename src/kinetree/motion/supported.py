@@ -35,7 +35,7 @@ from kinetree.motion.reactions import Reaction, RootWrench
 from kinetree.motion.splines import Grid
 from kinetree.motion.stance import ENTRIES, Stance, Standing
 from kinetree.motion.supported_derivatives import dense_curvature, ground_derivatives
-from kinetree.motion.terms import Constraint, Sampled, State, Term
+from kinetree.motion.terms import LEAST_MULTIPLIER, Constraint, Sampled, State, Term
 
 ROUNDS, GROWTH = 8, 4.0
 """How often multipliers at single times are moved at most, and by what penalties grow."""
@@ -97,9 +97,11 @@ class Scaled(Term):
 
     def derivatives(self, state: State, which: Array) -> Sampled:
         of = self.term.derivatives(state, which)
-        parts = ({k: self.share * x for k, x in y.items()} for y in (of.first, of.diagonal))
+        first, diagonal = (
+            {key: self.share * x for key, x in given.items()} for given in (of.first, of.diagonal)
+        )
         second = {key: self.share * x for key, x in of.second.items()}
-        return Sampled(self.share * of.value, *parts, second, of.blocks)
+        return Sampled(self.share * of.value, first, diagonal, second, of.blocks)
 
 
 class Supported(Constraint):
@@ -232,7 +234,8 @@ class Alone(Supported):
 
     def _move(self, rows: Array, which: Array) -> None:
         """Move the multipliers, and let penalties grow."""
-        self.above[which] = self._side(rows, self.above[which], self.penalty[which])[1]
+        pushed = self._side(rows, self.above[which], self.penalty[which])[1]
+        self.above[which] = np.maximum(pushed, LEAST_MULTIPLIER * self.penalty[which])
         self.penalty *= GROWTH
 
 

@@ -1,7 +1,7 @@
 """Supports: frames that stand on the ground for some time, and the area with which they do.
 
-A support says which frame stands, when, with which friction, and on which points of the frame. While
-it lasts, the frame is held where it stands, so that its points are fixed in the world.
+A support says which frame stands, when, with which friction, and on which points of the frame.
+While it lasts, the frame is held where it stands, so that its points are fixed in the world.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError, unknown
+from kinetree.errors import KinetreeError, ShapeError, among, unknown
 from kinetree.kinds import members, text
 from kinetree.model.geometry import Box, Capsule, Sphere
 from kinetree.motion.arrays import Array
@@ -67,7 +67,7 @@ def _checked_support(support: Support) -> Support:
     what = f"a support of frame {support.frame!r:.60}: "
     text(f"{what}frame", support.frame)
     first = number(f"{what}first", support.first)
-    endless = isinstance(support.last, float) and support.last == np.inf
+    endless = among(support.last, (np.inf,))
     last = np.inf if endless else number(f"{what}last", support.last)
     if not first < last:
         raise KinetreeError(f"{what}it ends at {last:g} s; it begins at {first:g} s")

@@ -55,12 +55,12 @@ def transition(
             "its loops (robot.constraints.embed), or hold frames of a robot without them (hold=)"
         )
     ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
-    if settings.supports:
-        # the ground need not be able to produce recorded accelerations
-        ends = tuple(
+    if settings.supports:  # the ground need not be able to produce recorded accelerations
+        one, two = (
             end[:2] if _is_motion(given) else end
             for end, given in zip(ends, (first, second), strict=True)
         )
+        ends = one, two
     began = time.perf_counter()
     if isinstance(duration, tuple):
         length = _best_duration(flat, ends, duration, settings)

@@ -174,7 +174,7 @@ class Problem:
 
     def costs(self, grid: Grid) -> list[Term]:
         """What is integrated over time, on a grid; the effort is the first."""
-        if self.supported is None:
+        if self.ground is None or self.supported is None:
             terms = [self._effort()]
         elif grid is self.grid:
             terms = [SupportedEffort(self.supported)]

@@ -106,13 +106,15 @@ def support_rules(problem: Problem, ground: Ground) -> list[Rule]:
 
     grid = Grid.at(problem.basis, _changes(problem, ground), 1.0 / problem.grid.u.size)
     forces = Rule(grid, check, CONE_BETWEEN, False, added)
-    holds = [held_rule(problem, _hold(problem, support)) for support in problem.settings.supports]
+    holds = [
+        held_rule(problem, _hold(problem, support, soles[0]))
+        for support, soles in zip(ground.stance.supports, ground.stance.soles, strict=True)
+    ]
     return [forces, *holds, *_unsupported(problem, ground)]
 
 
-def _hold(problem: Problem, support: Support) -> Hold:
+def _hold(problem: Problem, support: Support, sole: Sole) -> Hold:
     """A support as a held frame: one that stands on a point may turn about it."""
-    sole = problem.ground.stance.soles[problem.settings.supports.index(support)][0]
     rows = "position" if len(sole.corners) == 1 else "pose"
     target = poses_of(problem, support)[:, None, None]
     first, last = max(support.first, 0.0), min(support.last, problem.duration)
