@@ -8,6 +8,7 @@ from kinetree.errors import KinetreeError
 from kinetree.motion import human
 from kinetree.motion.flat import Flat, states_of
 from kinetree.motion.phases import planned
+from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_settings import Settings, checked
 from tests.motion.bipeds import biped, standing
@@ -155,20 +156,32 @@ def test_supports_need_a_floating_base():
         arm.transition(np.zeros(7), np.ones(7), 1.0, supports=[kt.Support("tool")])
 
 
-@pytest.mark.slow
-def test_between_supports_the_robot_flies():
-    fall = 0.15  # s, to the highest point
-    goal = HIGH.copy()
-    goal[2] += 0.5 * 9.81 * fall**2
-    feet = [kt.Support(f"{side}_foot", last=0.35) for side in ("left", "right")]
-    found = ROBOT.transition(LOW, goal, 0.35 + fall, supports=feet, coefficients=20, tolerance=1e-5)
-    assert found.converged, found.message
-    times = np.linspace(0.36, 0.35 + fall, 40)
-    state = found.at(times)
-    tau = found.ground_forces(times).tau
-    assert np.abs(tau[:, :3]).max() < 0.02 * WEIGHT
-    speed = ROBOT.momentum(state.q, state.v)[:, 2] / ROBOT.total_mass
-    assert np.allclose(np.gradient(speed, times), -9.81, atol=0.3)
+def test_what_supports_cannot_produce_is_zero():
+    """In flight the whole wrench, on points the moments about them; on a sole nothing."""
+    points = np.array([[0.2, 0.1, 0.0], [-0.2, -0.1, 0.0], [0.2, -0.1, 0.0]])
+    corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+    normal = np.array([0.0, 0.0, 1.0])
+    lost = {}
+    for name, places in {"sole": [corners], "2": points[:2, None], "3": points[:, None]}.items():
+        given = [kt.Support(f"foot {k}", last=0.5) for k in range(len(places))]
+        soles = [[Sole.of(x, normal, 0.8)] for x in places]
+        standing_then_flying = Stance(given, soles).on(np.array([0.2, 0.7]), 0.0)
+        lost[name] = [np.linalg.matrix_rank(x) for x in standing_then_flying.lost[0]]
+        assert np.allclose(standing_then_flying.lost[0, 1], np.eye(6))
+    assert lost == {"sole": [0, 6], "2": [1, 6], "3": [0, 6]}
+
+
+def test_a_force_at_a_corner_is_at_the_edge_of_the_area():
+    corners = np.array([[x, y, 0.3] for x in (1.0, 1.2) for y in (-0.05, 0.05)])
+    sole = Sole.of(corners, np.array([0.0, 0.0, 1.0]), 0.8)
+    for point, most in ((corners[0], 0.0), (corners.mean(axis=0), -1e-3), ([1.3, 0, 0.3], None)):
+        force = np.array([0.0, 0.0, 2.0])
+        wrench = np.concatenate([force, np.cross(point, force)])
+        rows = sole.rows(0.0) @ np.linalg.solve(sole.wrench(), wrench)
+        if most is None:
+            assert rows.max() > 0.1
+        else:
+            assert rows.max() <= most + 1e-12
 
 
 @pytest.fixture(scope="module")

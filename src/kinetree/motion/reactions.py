@@ -18,7 +18,6 @@ from kinetree.algorithms.jacobian import jacobian
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
-from kinetree.model.joints import Composite, ExponentialBall, Prismatic
 from kinetree.motion.arrays import Array
 from kinetree.scalar import Scalar
 from kinetree.spatial import Rotation, Vector3
@@ -48,19 +47,25 @@ class RootWrench:
 
     def __init__(self, robot: Robot, root: slice) -> None:
         body = robot.model.bodies[_root_body(robot, root)]
-        kinds = [type(part) for part in getattr(body.joint, "parts", ())]
-        if not isinstance(body.joint, Composite) or kinds != [Prismatic] * 3 + [ExponentialBall]:
-            raise KinetreeError(
-                f"supports need a floating base whose orientation is a quaternion or a rotation "
-                f"vector; the root joint {body.joint_name!r} of robot {robot.name!r} has another "
-                "chart"
-            )
         turn = np.array([[float(x) for x in row] for row in body.placement.rotation.rows])
         self._root, self._turn = root, turn
         self._place = np.array([float(x) for x in body.placement.translation])
         self._kernel = robot.custom_kernel(
             self._wrench, {"q": 6, "tau": 6, "p": 3}, "wrench on the root"
         )
+        self._check_chart(robot, body.name, body.joint_name)
+
+    def _check_chart(self, robot: Robot, body: str, joint: str) -> None:
+        """Raise an error unless the power of the wrench is that of the forces, in this chart."""
+        rng = np.random.default_rng(0)
+        q, tau = robot.random(rng), rng.standard_normal(robot.nv)
+        w = self.value(q, tau, np.zeros(3))
+        J = robot.jacobian(q, body, axes="world")[:, self._root]
+        if not np.allclose(w @ J, tau[self._root], atol=1e-9):
+            raise KinetreeError(
+                f"supports need a floating base whose orientation is a quaternion or a rotation "
+                f"vector; the root joint {joint!r} of robot {robot.name!r} has another chart"
+            )
 
     def _wrench(
         self, model: Model, q: Sequence[Scalar], tau: Sequence[Scalar], p: Sequence[Scalar]

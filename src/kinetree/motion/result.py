@@ -130,7 +130,8 @@ class Transition:
     def _reason(self, problem: int, broken: Violation) -> str:
         """Why a constraint is broken."""
         transition = self._problem
-        if broken.constraint == "ground force" and self._violation[problem] > VIOLATION:
+        given_up = self._solutions.converged[problem] and self._violation[problem] > VIOLATION
+        if broken.constraint == "ground force" and given_up:
             return (
                 "no motion near this one keeps to the friction and the areas of its supports: "
                 "give them more time, other places, or the states other velocities"
