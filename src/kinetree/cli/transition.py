@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import kinetree
+from kinetree.capture.feet import feet as feet_of
+from kinetree.capture.feet import sole
 from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.motion.motion import Motion
+from kinetree.motion.phases import planned
 from kinetree.motion.result import Transition
 from kinetree.robot import Robot
+
+CARRIED = 2.0
+"""Forces on the root beyond this many times the weight are absurd."""
+FAST = 20.0
+"""Joints that turn faster are absurd, rad/s."""
 
 
 def read_motion(path: Path, robot: Robot | None, mass: float) -> tuple[Motion, Any]:
@@ -36,33 +45,110 @@ def read_motion(path: Path, robot: Robot | None, mass: float) -> tuple[Motion, A
     return Motion.load(robot, path), None
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Two motions and the transition between them.
+
+    whole: all three, one after the other.
+    found: the transition.
+    capture: what else the first BVH file says; None of an NPZ file.
+    remarks: what a user should know about how it was made, a sentence each.
+    """
+
+    whole: Motion
+    found: Transition
+    capture: Any
+    remarks: tuple[str, ...]
+
+
 def run(
     first: Path,
     second: Path,
-    leave: float,
-    enter: float,
+    leave: float | None,
+    enter: float | None,
     duration: float,
     mass: float,
     root: str,
     hold: str,
+    feet: str,
+    align: bool,
     robot: Robot | None,
     **settings: Any,
-) -> tuple[Motion, Transition, Any]:
-    """The whole motion: the first, the transition, the second; and the transition itself."""
+) -> Joined:
+    """The whole motion: the first, the transition, the second.
+
+    Arguments:
+        first, second: files.
+        leave, enter: when the one is left and the other entered, s; the end and the start if None.
+        duration: of the transition, s.
+        mass: of a figure in a BVH file, kg.
+        root: "auto", "passive" or the weight of forces on the root.
+        hold: names of frames that are held, separated by commas.
+        feet: "auto", "none", or names of frames that may stand, separated by commas.
+        align: whether the second motion is moved so that it continues the first.
+        robot: of NPZ files.
+        settings: others of `Robot.transition`.
+    """
     one, capture = read_motion(first, robot, mass)
     two, _ = read_motion(second, robot, mass)
     one.check_same(two)
     robot = one.robot
     two = Motion(robot, two.times, two.q, two.v, two.a)
-    frames = [name.strip() for name in hold.split(",") if name.strip()]
-    found = robot.transition(
-        (one, leave),
-        (two, enter),
-        duration,
-        root=_root(root),
-        hold=[kinetree.Hold(name) for name in frames],
-        **settings,
-    )
+    leave = float(one.times[-1]) if leave is None else leave
+    enter = float(two.times[0]) if enter is None else enter
+    frames = {name: sole(robot, name) for name in _feet(robot, feet)}
+    remarks: list[str] = []
+    supports: list[kinetree.Support] = []
+    one.at(leave), two.at(enter)
+    floats = robot.model.bodies[0].joint.nv == 6
+    if floats and (align or frames):
+        two, supports = planned(one, leave, two, enter, duration, frames, align)
+        if align:
+            remarks.append("the second motion was moved along the ground to continue the first")
+    held = [kinetree.Hold(name) for name in _names(hold)]
+    ends, given = ((one, leave), (two, enter)), {"hold": held, **settings}
+    found, said = _solved(robot, ends, duration, root, supports, given)
+    return Joined(_joined(one, leave, found, two, enter), found, capture, (*remarks, *said))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _feet(robot: Robot, given: str) -> list[str]:
+    if given == "none":
+        return []
+    return feet_of(robot) if given == "auto" else _names(given)
+
+
+def _solved(
+    robot: Robot, ends: Any, duration: float, root: str, supports: list[Any], given: dict[str, Any]
+) -> tuple[Transition, list[str]]:
+    """The transition on its supports; if there is none, with held feet alone; and remarks."""
+    remarks = [_phase(support, duration) for support in supports]
+    if supports and root == "auto":
+        found = robot.transition(ends[0], ends[1], duration, supports=supports, **given)
+        if found.converged:
+            return found, remarks
+        remarks.append(f"warning: the ground cannot carry this transition: {found.message}")
+        remarks.append("feet are held in place, and any force may act on the root instead")
+    plain = dict(given)
+    plain["hold"] = [*given["hold"], *(_hold(support) for support in supports)]
+    weight = 0.0 if root == "auto" else _root(root)
+    return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
+
+
+def _phase(support: Any, duration: float) -> str:
+    first, last = max(support.first, 0.0), min(support.last, duration)
+    return f"{support.frame} stands from {first:.2f} to {last:.2f} s of the transition"
+
+
+def _hold(support: Any) -> kinetree.Hold:
+    return kinetree.Hold(support.frame, support.target, support.first, support.last)
+
+
+def _joined(one: Motion, leave: float, found: Transition, two: Motion, enter: float) -> Motion:
+    """All three motions, one after the other, at the rate of the first."""
     rate = 1.0 / float(np.median(np.diff(one.times)))
     parts = [found.motion(max(rate, 30.0))]
     if leave > one.times[0]:
@@ -72,20 +158,41 @@ def run(
     whole = parts[0]
     for part in parts[1:]:
         whole = whole.then(part)
-    return whole.resampled(rate), found, capture
+    return whole.resampled(rate)
 
 
 def _root(text: str) -> Any:
     try:
         return text if text == "passive" else float(text)
     except ValueError:
-        raise KinetreeError(f"--root {text!r}: 'passive' or a number is expected") from None
+        raise KinetreeError(f"--root {text!r}: 'auto', 'passive' or a number is expected") from None
+
+
+def doubts(found: Transition) -> list[str]:
+    """What no living figure would do: forces and speeds that are absurd, a sentence each."""
+    robot, said = found.robot, []
+    weight = robot.total_mass * float(np.linalg.norm(robot.gravity))
+    if not found.supported and weight > 0.0 and found.root_force > CARRIED * weight:
+        said.append(
+            f"warning: the root is carried by up to {found.root_force:.3g} N, "
+            f"{found.root_force / weight:.1f} times the weight; nothing stands on the ground"
+        )
+    motion = found.motion()
+    fastest = int(np.abs(motion.v[:, 6:]).max(axis=0).argmax()) + 6 if robot.nv > 6 else 0
+    speed = float(np.abs(motion.v[:, fastest]).max())
+    if speed > FAST:
+        said.append(
+            f"warning: {robot.labels.v[fastest]!r} turns at {speed:.3g} rad/s; a longer --duration "
+            "makes the motion slower"
+        )
+    return said
 
 
 def write(
-    whole: Motion, found: Transition, capture: Any, output: Path | None, plot: Path | None
+    joined: Joined, output: Path | None, plot: Path | None, figures: Path | None
 ) -> list[str]:
     """Write the files that were asked for; their paths."""
+    whole, found, capture = joined.whole, joined.found, joined.capture
     if output is not None:
         if output.suffix == ".bvh":
             step = float(np.diff(whole.times).mean())
@@ -97,19 +204,32 @@ def write(
             raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
     if plot is not None:
         found.plot(plot)
-    return [str(path) for path in (output, plot) if path is not None]
+    if figures is not None:
+        if figures.suffix in (".gif", ".mp4"):
+            kinetree.plot.video(whole.robot, whole, figures)
+        else:
+            found.motion().figures(figures)
+    return [str(path) for path in (output, plot, figures) if path is not None]
 
 
-def summary(found: Transition, files: list[str]) -> dict[str, Any]:
+def summary(joined: Joined, files: list[str]) -> dict[str, Any]:
     """What was found, as values that JSON has."""
+    found = joined.found
     values = {"value": float(found.value), "start_value": float(found.start_value)}
     values["root_force"] = float(found.root_force)
-    return {**values, "message": found.message, "files": files}
+    remarks = [*joined.remarks, *doubts(found)]
+    return {**values, "message": found.message, "remarks": remarks, "files": files}
 
 
-def report(found: Transition, files: list[str]) -> Iterator[str]:
+def report(joined: Joined, files: list[str]) -> Iterator[str]:
     """What was found, line by line."""
+    found = joined.found
+    yield from joined.remarks
     yield f"P = {found.value:.6g} (before: {found.start_value:.6g}), {found.message}"
     if found.root_force > 0.0:
-        yield f"largest force on the free root: {found.root_force:.4g} N"
+        what = (
+            "largest force of the ground" if found.supported else "largest force on the free root"
+        )
+        yield f"{what}: {found.root_force:.4g} N"
+    yield from doubts(found)
     yield from files

@@ -5,6 +5,10 @@ motion.py      Motion: configurations over time, cut, blended, played at another
 transition.py  the motion of least effort between two states; result.py  what that gives
 transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
+supports.py    frames that stand on the ground; phases.py  found in recorded motions;
+               stance.py  who stands when; reactions.py  kernels; supported.py  the least effort
+               over all ground forces, internal_forces.py and supported_derivatives.py its parts;
+               transition_supports.py  what a transition keeps to; ground_forces.py  the forces
 flat.py        robots in charts whose velocities are rates of coordinates
 terms.py       costs and constraints at an instant; held.py  a held frame as one of them;
                objective.py  their sum over a spline
@@ -29,8 +33,13 @@ if TYPE_CHECKING:
     from kinetree.motion.costs import quadratic_cost, reach_cost
     from kinetree.motion.effort import Effort
     from kinetree.motion.motion import Motion
+<<<<<<< HEAD
     from kinetree.motion.phases import Phase
+=======
+    from kinetree.motion.phases import find_supports
+>>>>>>> wt-ta
     from kinetree.motion.result import Transition
+    from kinetree.motion.supports import Support
     from kinetree.motion.transition_settings import Hold
 
 __all__ = [
@@ -38,8 +47,13 @@ __all__ = [
     "Effort",
     "Hold",
     "Motion",
+<<<<<<< HEAD
     "Phase",
+=======
+    "Support",
+>>>>>>> wt-ta
     "Transition",
+    "find_supports",
     "quadratic_cost",
     "reach_cost",
 ]
@@ -49,8 +63,13 @@ HOMES = {
     "Effort": "kinetree.motion.effort",
     "Hold": "kinetree.motion.transition_settings",
     "Motion": "kinetree.motion.motion",
+<<<<<<< HEAD
     "Phase": "kinetree.motion.phases",
+=======
+    "Support": "kinetree.motion.supports",
+>>>>>>> wt-ta
     "Transition": "kinetree.motion.result",
+    "find_supports": "kinetree.motion.phases",
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",
 }

@@ -20,6 +20,7 @@ from kinetree.robot.memo import Memo
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
+    from kinetree.motion.reactions import Reaction, RootWrench
     from kinetree.robot import Robot
 
 
@@ -36,6 +37,8 @@ class Flat:
         self.robot = robot if self.same else robot.edit.rechart("exponential")
         self._squares: Memo[tuple[float, ...], TurnedSquares] = Memo()  # by weights
         self._costs: Memo[Callable[..., Any], Traced] = Memo()  # by users' functions
+        self.wrenches: Memo[str, RootWrench] = Memo()
+        self.reactions: Memo[str, Reaction] = Memo()  # by frame
         self.frame_errors: Memo[tuple[str, int], Kernel] = Memo()  # by frame and rows
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.control.pose import quaternions
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 THIGH, SHANK = 0.4222, 0.4340
 """Lengths of the figure's legs, m."""
+HIP, ANKLE = 0.085, 0.08
+"""How far its hips are from the middle, and how high its ankles are when it stands, m."""
 
 
 def _pose(robot: Robot, angles: Mapping[str, float], height: float = 0.0) -> Array:
@@ -67,6 +70,94 @@ def walk(robot: Robot, duration: float = 2.0) -> Motion:
         return _pose(robot, angles | {"left_forearm": -0.4, "right_forearm": -0.4})
 
     return Motion.from_function(robot, at, duration)
+
+
+def stroll(
+    robot: Robot,
+    duration: float = 2.4,
+    length: float = 0.4,
+    period: float = 0.6,
+    rate: float = 60.0,
+) -> Motion:
+    """Walking ahead with feet that stay where they stand, first on the left foot.
+
+    Arguments:
+        robot: the human figure.
+        duration: s.
+        length: of a step, m.
+        period: of a step, s. In its first fifth both feet stand.
+        rate: samples per second.
+    """
+    reach = 0.97 * (THIGH + SHANK)
+    height = ANKLE + math.sqrt(reach**2 - (0.6 * length) ** 2)
+
+    def foot(t: float, side: int) -> tuple[float, float]:
+        """How far ahead and how high a foot is; side 0 is the left one."""
+        k, u = divmod(t / period + side, 2.0)  # it stands while u is below one, then swings
+        start = (2.0 * k - side) * length
+        share = (u - 1.2) / 0.8
+        lift = 0.06 * math.sin(math.pi * share) ** 2 if share > 0.0 else 0.0
+        return start + 2.0 * length * _eased(share), ANKLE + lift
+
+    def at(t: float) -> Array:
+        ahead = (t / period - 0.5) * length
+        swing = 0.35 * math.cos(math.pi * t / period)
+        angles = {"left_upper_arm": swing, "right_upper_arm": -swing}
+        angles |= {"left_forearm": -0.35, "right_forearm": -0.35}
+        q = _pose(robot, angles)
+        sway = 0.024 * math.sin(math.pi * t / period)
+        q[:3] = ahead, sway, height
+        for side, (name, y) in enumerate((("left", HIP), ("right", -HIP))):
+            x, z = foot(t, side)
+            _step(robot, q, name, np.array([x - ahead, y - (y + sway), z - height]))
+        return q
+
+    return Motion.from_function(robot, at, duration, rate)
+
+
+def stand(robot: Robot, duration: float = 1.0) -> Motion:
+    """Standing still on the ground, knees a little bent.
+
+    Arguments:
+        robot: the human figure.
+        duration: s.
+    """
+    bent = 0.25
+    angles = {f"{side}_{name}": k * bent for side in ("left", "right") for name, k in BENT.items()}
+    q = _pose(robot, angles)
+    q[2] = ANKLE + (THIGH + SHANK) * math.cos(bent / 2.0)
+    return Motion.from_function(robot, lambda t: q, duration)
+
+
+def _step(robot: Robot, q: Array, side: str, way: Array) -> None:
+    """Turn a leg so that its foot is flat, in a given way from the hip.
+
+    Arguments:
+        q: changed in place; the pelvis is upright.
+        way: from the hip to the ankle, in the axes of the pelvis, m.
+    """
+    far = float(np.linalg.norm(way))
+    cosine = (far**2 - THIGH**2 - SHANK**2) / (2.0 * THIGH * SHANK)
+    knee = math.acos(min(max(cosine, -1.0), 1.0))
+    # from hip to ankle in the axes of the thigh, and the rotation that takes it to the way
+    own = np.array([-SHANK * math.sin(knee), 0.0, -THIGH - SHANK * math.cos(knee)]) / far
+    across = np.cross(way / far, [1.0, 0.0, 0.0])
+    across /= -np.linalg.norm(across)
+    there = np.stack([np.cross(across, way / far), across, way / far], axis=1)
+    here = np.stack([np.cross([0.0, 1.0, 0.0], own), [0.0, 1.0, 0.0], own], axis=1)
+    thigh = there @ here.T
+    turn = np.array(
+        [
+            [math.cos(knee), 0.0, math.sin(knee)],
+            [0.0, 1.0, 0.0],
+            [-math.sin(knee), 0.0, math.cos(knee)],
+        ]
+    )
+    model = robot.model
+    places = {body.name: x for body, x in zip(model.bodies, model.q_slices, strict=True)}
+    q[places[f"{side}_thigh"]] = quaternions(thigh)
+    q[places[f"{side}_shank"]] = knee
+    q[places[f"{side}_foot"]] = quaternions((thigh @ turn).T)
 
 
 def salute(robot: Robot, duration: float = 1.0) -> Motion:

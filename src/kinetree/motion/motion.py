@@ -345,6 +345,21 @@ class Motion:
 
         return stick_figures(self, path, count, axes)
 
+    def strobe(self, path: str | Path | None = None, count: int = 12, axes: str = "xz") -> Any:
+        """Stick figures where they are, as a strobe light shows them.
+
+        Arguments:
+            path: where to save it; not saved if None.
+            count: the number of figures.
+            axes: the two axes of the world that are drawn.
+
+        Returns:
+            Matplotlib's figure.
+        """
+        from kinetree.motion.pictures import strobe
+
+        return strobe(self, path, count, axes)
+
 
 def same_robot(one: Robot, other: Robot) -> None:
     """Raise an error if two robots have other joints."""

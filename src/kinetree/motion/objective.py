@@ -57,7 +57,7 @@ class Integral:
         """The sum over samples and terms, (problems,)."""
         state = self.state(c)
         total = sum((term.value(state, which) for term in self.terms), start=np.zeros(()))
-        return self._integrated(total, state)
+        return self.integrated(total)
 
     def expand(
         self, c: Array, which: Array, exact: bool, local: Array, half: Array
@@ -84,7 +84,7 @@ class Integral:
                 _add_to(pairs, self._bent(state, y))
         self._add_pairs(half, pairs)
         self._add_diagonals(local, terms.diagonal)
-        return self._integrated(terms.value, state), self._gradient(first, state.q.shape)
+        return self.integrated(terms.value), self._gradient(first, state.q.shape)
 
     @property
     def wide(self) -> int:
@@ -100,11 +100,11 @@ class Integral:
             kernel = self.robot.kernel("inverse_dynamics").vjp(tuple(RATE))
             swept = kernel(state.q, state.v, state.a, first.pop("tau"))
             _add_to(first, dict(zip(RATE, swept, strict=True)))
-        return self._integrated(terms.value, state), self._gradient(first, state.q.shape)
+        return self.integrated(terms.value), self._gradient(first, state.q.shape)
 
-    def _integrated(self, value: Array, state: State) -> Array:
+    def integrated(self, value: Array) -> Array:
         """The sum over the samples, (problems,), of values at each."""
-        return (np.broadcast_to(value, state.q.shape[:-1]) * self.weights).sum(axis=(-1, -2))
+        return (value * self.weights).sum(axis=(-1, -2))
 
     def _gradient(self, first: dict[str, Array], shape: tuple[int, ...]) -> Array:
         """The gradient by all coefficients, from those by q, v and a at the samples."""

@@ -109,18 +109,88 @@ def stick_figures(
         axes: the two axes of the world that are seen, such as "xz".
     """
     count = checks.count("count", count)
-    if not isinstance(axes, str) or len(axes) != 2 or not set(axes) <= set("xyz"):
-        raise KinetreeError(f"axes={axes!r}: two of x, y and z are expected, such as 'xz'")
-    seen = ["xyz".index(axis) for axis in axes]
+    seen = _checked_axes(axes)
     times = np.linspace(motion.times[0], motion.times[-1], count)
     lines = segments(motion.robot, motion.at(times).q)[..., seen]
-    step = 1.1 * float(np.ptp(lines[..., 0]))
-    figure = new_figure(1.2 * count, 3.0)
+    low = float(lines[..., 1].min())
+    middles = 0.5 * (lines[..., 0].max(axis=(1, 2)) + lines[..., 0].min(axis=(1, 2)))
+    step = 1.15 * float(np.ptp(lines[..., 0] - middles[:, None, None]))
+    colors = [_side_color(name) for name in segment_names(motion.robot)]
+    figure = new_figure(max(1.2 * count, 4.0), 3.2)
     panel = figure.subplots()
     for k, (t, drawn) in enumerate(zip(times, lines, strict=True)):
-        for line in drawn:
-            panel.plot(line[:, 0] + k * step, line[:, 1], "o-", color="C0", markersize=2)
-        panel.annotate(f"{t:.2f} s", (k * step, float(lines[..., 1].min())), fontsize=7)
+        for line, color in zip(drawn, colors, strict=True):
+            panel.plot(
+                line[:, 0] - middles[k] + k * step, line[:, 1], "o-", color=color, markersize=2
+            )
+        panel.annotate(
+            f"{t:.2f} s",
+            (k * step, low),
+            (0, -8),
+            textcoords="offset points",
+            va="top",
+            ha="center",
+            fontsize=7,
+        )
+    if axes[1] == "z":
+        panel.axhline(low, color="0.6", linewidth=0.8, zorder=0)
     panel.set_aspect("equal")
     panel.set_axis_off()
     return _saved(figure, path)
+
+
+def strobe(
+    motion: Motion, path: str | Path | None = None, count: int = 12, axes: Any = "xz"
+) -> Any:
+    """Stick figures where they are, as a strobe light shows them, later ones darker.
+
+    Arguments:
+        motion: what is drawn.
+        path: where to save it; not saved if None.
+        count: how many.
+        axes: the two axes of the world that are seen, such as "xz".
+    """
+    count = checks.count("count", count)
+    seen = _checked_axes(axes)
+    times = np.linspace(motion.times[0], motion.times[-1], count)
+    lines = segments(motion.robot, motion.at(times).q)[..., seen]
+    colors = [_side_color(name) for name in segment_names(motion.robot)]
+    size = np.ptp(lines[..., 0]) / max(float(np.ptp(lines[..., 1])), 1e-9)
+    figure = new_figure(float(np.clip(3.0 * size, 3.0, 12.0)), 3.2)
+    panel = figure.subplots()
+    for k, drawn in enumerate(lines):
+        shade = 0.25 + 0.75 * k / max(count - 1, 1)
+        for line, color in zip(drawn, colors, strict=True):
+            panel.plot(line[:, 0], line[:, 1], "-", color=color, alpha=shade, linewidth=1.2)
+    if axes[1] == "z":
+        panel.axhline(float(lines[..., 1].min()), color="0.6", linewidth=0.8, zorder=0)
+    panel.set_aspect("equal")
+    panel.set_axis_off()
+    return _saved(figure, path)
+
+
+def _checked_axes(axes: Any) -> list[int]:
+    """The numbers of two axes of the world."""
+    if not isinstance(axes, str) or len(axes) != 2 or not set(axes) <= set("xyz"):
+        raise KinetreeError(f"axes={axes!r}: two of x, y and z are expected, such as 'xz'")
+    return ["xyz".index(axis) for axis in axes]
+
+
+def segment_names(robot: Robot) -> list[str]:
+    """The body of each line of `segments`."""
+    bodies = robot.model.bodies
+    parents = [body.parent for body in bodies]
+    ends = [
+        body.name
+        for i, body in enumerate(bodies)
+        if i not in parents and float(body.inertia.mass) > 0.0
+    ]
+    return [body.name for body in bodies if body.parent >= 0] + ends
+
+
+def _side_color(name: str) -> str:
+    """Blue on the left, orange on the right, grey in the middle."""
+    plain = name.rpartition(":")[2].lower()
+    if plain.startswith(("left", "l_")):
+        return "C0"
+    return "C1" if plain.startswith(("right", "r_")) else "0.35"

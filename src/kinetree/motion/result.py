@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
+from kinetree.motion.ground_forces import GroundForces, forces_at
 from kinetree.motion.motion import Motion
 from kinetree.motion.newton import LARGEST, Solutions
 from kinetree.motion.splines import Grid
@@ -129,6 +130,12 @@ class Transition:
     def _reason(self, problem: int, broken: Violation) -> str:
         """Why a constraint is broken."""
         transition = self._problem
+        given_up = self._solutions.converged[problem] and self._violation[problem] > VIOLATION
+        if broken.constraint == "ground force" and given_up:
+            return (
+                "no motion near this one keeps to the friction and the areas of its supports: "
+                "give them more time, other places, or the states other velocities"
+            )
         if broken.constraint == "root force":
             force, torque = transition.needed_wrench(problem)
             if max(force, torque) > 0.5 * ROOT_BETWEEN * transition.weight:
@@ -177,11 +184,16 @@ class Transition:
         size = np.maximum(np.abs(finer[-1]), 1e-300)
         return self._pick(apart / size + self._solutions.optimality)
 
+    @property
+    def supported(self) -> bool:
+        """Whether the ground carries the robot, by supports."""
+        return self._problem.ground is not None
+
     @cached_property
     def root_force(self) -> Array:
         """The largest force on a free root that the motion needs, N, (...); 0 without such a root.
 
-        It is what would have to carry the figure.
+        It is what would have to carry the figure; on supports, the ground does.
         """
         times = np.linspace(0.0, self.duration, len(self._problem.dense.grid.u.ravel()))
         root = self._problem.root
@@ -189,6 +201,20 @@ class Transition:
             return np.zeros(self.value.shape)
         tau = self.robot.inverse_dynamics(*self.at(times))
         return np.linalg.norm(tau[..., root][..., :3], axis=-1).max(axis=-1)
+
+    def ground_forces(self, times: ArrayLike, index: int | tuple[int, ...] = ()) -> GroundForces:
+        """The forces of the ground on supports, and what they leave to the joints.
+
+        At each time they are those of least effort that produce the wrench on the root.
+
+        Arguments:
+            times: s, (T,), from 0 to `duration`.
+            index: the problem's place in the batch.
+
+        Returns:
+            Wrenches by frame, joint forces, centres of pressure and friction used.
+        """
+        return forces_at(self._problem, self.coefficients[index], np.asarray(times, float))
 
     def at(self, times: ArrayLike) -> MotionState:
         """The states at given times.

@@ -265,6 +265,10 @@ class Constraint(Term):
         x = self.measured(state, which)
         return np.maximum(np.maximum(x - upper, lower - x), 0.0)
 
+    def excess(self, state: State, which: Array) -> Array:
+        """What the constraint adds to the cost at each sample."""
+        return self._elements(self.measured(state, which), which)[0].sum(axis=-1)
+
     def update(self, state: State, which: Array) -> None:
         """Move the multipliers to where they balance the penalty."""
         x, rho = self.measured(state, which), self.penalty[which]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree.errors import KinetreeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, states_of
+from kinetree.motion.motion import Motion
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_settings import Settings, checked
@@ -54,6 +55,12 @@ def transition(
             "its loops (robot.constraints.embed), or hold frames of a robot without them (hold=)"
         )
     ends = states_of(flat.original, first, "first"), states_of(flat.original, second, "second")
+    if settings.supports:  # the ground need not be able to produce recorded accelerations
+        one, two = (
+            end[:2] if _is_motion(given) else end
+            for end, given in zip(ends, (first, second), strict=True)
+        )
+        ends = one, two
     began = time.perf_counter()
     if isinstance(duration, tuple):
         length = _best_duration(flat, ends, duration, settings)
@@ -65,6 +72,11 @@ def transition(
     start = problem.cost(problem.start())
     solutions, worst = solve(problem)
     return Transition(problem, solutions, worst, start, time.perf_counter() - began)
+
+
+def _is_motion(given: Any) -> bool:
+    """Whether an end is given by a motion, with or without a time."""
+    return isinstance(given[0] if isinstance(given, tuple) else given, Motion)
 
 
 def _best_duration(

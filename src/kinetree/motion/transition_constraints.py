@@ -6,6 +6,7 @@ between samples, samples are added there (`transition_solver.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -44,23 +45,32 @@ class Rule:
     term: the constraint on a grid, from the grid and by how much of its scale it may be broken.
     between: by how much of its scale it may be broken between samples.
     equality: a spline meets an equality at some times only; others may break it by `between`.
+    added: the constraint where it is imposed, if that differs from `term`, by which it is checked.
     """
 
     grid: Grid
     term: Callable[[Grid, float], Constraint]
     between: float
     equality: bool
+    added: Callable[[Grid], Constraint] | None = None
+
+    def first(self) -> Constraint:
+        """The constraint at the times where it is imposed from the start."""
+        return self.term(self.grid, 0.0) if self.added is None else self.added(self.grid)
 
     def tightened(self, grid: Grid) -> Constraint:
         """The constraint at added times."""
+        if self.added is not None:
+            return self.added(grid)
         return self.term(grid, 0.5 * self.between if self.equality else 0.0)
 
 
 def rules(problem: Problem) -> list[Rule]:
-    """All constraints of a transition."""
+    """All constraints of a transition but those of supports."""
     limits = [_limit(problem, kind) for kind in problem.settings.bounded]
-    root = _passive_root(problem) if problem.settings.root == "passive" else None
-    held = [_held(problem, hold) for hold in problem.settings.hold if hold.weight is None]
+    alone = problem.settings.root == "passive" and not problem.settings.supports
+    root = _passive_root(problem) if alone else None
+    held = [held_rule(problem, hold) for hold in problem.settings.hold if hold.weight is None]
     return [rule for rule in (*limits, root, *held) if rule is not None]
 
 
@@ -104,10 +114,10 @@ def _passive_root(problem: Problem) -> Rule | None:
         bound[root] = slack * weight
         return Bounds("tau", -bound, bound, np.full(nv, weight), names, "root force")
 
-    return Rule(_exact_times(problem, 0.0, 1.0), term, ROOT_BETWEEN, True)
+    return Rule(exact_times(problem, 0.0, 1.0), term, ROOT_BETWEEN, True)
 
 
-def _exact_times(problem: Problem, first: float, last: float) -> Grid:
+def exact_times(problem: Problem, first: float, last: float) -> Grid:
     """Times for equalities between two: one for each free coefficient.
 
     Near the ends, where the states are given, there are none.
@@ -119,14 +129,15 @@ def _exact_times(problem: Problem, first: float, last: float) -> Grid:
         return Grid.at(problem.basis, free[:1], 0.0)
     if high == low:
         return Grid.at(problem.basis, np.array([low]), 1.0)
-    count = min(max(3, round((high - low) / (free[-1] - free[0]) * len(free))), len(free))
+    # between two knots, a spline has as many degrees of freedom as intervals and its degree
+    count = min(math.ceil((high - low) * problem.basis.intervals - 1e-9) + 2, len(free))
     return Grid.at(problem.basis, np.linspace(low, high, count), 1.0)
 
 
-def _held(problem: Problem, hold: Hold) -> Rule:
+def held_rule(problem: Problem, hold: Hold) -> Rule:
     """A frame that is held exactly at some times."""
     _check_hold(problem, hold)
-    grid = _exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
+    grid = exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
     _inside(problem, hold, grid)
     return Rule(grid, partial(_hold_term, problem, hold), HELD_BETWEEN, True)
 

@@ -12,15 +12,29 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
+from kinetree.motion.supported import Alone, Ground, Supported, SupportedEffort
 from kinetree.motion.terms import Constraint, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
 from kinetree.motion.transition_settings import Settings
+from kinetree.motion.transition_supports import (
+    MARGIN,
+    ground_of,
+    support_rules,
+)
 from kinetree.robot.checks import finite_array
 
 VIOLATION = 1e-6
 """Relative to the scale of a constraint, below which it is met at a sample."""
 DENSE = 32
 """Times at which constraints are checked, for each sample."""
+
+
+DENSE_GROUND = 8
+"""The same with supports, whose forces are found anew at every time."""
+
+
+USUAL = 0.1
+"""Joint torques of a motion on supports, over the weight times the height of the centre of mass."""
 
 
 class Violation(NamedTuple):
@@ -45,6 +59,10 @@ class Violation(NamedTuple):
         if self.constraint.startswith("frame"):
             unit = "rad" if self.label.startswith("r") else "m"
             return f"{self.constraint} strays by {self.amount:.3g} {unit} in {self.label} {when}"
+        if self.constraint == "ground force":
+            kind, _, frame = self.label.partition(" of ")
+            what = "cone of friction" if kind == "friction" else "area"
+            return f"the ground force on {frame!r} leaves its {what} by {self.amount:.3g} N {when}"
         return f"{self.constraint} of {self.label!r} is violated by {self.amount:.3g} {when}"
 
 
@@ -69,6 +87,8 @@ class Problem:
         self.flat, self.robot = flat, flat.robot
         self.duration = duration
         self.settings = settings
+        self.ground: Ground | None = None
+        self.supported: Supported | None = None
         self.batch = _common_batch([x.shape[:-1] for x in (*first, *second)])
         starts = (settings.starts,)
         # (batch..., starts) in one axis
@@ -94,13 +114,21 @@ class Problem:
             self.basis.end(np.stack(state, axis=1), self.duration, last)
             for state, last in ((self.first, False), (self.second, True))
         )
-        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
-        self.effort = Integral(self.robot, self.grid, self.alone.terms, self.duration)
-        self.rules = rules(self)
         self.constraints: list[tuple[Integral, Constraint]] = []
+        self.rules = rules(self)
+        effort = self._effort()
+        self.alone = Integral(self.robot, self.grid, self.costs(self.grid), self.duration)
+        self.effort = Integral(
+            self.robot, self.grid, [effort, *self.alone.terms[1:]], self.duration
+        )
         self.parts = [self.effort]
+        if isinstance(effort, Supported):
+            self.constraints.append((self.effort, effort))
         for rule in self.rules:
-            self._add(rule.grid, rule.term(rule.grid, 0.0))
+            self._add(rule.grid, rule.first())
+        if self.supported is not None:  # ground forces depend on penalties
+            penalty = np.full(self.count, self.weight**2)
+            self.prepare(penalty, 1e-6 * penalty)
         self.objective = SplineObjective(self.parts, self.ends)
 
     def _grid(self, basis: Basis) -> Grid:
@@ -120,19 +148,38 @@ class Problem:
                 return model.v_slices[i]
         return slice(0, 0)
 
-    def costs(self, grid: Grid) -> list[Term]:
-        """What is integrated over time, on a grid."""
+    def _weights(self) -> Array:
+        """Those of squared joint forces, as the user gives them, (nv,)."""
         given = self.settings.weights
         weights = np.ones(self.robot.nv) if given is None else finite_array("weights", given)
         if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():
             raise ShapeError(
                 f"weights has shape {weights.shape}; ({self.robot.nv},) is expected, none negative"
             )
+        return weights
+
+    def _effort(self) -> Term:
+        """The squared joint forces; of a robot on supports, the least with all ground forces."""
+        weights = self._weights()
+        if self.settings.supports:
+            self.ground = ground_of(self, weights)
+            self.supported = Supported(self.ground, self.grid, MARGIN)
+            self.rules += support_rules(self, self.ground)
+            return self.supported
         weights = weights.copy()
         root = self.settings.root
         # where no force may act it is exactly zero at some times, and its square small in between
         weights[self.root] *= 1.0 if root == "passive" else float(root)
-        terms: list[Term] = [self.flat.effort(weights)]
+        return self.flat.effort(weights)
+
+    def costs(self, grid: Grid) -> list[Term]:
+        """What is integrated over time, on a grid; the effort is the first."""
+        if self.ground is None or self.supported is None:
+            terms = [self._effort()]
+        elif grid is self.grid:
+            terms = [SupportedEffort(self.supported)]
+        else:
+            terms = [SupportedEffort(Alone(self.ground, grid, MARGIN, self.count))]
         if self.settings.cost is not None:
             terms.append(self.flat.cost(self.settings.cost))
         return [*terms, *soft_holds(self, grid)]
@@ -153,6 +200,17 @@ class Problem:
     def weight(self) -> float:
         """The robot's weight; without gravity, as if it were 1 m/s^2, N."""
         return self.robot.total_mass * max(float(np.linalg.norm(self.robot.gravity)), 1.0)
+
+    @property
+    def usual_cost(self) -> float:
+        """What standing on bent legs would cost; infinite without supports.
+
+        A start that is moved to where its feet stand may cost much more.
+        """
+        if self.ground is None:
+            return np.inf
+        high = self.robot.center_of_mass(self.first[0][0])[2] - self.ground.stance.reference[2]
+        return self.duration * (USUAL * self.weight * max(float(high), 1e-3)) ** 2
 
     def needed_wrench(self, problem: int) -> tuple[float, float]:
         """The constant force and torque on a free root that the states at its ends ask for.
@@ -215,6 +273,14 @@ class Problem:
             part = Integral(self.robot, grid, self.costs(grid), self.duration)
         return part.values(self.objective.whole(c, every), every)
 
+    def excess(self, c: Array) -> Array:
+        """What the terms of constraints add to the cost, (problems,)."""
+        every, total = np.arange(self.count), np.zeros(self.count)
+        whole = self.objective.whole(c, every)
+        for part, term in self.constraints:
+            total = total + part.integrated(term.excess(part.state(whole), every))
+        return total
+
     def violation(self, c: Array) -> Array:
         """The largest violation at a sample, relative to its constraint's scale, (problems,)."""
         worst = np.zeros(self.count)
@@ -232,7 +298,8 @@ class Problem:
 
     @cached_property
     def _dense_grid(self) -> Grid:
-        count = DENSE * int((self.grid.weights > 0.0).sum()) + 1
+        each = DENSE if self.supported is None else DENSE_GROUND
+        count = each * int((self.grid.weights > 0.0).sum()) + 1
         return Grid.at(self.basis, np.linspace(0.0, 1.0, count), 1.0)
 
     @cached_property

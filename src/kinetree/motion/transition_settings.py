@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.kinds import members, optional_function, text, texts
+from kinetree.motion.supports import Support, checked_supports
 from kinetree.robot.checks import count, number
 from kinetree.typing import ArrayLike
 
@@ -54,6 +55,7 @@ class Settings:
     root: float | str = "passive"
     bounded: Sequence[str] = ("q",)
     hold: Sequence[Hold] = ()
+    supports: Sequence[Support] = ()
     cost: Callable[..., Any] | None = None
     degree: int = 3
     coefficients: int = 16
@@ -76,12 +78,23 @@ def checked(settings: Settings) -> Settings:
     for kind in bounded:
         if kind not in LIMITS:
             raise unknown("bounded quantity", kind, LIMITS, "transition")
+    supports = checked_supports(settings.supports)
+    if supports and settings.root != "passive":
+        raise KinetreeError(
+            f"root={settings.root!r}: a robot on supports has no other force on its root; leave "
+            "root= away, or supports="
+        )
+    if supports and "tau" in bounded:
+        raise KinetreeError(
+            "bounded='tau': limits of joint forces are not kept on supports; leave 'tau' away"
+        )
     holds = members("hold", settings.hold, Hold, "a list of kinetree.Hold")
     return replace(
         settings,
         root=_root(settings.root),
         bounded=bounded,
         hold=tuple(map(_checked_hold, holds)),
+        supports=supports,
         cost=optional_function("cost", settings.cost),
         degree=count("degree", settings.degree),
         coefficients=count("coefficients", settings.coefficients),

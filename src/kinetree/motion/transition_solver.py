@@ -14,6 +14,7 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.newton import Solutions, decrement, minimize
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
+from kinetree.motion.supported import Supported
 from kinetree.motion.terms import LEAST_MULTIPLIER
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
@@ -69,7 +70,8 @@ class _Lagrangian:
         self.worst = np.full(problem.count, np.inf)
         if problem.violation(c).any():
             c = _restored(problem, c)
-        self.penalty = FIRST_PENALTY * np.maximum(problem.cost(c), self.floor) / problem.duration
+        cost = np.minimum(np.maximum(problem.cost(c), self.floor), problem.usual_cost)
+        self.penalty = FIRST_PENALTY * cost / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
         problem.prepare(self.penalty, self.multiplier)
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
@@ -102,7 +104,8 @@ class _Lagrangian:
     def gap(self) -> Array:
         """Multipliers times violations, relative to the cost, (problems,)."""
         cost = self.problem.cost(self.solutions.c)
-        return np.abs(self.solutions.value - cost) / np.maximum(np.abs(cost), self.floor)
+        excess = self.problem.excess(self.solutions.c)
+        return np.abs(excess) / np.maximum(np.abs(cost), self.floor)
 
     def solve(self, which: Array, tolerance: float) -> None:
         """Minimise and move multipliers in turn; a minimum need not be exact until they are."""
@@ -173,6 +176,7 @@ def _restored(problem: Problem, c: Array) -> Array:
     parts = [
         Integral(problem.robot, part.grid, [term], problem.duration)
         for part, term in problem.constraints
+        if not isinstance(term, Supported)  # its effort leads away from the start
     ]
     alone = SplineObjective(parts, problem.ends)
     start = Solutions.at(c, alone.values(c, np.arange(problem.count)))

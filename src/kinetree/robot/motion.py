@@ -33,6 +33,7 @@ class Moving(Core):
         root: float | Literal["passive"] = "passive",
         bounded: Sequence[Literal["q", "v", "tau"]] = ("q",),
         hold: Sequence[uses.Hold] = (),
+        supports: Sequence[uses.Support] = (),
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
         coefficients: int = 16,
@@ -64,6 +65,10 @@ class Moving(Core):
             bounded: which of "q", "v" and "tau" stay within the limits of the joints; by default
                 the positions.
             hold: frames that are held or led along a path; see `kinetree.Hold`.
+            supports: frames that stand on the ground for some time; see `kinetree.Support`. The
+                forces of the ground are unknowns, nothing else acts on the root, and P counts the
+                joints alone. Where no support acts, the robot flies. Ends that are given by motions
+                then have their positions and velocities, and no given accelerations.
             cost: what is added to P: a function (t, q, v, a, tau, pose) over scalars, where `pose`
                 maps a frame's name to its Transform.
             degree, coefficients: of the B-splines, including the coefficients that the two states
@@ -91,6 +96,7 @@ class Moving(Core):
             root=root,
             bounded=bounded,
             hold=hold,
+            supports=supports,
             cost=cost,
             degree=degree,
             coefficients=coefficients,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinetree.motion.flat import Flat as Flat
     from kinetree.motion.phases import Phases as Phases
     from kinetree.motion.result import Transition as Transition
+    from kinetree.motion.supports import Support as Support
     from kinetree.motion.transition import transition as transition
     from kinetree.motion.transition_settings import Hold as Hold
     from kinetree.motion.transition_settings import Settings as Settings
@@ -54,6 +55,7 @@ HOMES = {
     "Phases": "kinetree.motion.phases",
     "Playable": "kinetree.show.view.trajectory",
     "Rollout": "kinetree.simulate.rollout",
+    "Support": "kinetree.motion.supports",
     "Settings": "kinetree.motion.transition_settings",
     "Simulation": "kinetree.simulate.result",
     "Transition": "kinetree.motion.result",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.runtime.foreign import foreign_name, gradient_module
-from kinetree.compiler.runtime.foreign.through_numpy import through_numpy_or_cupy
+from kinetree.compiler.runtime.foreign.through_numpy import named_in_messages, through_numpy_or_cupy
 from kinetree.kinds import optional_function
 from kinetree.simulate.divergence import blank_diverged, warn_of_divergence
 from kinetree.simulate.result import Simulation
@@ -89,6 +89,7 @@ class Rollout(RolloutDerivatives):
         return found[0].replaced(q=q, v=v)
 
     @through_numpy_or_cupy
+    @named_in_messages("Rollout.__call__")
     def _rolled(
         self, q0: Any, v0: Any, p: Any, parameters: Any, external: Any, progress: Any
     ) -> Simulation:

@@ -20,6 +20,7 @@ from kinetree.cli.command import (
     one_of,
 )
 from kinetree.cli.outputs import check_outputs
+from kinetree.cli.progress import progress_line
 
 
 @command()
@@ -76,37 +77,64 @@ def simulate(
         typer.echo("\n".join(report(found, files)))
 
 
+LeaveOption = Annotated[
+    Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option("--from", help="Time at which to leave the first motion, s; its end."),
+]
+EnterOption = Annotated[
+    Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option("--to", help="Time at which to enter the second motion, s; its start."),
+]
+OutputOption = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option("--output", "-o", help="Write the whole motion to this .bvh or .npz file."),
+]
+PlotOption = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option(help="Plot forces and costs into this file."),
+]
+FiguresOption = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option(help="Draw stick figures into this file, or a video: .gif or .mp4."),
+]
+RootOption = Annotated[
+    str,
+    typer.Option(
+        help="Weight of the force on a floating base, 'passive' for none, or 'auto': the ground "
+        "carries it where feet stand, else any force may act."
+    ),
+]
+FeetOption = Annotated[
+    str,
+    typer.Option(help="Frames that may stand, separated by commas; 'auto' by name, or 'none'."),
+]
+AlignOption = Annotated[
+    bool, typer.Option(help="Move the second motion along the ground to continue the first.")
+]
+MotionRobot = Annotated[
+    str,
+    typer.Option(
+        help="Robot of NPZ files: a robot file or a built-in robot.", autocompletion=complete_robot
+    ),
+]
+
+
 @command()
 def transition(
     first: Annotated[Path, typer.Argument(help="The motion to leave: .bvh or .npz.")],
     second: Annotated[Path, typer.Argument(help="The motion to enter.")],
-    leave: Annotated[
-        float, typer.Option("--from", help="Time at which to leave the first motion, s.")
-    ],
-    enter: Annotated[
-        float, typer.Option("--to", help="Time at which to enter the second motion, s.")
-    ],
-    duration: Annotated[float, typer.Option(help="Duration of the transition, s.")] = 0.5,
-    output: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option("--output", "-o", help="Write the whole motion to this .bvh or .npz file."),
-    ] = None,
-    plot: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="Plot forces and costs into this file."),
-    ] = None,
+    leave: LeaveOption = None,
+    enter: EnterOption = None,
+    duration: Annotated[float, typer.Option(help="Duration of the transition, s.")] = 0.6,
+    output: OutputOption = None,
+    plot: PlotOption = None,
+    figures: FiguresOption = None,
     mass: Annotated[float, typer.Option(help="Mass of the figure in a BVH file, kg.")] = 70.0,
-    root: Annotated[
-        str, typer.Option(help="Weight of the force on a floating base, or 'passive' for none.")
-    ] = "0",
+    root: RootOption = "auto",
+    feet: FeetOption = "auto",
+    align: AlignOption = True,
     hold: Annotated[str, typer.Option(help="Frames held in place, separated by commas.")] = "",
-    robot: Annotated[
-        str,
-        typer.Option(
-            help="Robot of NPZ files: a robot file or a built-in robot.",
-            autocompletion=complete_robot,
-        ),
-    ] = "",
+    robot: MotionRobot = "",
     floating: Floating = None,
     coefficients: Annotated[
         int, typer.Option(help="Number of spline coefficients per coordinate.")
@@ -116,13 +144,16 @@ def transition(
 ) -> None:
     """Compute a minimum-effort transition between two recorded motions.
 
+    Masses are shared by the lengths of bones. Feet that stand stay where they are, and the ground
+    carries the figure. What is doubtful about the result is said.
+
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """
     from kinetree.cli.transition import report, run, summary, write
 
-    check_outputs([output, plot], overwrite)
+    check_outputs([output, plot, figures], overwrite)
     figure = load_robot(robot, floating) if robot else None
-    whole, found, capture = run(
+    joined = run(
         first,
         second,
         leave,
@@ -131,13 +162,16 @@ def transition(
         mass,
         root,
         hold,
+        feet,
+        align,
         figure,
         coefficients=coefficients,
         method="gauss-newton",
         tolerance=1e-5,
+        progress=progress_line("P"),
     )
-    files = write(whole, found, capture, output, plot)
+    files = write(joined, output, plot, figures)
     if json:
-        echo_json(summary(found, files))
+        echo_json(summary(joined, files))
     else:
-        typer.echo("\n".join(report(found, files)))
+        typer.echo("\n".join(report(joined, files)))

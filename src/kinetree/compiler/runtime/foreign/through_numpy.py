@@ -50,6 +50,16 @@ def through_numpy_or_cupy(function: Callable[P, T]) -> Callable[P, T]:
     return _decorated(function, ("cupy_arrays",))
 
 
+def named_in_messages(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Give a function the name that users know it by."""
+
+    def named(function: Callable[P, T]) -> Callable[P, T]:
+        function.__qualname__ = name
+        return function
+
+    return named
+
+
 def numpy_alone(function: Callable[P, T]) -> Callable[P, T]:
     """A function of NumPy's arrays that refuses those of other packages."""
 
