@@ -1,10 +1,7 @@
 """Motion by optimisation beside SciPy's minimisers, on the same problems in the same process.
 
-<<<<<<< HEAD
-    python -m benchmarks.motion [panda] [g1] [human] [control] [mpc] [contact] [--crocoddyl PYTHON]
-=======
-    python -m benchmarks.motion [panda] [g1] [human] [supports] [control] [mpc] [--crocoddyl PYTHON]
->>>>>>> wt-ta
+    python -m benchmarks.motion [panda] [g1] [human] [supports] [control] [mpc] [contact]
+        [--crocoddyl PYTHON]
 
 PYTHON is an interpreter that has Crocoddyl (`pip install crocoddyl` in an environment of its own,
 because it may need another Pinocchio). Both then solve the same optimal control problems, in turn.
@@ -30,11 +27,8 @@ import numpy as np
 from scipy.optimize import least_squares, minimize
 
 import kinetree as kt
-<<<<<<< HEAD
 from benchmarks import motion_contact
-=======
 from benchmarks.motion_supports import bench_supports
->>>>>>> wt-ta
 from benchmarks.pinocchio_rows import ROBOTS
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.costs import quadratic_cost

@@ -43,7 +43,7 @@ def cones(t, q, v, tau, pose, force):
     """What must not be positive: forces of each foot outside of its cone and its sole."""
     rows = {}
     for foot in FEET:
-        x, y, z, mx, my, mz = (part / WEIGHT for part in force(foot))
+        x, y, z, mx, my, _ = (part / WEIGHT for part in force(foot))
         ahead, aside = SOLE * x - my, mx + SOLE * y  # centre of pressure times z
         rows[f"load of {foot}"] = 0.05 - z
         rows[f"friction of {foot}"] = [x - FRICTION * z, -x - FRICTION * z]
@@ -95,7 +95,10 @@ def draw(run, ground, path):
                 above.plot(ends[:, 0], ends[:, 2], "C0" if "left" in body.name else "k", lw=1.5)
         for foot in FEET:
             pose = human.pose(run.q[k], foot)
-            sole = [(pose @ [x, 0.0, SOLE, 1.0])[:3] + [0.9 * count, 0, 0] for x in (HEEL, TOE)]
+            sole = [
+                (pose @ [x, 0.0, SOLE, 1.0])[:3] + np.array([0.9 * count, 0, 0])
+                for x in (HEEL, TOE)
+            ]
             above.plot([x[0] for x in sole], [x[2] for x in sole], "k", lw=2.5)
         above.text(0.9 * count, 1.75, f"{run.times[k]:.2f} s", ha="center", fontsize=8)
     above.axhline(0.0, color="k", lw=0.5)

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from kinetree.capture import fit_human, read_bvh, write_bvh
     from kinetree.compiler.runtime.cpu.threads import get_threads, set_threads
     from kinetree.compiler.runtime.memory import release_memory
-<<<<<<< HEAD
-    from kinetree.motion import Hold, Motion, Phase, Transition
-=======
-    from kinetree.motion import Hold, Motion, Support, Transition
->>>>>>> wt-ta
+    from kinetree.motion import Hold, Motion, Phase, Support, Transition
     from kinetree.robot.pose_maps import pose_exp, pose_log
     from kinetree.show import plot
     from kinetree.simulate.result import Simulation

@@ -7,7 +7,7 @@ import kinetree as kt
 from kinetree.errors import KinetreeError
 from kinetree.motion import human
 from kinetree.motion.flat import Flat, states_of
-from kinetree.motion.phases import planned
+from kinetree.motion.footfalls import planned
 from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_settings import Settings, checked

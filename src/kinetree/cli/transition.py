@@ -14,8 +14,8 @@ import kinetree
 from kinetree.capture.feet import feet as feet_of
 from kinetree.capture.feet import sole
 from kinetree.errors import KinetreeError, ModelWarning
+from kinetree.motion.footfalls import planned
 from kinetree.motion.motion import Motion
-from kinetree.motion.phases import planned
 from kinetree.motion.result import Transition
 from kinetree.robot import Robot
 

@@ -5,7 +5,7 @@ motion.py      Motion: configurations over time, cut, blended, played at another
 transition.py  the motion of least effort between two states; result.py  what that gives
 transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
-supports.py    frames that stand on the ground; phases.py  found in recorded motions;
+supports.py    frames that stand on the ground; footfalls.py  found in recorded motions;
                stance.py  who stands when; reactions.py  kernels; supported.py  the least effort
                over all ground forces, internal_forces.py and supported_derivatives.py its parts;
                transition_supports.py  what a transition keeps to; ground_forces.py  the forces
@@ -32,12 +32,9 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
     from kinetree.motion.costs import quadratic_cost, reach_cost
     from kinetree.motion.effort import Effort
+    from kinetree.motion.footfalls import find_supports
     from kinetree.motion.motion import Motion
-<<<<<<< HEAD
     from kinetree.motion.phases import Phase
-=======
-    from kinetree.motion.phases import find_supports
->>>>>>> wt-ta
     from kinetree.motion.result import Transition
     from kinetree.motion.supports import Support
     from kinetree.motion.transition_settings import Hold
@@ -47,11 +44,8 @@ __all__ = [
     "Effort",
     "Hold",
     "Motion",
-<<<<<<< HEAD
     "Phase",
-=======
     "Support",
->>>>>>> wt-ta
     "Transition",
     "find_supports",
     "quadratic_cost",
@@ -63,13 +57,10 @@ HOMES = {
     "Effort": "kinetree.motion.effort",
     "Hold": "kinetree.motion.transition_settings",
     "Motion": "kinetree.motion.motion",
-<<<<<<< HEAD
     "Phase": "kinetree.motion.phases",
-=======
     "Support": "kinetree.motion.supports",
->>>>>>> wt-ta
     "Transition": "kinetree.motion.result",
-    "find_supports": "kinetree.motion.phases",
+    "find_supports": "kinetree.motion.footfalls",
     "quadratic_cost": "kinetree.motion.costs",
     "reach_cost": "kinetree.motion.costs",
 }
