@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+TOGETHER = 16
+"""How many iterations are one program."""
+
+
 class Solution(NamedTuple):
     """The configurations that were found, one for each target.
 
@@ -75,7 +79,7 @@ class InverseKinematics:
         self,
         robot: Robot,
         frame: str | Sequence[str],
-        orientation: bool | Sequence[bool] = True,
+        orientation: bool | list[bool] | tuple[bool, ...] = True,
         null_space: float = 0.0,
         *,
         center_of_mass: bool = False,
@@ -87,7 +91,8 @@ class InverseKinematics:
             robot.model.frame(name)
         if len(set(frames)) < len(frames):
             raise KinetreeError(f"frame={list(frames)!r}: a frame is named twice")
-        kinds = [orientation] * len(frames) if np.ndim(orientation) == 0 else list(orientation)  # type: ignore[arg-type]
+        several = isinstance(orientation, (list, tuple))
+        kinds = list(orientation) if several else [orientation] * len(frames)  # type: ignore[arg-type, list-item]
         if len(kinds) != len(frames):
             raise ShapeError(
                 f"orientation has {len(kinds)} truth values; one is expected, or one for each of "
@@ -110,15 +115,16 @@ class InverseKinematics:
         """What a solution must meet, by name: those that `Solution.violated` numbers."""
         return self._demands.names
 
-    def kernel(self, iterations: int = 16) -> Kernel:
-        """One try as a compiled program.
+    def kernel(self, iterations: int = TOGETHER) -> Kernel:
+        """Iterations as one compiled program.
 
         Arguments:
             iterations: how many it makes at most.
 
         Returns:
-            The kernel: (q, target, posture, tolerance, clearance) to (q, error, distance). A target
-            has seven numbers for each frame, and three for the centre of mass.
+            The kernel: (q, target, posture, tolerance, clearance) to (q, error, distance, onward),
+            `onward` being where to go on if q is no solution. A target has seven numbers for each
+            frame, and three for the centre of mass.
         """
         n, nq = count("iterations", iterations), self.robot.nq
         if n not in self._kernels:
@@ -137,7 +143,7 @@ class InverseKinematics:
         *,
         center_of_mass: ArrayLike | None = None,
         tolerance: float = 1e-8,
-        iterations: int = 16,
+        iterations: int = TOGETHER,
         restarts: int = 40,
         rng: np.random.Generator | int | None = 0,
     ) -> Solution:
@@ -153,7 +159,7 @@ class InverseKinematics:
             posture: where to move within the null space, (nq,); the neutral configuration if None.
             center_of_mass: its target, (..., 3), if it has one.
             tolerance: for each entry of the error, m or rad.
-            iterations: how many one try takes at most.
+            iterations: how many one try takes at most; if more than 16, a multiple of that.
             restarts: how many more tries to make where one fails, from other rows of the table.
             rng: a generator or a seed, for the restarts.
 
@@ -163,7 +169,8 @@ class InverseKinematics:
         """
         random = generator("rng", rng)
         tolerance = number("tolerance", tolerance, 0.0)
-        kernel, restarts = self.kernel(iterations), count("restarts", restarts, 0)
+        iterations, restarts = count("iterations", iterations), count("restarts", restarts, 0)
+        kernel = self.kernel(min(iterations, TOGETHER))
         batch, targets, device = self._targets(target, center_of_mass)
         neutral = self.robot.neutral()
         given = neutral if posture is None else device.on_host(device.array("posture", posture))
@@ -178,7 +185,9 @@ class InverseKinematics:
                 q = self._starts(start, batch, device)[left]
             else:
                 q = self._seeds(device.xp, attempt, targets[left], random)
-            search.attempt(kernel, left, q, rest)
+            search.tries[left] += 1
+            for _ in range(0, iterations, TOGETHER):
+                left, q = search.attempt(kernel, left, q, rest)
             left = search.left(~goals)
         return self._solution(search, batch, goals)
 
@@ -197,9 +206,7 @@ class InverseKinematics:
         """From 4x4 matrices to seven numbers."""
         return self.robot.custom_kernel(_seven_of_matrix, {"pose": 16}, "seven_numbers")
 
-    def _targets(
-        self, target: Any, center: Any
-    ) -> tuple[tuple[int, ...], Any, Backend]:
+    def _targets(self, target: Any, center: Any) -> tuple[tuple[int, ...], Any, Backend]:
         """The batch's shape, and all targets as numbers, (n, length), on their device."""
         names = [name for name, _ in self._task.frames]
         by_name = target if isinstance(target, Mapping) else dict.fromkeys(names[:1], target)
@@ -317,9 +324,7 @@ class _Search:
     tolerance: float
 
     @staticmethod
-    def of(
-        device: Backend, targets: Any, nq: int, clearance: float, tolerance: float
-    ) -> _Search:
+    def of(device: Backend, targets: Any, nq: int, clearance: float, tolerance: float) -> _Search:
         xp, n = device.xp, len(targets)
         return _Search(
             device,
@@ -339,17 +344,19 @@ class _Search:
         """The numbers of targets without a solution."""
         return self.device.xp.nonzero(~self.solved() & open_)[0]
 
-    def attempt(self, kernel: Kernel, left: Any, q: Any, posture: Any) -> None:
-        """Try from q, and keep what is better than before."""
-        xp = self.device.xp
+    def attempt(self, kernel: Kernel, left: Any, q: Any, posture: Any) -> tuple[Any, Any]:
+        """Iterate from q, and keep what is better than before; what is left, and where to go on."""
+        if not len(left):
+            return left, q
         found = kernel(q, self.targets[left], posture, self.tolerance, self.clearance)
-        self.tries[left] += 1
         now = _badness(found[1], found[2], self.clearance)
         before = _badness(self.error[left], self.distance[left], self.clearance)
         better = now < before
         where = left[better]
-        for kept, new in zip((self.q, self.error, self.distance), found, strict=True):
-            kept[where] = xp.asarray(new)[better]
+        for kept, new in zip((self.q, self.error, self.distance), found[:3], strict=True):
+            kept[where] = new[better]
+        going = ~self.solved()[left]
+        return left[going], found[3][going]
 
 
 def _badness(error: Any, distance: Any, clearance: float) -> Any:

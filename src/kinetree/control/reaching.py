@@ -236,6 +236,11 @@ def kernel_function(task: Task, iterations: int) -> Any:
     ) -> dict[str, Any]:
         given = Given(list(target), list(posture), tolerance, clearance)
         found = reach(model, task, list(q), given, iterations)
-        return {"q": found.q, "error": found.error, "distance": found.distance}
+        return {
+            "q": found.q,
+            "error": found.error,
+            "distance": found.distance,
+            "onward": found.onward,
+        }
 
     return inverse_kinematics

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 ARM = 0.3
 """m: how far a frame may be away to count as much as an orientation that is off by a radian."""
-PARTS, ROWS = 8, 2048
+PARTS, ROWS = 8, 1024
 """How many parts the table has, and rows in each."""
 DRAWN = 4
 """How many configurations are drawn at most for each one that keeps its shapes apart."""
-AT_ONCE = 1 << 21
-"""How many distances of features are computed at once."""
+AT_ONCE = {"numpy": 1 << 17, "cupy": 1 << 28}
+"""How many distances of features are computed at once: on the host, as many as its caches hold."""
 
 
 class Seeds:
@@ -49,7 +49,10 @@ class Seeds:
         self.q = self._drawn(clearance)
         lengths = {"target": task.length}
         self._kernel = robot.custom_kernel(self._features, lengths, "target_features")
-        self._table = self._kernel(self._targets(self.q))
+        features = self._kernel(self._targets(self.q))
+        # |x - y|^2 = |x|^2 + (-2 y, |y|^2) . (x, 1), and |x|^2 is the same for all rows y
+        table = np.concatenate([-2.0 * features, (features**2).sum(-1, keepdims=True)], axis=-1)
+        self._table = table.astype(np.float32)
         self._on: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, xp: Any, attempt: int, targets: Any, rng: np.random.Generator) -> Any:
@@ -68,12 +71,11 @@ class Seeds:
         if attempt >= PARTS:
             return q[xp.asarray(rng.integers(len(self.q), size=len(targets)))]
         part = slice(attempt * len(self.q) // PARTS, (attempt + 1) * len(self.q) // PARTS)
-        rows = table[part]
-        squares = (rows * rows).sum(axis=-1)
-        features = self._kernel(targets)
-        count = max(1, AT_ONCE // len(rows))
+        features = xp.concatenate([self._kernel(targets), xp.ones((len(targets), 1))], axis=-1)
+        features = features.astype(np.float32)
+        count = max(1, AT_ONCE.get(xp.__name__, 1 << 17) // table[part].shape[0])
         nearest = [
-            (squares - 2.0 * (features[k : k + count] @ rows.T)).argmin(axis=-1)
+            (features[k : k + count] @ table[part].T).argmin(axis=-1)
             for k in range(0, len(targets), count)
         ]
         return q[part][xp.concatenate(nearest)]
@@ -123,4 +125,3 @@ class Seeds:
                 R = Rotation.quat_xyzw(*target[7 * k + 3 : 7 * k + 7])
                 found += [x * ARM for row in R.rows for x in (row.x, row.y)]
         return found + list(target[7 * len(self.task.frames) :])
-
