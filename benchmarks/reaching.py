@@ -1,6 +1,6 @@
 """Reaching without collision, timing of paths, whole-body control: checked, then timed.
 
-    python -m benchmarks.reaching [reach] [path] [body] [--targets N] [--save FILE] [--proxsuite PYTHON]
+    python -m benchmarks.reaching [reach] [path] [body] [--targets N] [--save FILE]
     python -m benchmarks.reaching reach --gpu [--scene FILE]
 
 Panda and G1 come from example-robot-data. `--save` pickles Panda's scene, for a machine that has no
@@ -84,7 +84,8 @@ def check_reached(robot: kt.Robot, found: Any, targets: np.ndarray, sample: int 
     away = robot.pose(q, HAND) - targets[found.success]
     assert np.abs(away[..., :3, 3]).max() <= 1.01 * TOLERANCE
     assert np.abs(away[..., :3, :3]).max() <= 2.0 * TOLERANCE
-    assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
+    assert (q >= robot.limits.lower).all()
+    assert (q <= robot.limits.upper).all()
     assert robot.distances(q).min() >= CLEARANCE
     try:
         import coal

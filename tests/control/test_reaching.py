@@ -66,7 +66,7 @@ def test_what_is_out_of_reach_names_the_frame(solver):
 
 
 def test_a_clearance_that_nothing_keeps_is_refused_with_the_pair(arm):
-    with pytest.raises(kt.errors.KinetreeError, match="clearance=3: .* is nowhere more than"):
+    with pytest.raises(kt.errors.KinetreeError, match=r"clearance=3: .* is nowhere more than"):
         kt.control.InverseKinematics(arm, "tool", False, clearance=3.0).solve([0.1, 0.2, 0.3])
 
 

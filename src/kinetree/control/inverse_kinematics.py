@@ -92,7 +92,7 @@ class InverseKinematics:
         if len(set(frames)) < len(frames):
             raise KinetreeError(f"frame={list(frames)!r}: a frame is named twice")
         several = isinstance(orientation, (list, tuple))
-        kinds = list(orientation) if several else [orientation] * len(frames)  # type: ignore[arg-type, list-item]
+        kinds = list(orientation) if several else [orientation] * len(frames)  # type: ignore[arg-type]
         if len(kinds) != len(frames):
             raise ShapeError(
                 f"orientation has {len(kinds)} truth values; one is expected, or one for each of "
@@ -128,7 +128,7 @@ class InverseKinematics:
         """
         n, nq = count("iterations", iterations), self.robot.nq
         if n not in self._kernels:
-            lengths = {"q": nq, "target": self._task.length, "posture": nq}
+            lengths: dict[str, int | None] = {"q": nq, "target": self._task.length, "posture": nq}
             lengths |= {"tolerance": None, "clearance": None}
             function = kernel_function(self._task, n)
             self._kernels[n] = self.robot.custom_kernel(function, lengths, "inverse_kinematics")
@@ -215,9 +215,10 @@ class InverseKinematics:
                 raise unknown("target", name, names, "inverse kinematics")
         for name in names:
             if name not in by_name:
+                listed = ", ".join(map(repr, names))
                 raise KinetreeError(
-                    f"target: frame {name!r} has none; a mapping from {', '.join(map(repr, names))} "
-                    "to targets is expected"
+                    f"target: frame {name!r} has none; a mapping from {listed} to targets is "
+                    "expected"
                 )
         if self._task.center is (center is None):
             raise KinetreeError(
@@ -279,7 +280,8 @@ class InverseKinematics:
         failed = xp.nonzero(~solved)[0]
         violated = xp.full(len(solved), -1)
         q, targets, goal = (host(x[failed]) for x in (search.q, search.targets, goals))
-        which, by = np.zeros(0, int), np.zeros(0)
+        which: Array = np.zeros(0, int)
+        by: Array = np.zeros(0)
         if len(failed):
             which, by = self._demands.worst(q, targets, search.clearance)
             if goal.any() and self._demands.goal_distances is not None:

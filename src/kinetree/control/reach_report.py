@@ -86,8 +86,8 @@ class Demands:
         found = []
         for k in self.fixed_pairs:
             sides = [colliders[x] for x in (model.contacts[k].first, model.contacts[k].second)]
-            X = [places[model.collider_bodies[c.name]] @ _in_body(model, c) for c in sides]
-            found.append(nearest(sides[0].shape, X[0], sides[1].shape, X[1]).distance)
+            X1, X2 = (places[model.collider_bodies[c.name]] @ _in_body(model, c) for c in sides)
+            found.append(nearest(sides[0].shape, X1, sides[1].shape, X2).distance)
         return found
 
     @cached_property

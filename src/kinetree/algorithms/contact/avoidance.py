@@ -34,7 +34,7 @@ from kinetree.algorithms.contact.touch import Touch, chosen, clip
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.tree import ancestors, body_poses, parent_transforms, subspaces
 from kinetree.model import Model
-from kinetree.model.geometry import Box, Capsule, ContactPair, Solid, Sphere
+from kinetree.model.geometry import Box, Capsule, ContactPair, Solid
 from kinetree.scalar import Scalar, call_if, less, minimum
 from kinetree.spatial import Motion, Rotation, Transform, Vector3
 
