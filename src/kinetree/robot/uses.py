@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from kinetree.identify.base import base_parameters as base_parameters
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.flat import Flat as Flat
+    from kinetree.motion.motion import Motion as Motion
+    from kinetree.motion.path_timing import time_path as time_path
+    from kinetree.motion.reachable_speeds import Passes as Passes
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.transition import transition as transition
     from kinetree.motion.transition_settings import Hold as Hold
@@ -48,6 +51,8 @@ HOMES = {
     "Flat": "kinetree.motion.flat",
     "Hold": "kinetree.motion.transition_settings",
     "InitialValues": "kinetree.simulate.start",
+    "Motion": "kinetree.motion.motion",
+    "Passes": "kinetree.motion.reachable_speeds",
     "Playable": "kinetree.show.view.trajectory",
     "Rollout": "kinetree.simulate.rollout",
     "Settings": "kinetree.motion.transition_settings",
@@ -58,6 +63,7 @@ HOMES = {
     "base_parameters": "kinetree.identify.base",
     "compiled": "kinetree.simulate.fixed",
     "fixed": "kinetree.simulate.fixed",
+    "time_path": "kinetree.motion.path_timing",
     "transition": "kinetree.motion.transition",
 }
 """Maps each name to the module that has it."""
