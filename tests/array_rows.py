@@ -582,6 +582,9 @@ def _rows() -> dict[str, Row]:
         "robot.optimal_control": Row(
             REFUSED, partial(ROBOT.optimal_control, cost, steps=2, dt=0.01), {"lower": -q}
         ),
+        "robot.time_path": Row(
+            REFUSED, partial(ROBOT.time_path, velocity=1.0, effort=np.inf), {"path": PATH}
+        ),
         "robot.transition": Row(
             REFUSED, partial(ROBOT.transition, duration=0.5), {"first": q, "second": v}
         ),

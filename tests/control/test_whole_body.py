@@ -64,11 +64,16 @@ def full_program(robot, body, q, v, center):
     H, g = np.diag([0.0] * nv + [1e-2] * (n - nv)), np.zeros(n)
     base, pose = robot.frames[0], robot.pose(q, robot.frames[0])
     Jb = robot.jacobian(q, base, axes="origin")
+    Jb_rate = robot.jacobian_rate(q, v, base, axes="origin")
     target = body.inputs[f"{base}_target"]
     turn = pose[:3, :3] @ kt.pose_log(_turned(pose[:3, :3].T))[3:]
     error = np.concatenate([target[:3] - pose[:3, 3], turn])
     rows = [
-        (2.0, Jb, 100.0 * error - 20.0 * Jb @ v - robot.jacobian_rate(q, v, base, axes="origin") @ v),
+        (
+            2.0,
+            Jb,
+            100.0 * error - 20.0 * Jb @ v - robot.jacobian_rate(q, v, base, axes="origin") @ v,
+        ),
         (0.1, np.eye(nv)[6:], (100.0 * robot.difference(q, robot.neutral()) - 20.0 * v)[6:]),
     ]
     for w, R, value in rows:
@@ -78,7 +83,7 @@ def full_program(robot, body, q, v, center):
     R[:, nv : nv + 12] = np.tile(G * np.eye(3), 4)
     wanted = 100.0 * (center - robot.center_of_mass(q)) - 20.0 * robot.centroidal.jacobian(q) @ v
     H += 10.0 * R.T @ R
-    g -= 10.0 * R.T @ (wanted + [0.0, 0.0, G])
+    g -= 10.0 * R.T @ (wanted + G * np.eye(3)[2])
     return H, g, A, b, C, d
 
 

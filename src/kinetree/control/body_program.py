@@ -21,11 +21,11 @@ have one solution for each u, a = F u + a_0 and w = P u + w_0. What is left is
     with w = P u + w_0,    -1 <= u <= 1,    C w <= 0                                            (3)
 
 C has the facets of the cone of all wrenches that pyramids of friction at the sole's points give:
-numbers, found when the program is traced. Tasks of a lower priority are solved for after the others,
-whose rows J_t a then are equations.
+numbers, found when the program is traced. Tasks of a lower priority are solved for after the
+others, whose rows J_t a then are equations.
 
-The ground alone accelerates the centre of mass of a robot with a free base, so that its task has the
-rows sum of forces / m + gravity = wanted, over w.
+The ground alone accelerates the centre of mass of a robot with a free base, so that its task has
+the rows sum of forces / m + gravity = wanted, over w.
 
 A stance that does not stand has no rows in (1), and its C w <= 0 is C w <= 1.
 
@@ -325,5 +325,4 @@ def _less(a: Scalars, b: Scalars) -> list[Scalar]:
 
 def _affine(entries: Scalars) -> Affine:
     """A row whose first entry is its constant."""
-    return Affine({k: x for k, x in enumerate(entries[1:])}, entries[0])
-
+    return Affine(dict(enumerate(entries[1:])), entries[0])

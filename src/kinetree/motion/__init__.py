@@ -13,6 +13,7 @@ control_problem.py  a step and costs over scalars; costs.py  the usual ones
 ilqr.py        the iterative regulator; passes.py  its two passes, compiled; backward.py  the
                definition of the first
 sampling.py  path integrals; mpc.py  closed loops
+path_timing.py  the fastest motion along a path; reachable_speeds.py  its two passes, compiled
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
 """

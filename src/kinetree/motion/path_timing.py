@@ -164,7 +164,15 @@ def _on_grid(robot: Robot, curve: Motion, limits: Limits, n: int) -> Path:
         return np.concatenate([of_force[:, driven] / force, of_rate[:, bent] / rate], axis=-1)
 
     return Path(
-        robot, s, q, dq, ddq, rows(a, dq), rows(b, ddq), rows(c + odd - d, still), rows(d, still),
+        robot,
+        s,
+        q,
+        dq,
+        ddq,
+        rows(a, dq),
+        rows(b, ddq),
+        rows(c + odd - d, still),
+        rows(d, still),
         names,
     )
 
@@ -228,8 +236,8 @@ def _check_held(path: Path) -> None:
     if held.size and held.max() >= 1.0:
         k, row = np.unravel_index(int(held.argmax()), held.shape)
         raise KinetreeError(
-            f"time_path: {path.names[row]} would have to be {held[k, row]:.3g} of its limit to hold "
-            f"the robot at {_where(path.s, int(k))}"
+            f"time_path: {path.names[row]} would have to be {held[k, row]:.3g} of its limit to "
+            f"hold the robot at {_where(path.s, int(k))}"
         )
 
 

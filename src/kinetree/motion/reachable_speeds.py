@@ -93,9 +93,7 @@ class Newton:
     def __init__(self, sign: float) -> None:
         self.sign = sign
 
-    def __call__(
-        self, at: Root, k: list[Scalar], high: list[Scalar], low: list[Scalar]
-    ) -> Root:
+    def __call__(self, at: Root, k: list[Scalar], high: list[Scalar], low: list[Scalar]) -> Root:
         g = gap(at.x, k, high, low)
         fine = less_equal(-ROUNDING * g.scale, g.size)
         # away from where there is room: no x has any
@@ -118,7 +116,13 @@ def root(step: Newton, start: Scalar, k: Scalars, high: Scalars, low: Scalars) -
 
 
 def backward(
-    model: Model, low: Scalar, high: Scalar, most: Scalar, D: Scalar, k: Scalars, cu: Scalars,
+    model: Model,
+    low: Scalar,
+    high: Scalar,
+    most: Scalar,
+    D: Scalar,
+    k: Scalars,
+    cu: Scalars,
     cl: Scalars,
 ) -> dict[str, Scalar]:
     """K_i from K_(i+1), with the rows of the interval between them."""
@@ -138,7 +142,13 @@ def backward(
 
 
 def forward(
-    model: Model, x: Scalar, low: Scalar, high: Scalar, D: Scalar, k: Scalars, cu: Scalars,
+    model: Model,
+    x: Scalar,
+    low: Scalar,
+    high: Scalar,
+    D: Scalar,
+    k: Scalars,
+    cu: Scalars,
     cl: Scalars,
 ) -> dict[str, Scalar]:
     """The fastest x at the end of an interval, within the set from which the end is reached."""

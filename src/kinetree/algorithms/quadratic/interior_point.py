@@ -107,9 +107,7 @@ class InteriorPoint:
         over = [r - s for r, s in zip(found.slack, reached.s, strict=True)]
         left = left_at(found, over, reached.z)
         better = less(best.left, left)
-        x = [
-            select(better, u, v) * d for u, v, d in zip(best.x, reached.x, scales, strict=True)
-        ]
+        x = [select(better, u, v) * d for u, v, d in zip(best.x, reached.x, scales, strict=True)]
         return Optimum(x, select(better, best.left, left), *self._violations(x, unscaled))
 
     def _violations(
@@ -129,7 +127,7 @@ class InteriorPoint:
         factored = factor(K, self.order)
         rhs = [-x for x in given.g]
         C = pattern.rows(given.C, "C")
-        for (i, sign), bound in zip(pattern.sides, given.bounds, strict=True):
+        for (i, _), bound in zip(pattern.sides, given.bounds, strict=True):
             for j, entry in C[i].items():
                 rhs[j] = rhs[j] + entry * bound
         found = factored.solve([*rhs, *given.b])
@@ -274,8 +272,7 @@ class Step:
         _, _, ds, dz = self._direction(K, C, at, r, s_inv, W, sz)
         alpha = _longest(at, ds, dz, s_inv, z_inv, 1.0)
         after = [
-            (s + alpha * d) * (z + alpha * e)
-            for s, d, z, e in zip(at.s, ds, at.z, dz, strict=True)
+            (s + alpha * d) * (z + alpha * e) for s, d, z, e in zip(at.s, ds, at.z, dz, strict=True)
         ]
         ratio = sum(after, start=0.0) * share / mu
         sigma_mu = ratio * ratio * ratio * mu
@@ -317,9 +314,7 @@ class Step:
         found = K.solve([*rhs, *(-x for x in r.primal)])
         dx, dy = found[:n], found[n:]
         Cdx = [sum((v * dx[j] for j, v in row.items()), start=0.0) for row in C]
-        ds = [
-            -r.slack[k] - Cdx[i] * sign for k, (i, sign) in enumerate(self.pattern.sides)
-        ]
+        ds = [-r.slack[k] - Cdx[i] * sign for k, (i, sign) in enumerate(self.pattern.sides)]
         dz = [-p * t - w * d for p, t, w, d in zip(products, s_inv, W, ds, strict=True)]
         return dx, dy, ds, dz
 
@@ -339,9 +334,7 @@ def _longest(
     return share / most
 
 
-def assembled(
-    pattern: Pattern, given: Quadratic, W: Sequence[Scalar]
-) -> list[list[Scalar]]:
+def assembled(pattern: Pattern, given: Quadratic, W: Sequence[Scalar]) -> list[list[Scalar]]:
     """The matrix of a step, with its zeros."""
     n, m = pattern.unknowns, pattern.equations
     K: list[list[Scalar]] = [[0] * (n + m) for _ in range(n + m)]

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from kinetree.algorithms.ltl import Row, is_zero
 from kinetree.scalar import Scalar, sqrt
 
-
 TINY = 1e-30
 """Added to the square of a row's length: rows may be zero in a state."""
 
