@@ -69,11 +69,7 @@ def full_program(robot, body, q, v, center):
     turn = pose[:3, :3] @ kt.pose_log(_turned(pose[:3, :3].T))[3:]
     error = np.concatenate([target[:3] - pose[:3, 3], turn])
     rows = [
-        (
-            2.0,
-            Jb,
-            100.0 * error - 20.0 * Jb @ v - robot.jacobian_rate(q, v, base, axes="origin") @ v,
-        ),
+        (2.0, Jb, 100.0 * error - 20.0 * Jb @ v - Jb_rate @ v),
         (0.1, np.eye(nv)[6:], (100.0 * robot.difference(q, robot.neutral()) - 20.0 * v)[6:]),
     ]
     for w, R, value in rows:

@@ -43,7 +43,12 @@ Inputs = Mapping[str, Scalars]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows of a task: J a = value, in the sense of least squares."""
+    """Rows of a task: J a = value, in the sense of least squares.
+
+    Arguments:
+        J: one row for each equation, by velocity.
+        value: what each of them should be.
+    """
 
     J: list[Row]
     value: list[Scalar]
@@ -120,6 +125,7 @@ class FrameTask(BodyTask):
     `<frame>_acceleration`, linear then angular, in the world's axes.
 
     Arguments:
+        weight, kp, kd, priority: as in `BodyTask`.
         frame: its name.
         orientation: whether its orientation has a target, too.
     """
@@ -164,6 +170,9 @@ class CenterOfMassTask(BodyTask):
 
     Its inputs are `center_of_mass_target`, `center_of_mass_velocity` and
     `center_of_mass_acceleration`, three numbers each, in the world's axes.
+
+    Arguments:
+        weight, kp, kd, priority: as in `BodyTask`.
     """
 
     @property
@@ -204,6 +213,9 @@ class PostureTask(BodyTask):
     """All joints go to a configuration; a free base is left alone.
 
     Its inputs are `posture_target`, (nq,), `posture_velocity` and `posture_acceleration`, (nv,).
+
+    Arguments:
+        weight, kp, kd, priority: as in `BodyTask`.
     """
 
     @property

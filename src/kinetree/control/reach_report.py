@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.algorithms.contact.avoidance import nearest
+from kinetree.algorithms.contact.nearness import nearest
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE
 from kinetree.control.reaching import Task

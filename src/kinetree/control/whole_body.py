@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree._lazy import cached_property
-from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
+from kinetree.compiler.runtime.foreign.through_numpy import through_numpy, through_numpy_or_cupy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.body_program import LEVER, Settings, Solved, solved
 from kinetree.control.body_tasks import BodyTask, Stance, free_root
@@ -150,8 +150,11 @@ class WholeBody:
             "violated": _violated(found),
         }
 
+    @through_numpy_or_cupy
     def solve(self, q: ArrayLike, v: ArrayLike, **inputs: ArrayLike) -> BodyForces:
         """The joint forces at states, and what follows from them.
+
+        CuPy's arrays are computed with on their GPU.
 
         Arguments:
             q, v: configuration (..., nq) and velocity (..., nv).

@@ -265,7 +265,7 @@ def _speeds(path: Path, passes: Passes, fastest: Array, room: Array, before: Arr
 
 def _lines(factor: Array, square: Array, constant: Array, room: Array) -> tuple[Array, ...]:
     """Rows |factor u + square x + constant| <= room, solved for u: slope, upper, lower."""
-    least = TINY * np.abs(factor).max(axis=-1, keepdims=True) + 1e-300
+    least = TINY * np.abs(factor).max(axis=-1, keepdims=True, initial=0.0) + 1e-300
     safe = np.where(np.abs(factor) < least, np.where(factor < 0.0, -least, least), factor)
     up, down = (room - constant) / safe, (-room - constant) / safe
     return -square / safe, np.maximum(up, down), np.minimum(up, down)

@@ -25,21 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import takewhile
 from typing import Any
 
+from kinetree.algorithms.contact.nearness import near, nearest, path_signs, plain, world_axes
 from kinetree.algorithms.contact.of_robot import collider_poses
-from kinetree.algorithms.contact.touch import Touch, chosen, clip
-from kinetree.algorithms.contact.touches import touches
-from kinetree.algorithms.tree import ancestors, body_poses, parent_transforms, subspaces
+from kinetree.algorithms.tree import body_poses, parent_transforms
 from kinetree.model import Model
-from kinetree.model.geometry import Box, Capsule, ContactPair, Solid
+from kinetree.model.geometry import ContactPair, Solid
 from kinetree.scalar import Scalar, call_if, less, minimum
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
-
-NEAREST_FIRST = {(Capsule, Capsule), (Capsule, Box), (Box, Capsule)}
-"""Kinds of which the first touch is the nearest; else that of the least distance is."""
+from kinetree.spatial import Motion, Transform, Vector3
 
 
 @dataclass(frozen=True)
@@ -69,8 +63,8 @@ class Avoidance:
 
     def added(self, q: Sequence[Scalar], reach: Scalar, terms: Terms) -> Terms:
         """The terms of all pairs (2) and others."""
-        X0 = [_plain(X) for X in body_poses(self.model, parent_transforms(self.model, q))]
-        places = {name: _plain(X) for name, X in collider_poses(self.model, X0).items()}
+        X0 = [plain(X) for X in body_poses(self.model, parent_transforms(self.model, q))]
+        places = {name: plain(X) for name, X in collider_poses(self.model, X0).items()}
         axes = world_axes(self.model, q, X0)
         for pair in self.model.contacts:
             terms = self._with_pair(pair, places, axes, reach, terms)
@@ -93,9 +87,9 @@ class Avoidance:
         H, g = [list(row) for row in terms.H], list(terms.g)
         so_far = ([H[i][j] for i, j in corners], [g[k] for k in at], terms.distance)
         function = self._function(first, second, tuple(signs[k] for k in at))
-        near = _near(first, X1, second, X2, reach)
+        close = near(first, X1, second, X2, reach)
         own = [axes[k] for k in at]
-        found = call_if(near, function, X1, X2, own, reach, *so_far, otherwise=so_far)
+        found = call_if(close, function, X1, X2, own, reach, *so_far, otherwise=so_far)
         for (i, j), h in zip(corners, found[0], strict=True):
             H[i][j] = h
         for k, x in zip(at, found[1], strict=True):
@@ -141,52 +135,3 @@ class Avoidance:
             return H, [x + r * s for x, s in zip(g, grad, strict=True)]
 
         return self._functions.setdefault((first, second, signs), function)
-
-
-def nearest(first: Solid, X1: Transform, second: Solid, X2: Transform) -> Touch:
-    """Where two shapes are nearest, or deepest in each other."""
-    found = touches(first, X1, second, X2)
-    if (type(first), type(second)) in NEAREST_FIRST:
-        return found[0]
-    return reduce(lambda a, b: chosen(less(b.distance, a.distance), b, a), found)
-
-
-def world_axes(model: Model, q: Sequence[Scalar], X0: Sequence[Transform]) -> list[Motion]:
-    """S_k: the motion of what a unit velocity carries, at the origin of the world."""
-    axes = [Motion.zero()] * model.nv
-    for i, Phi in enumerate(subspaces(model, q)):
-        for k, axis in enumerate(Phi, model.v_slices[i].start):
-            axes[k] = axes[k] + X0[i].to_parent(axis)
-    return axes
-
-
-def path_signs(model: Model, first: int, second: int) -> dict[int, float]:
-    """The velocities that move one body relative to another: 1 on its own side, -1 on the other."""
-    carries = set(ancestors(model, first))
-    common = next((i for i in ancestors(model, second) if i in carries), None)
-    signs: dict[int, float] = {}
-    for body, sign in ((first, -1.0), (second, 1.0)):
-        for i in takewhile(lambda i: i != common, ancestors(model, body)):
-            at = model.v_slices[i]
-            signs |= dict.fromkeys(range(at.start, at.stop), sign)
-    return signs
-
-
-def _near(first: Solid, X1: Transform, second: Solid, X2: Transform, reach: Scalar) -> Scalar:
-    """Whether the ball around a shape comes near a box, or near the ball around another shape."""
-    if isinstance(first, Box) and not isinstance(second, Box):
-        return _near(second, X2, first, X1, reach)
-    r1, r2 = first.bounding_radius, second.bounding_radius
-    if r1 is None or r2 is None:
-        return less(0.0, reach + 1.0)  # planes and fields: always
-    apart = X1.translation - X2.translation
-    if isinstance(second, Box):
-        local = X2.rotation.T @ apart
-        bounds = zip(local, second.half_edges, strict=True)
-        apart, r2 = Vector3(*(x - clip(x, -h, h) for x, h in bounds)), 0.0
-    return less(apart.dot(apart), (reach + (r1 + r2)) * (reach + (r1 + r2)))
-
-
-def _plain(X: Transform) -> Transform:
-    """A transform whose rotation is nine scalars."""
-    return Transform(Rotation(*X.rotation.rows), X.translation)
