@@ -18,8 +18,6 @@ from kinetree.scalar import Scalar, absolute, maximum
 
 SHORT = 0.995
 """The share of the longest step that is made."""
-POLISHES, FINE = 4, 1e-11
-"""How many sets of active bounds are tried at most, and what may be left."""
 
 
 class Step:
