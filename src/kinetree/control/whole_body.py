@@ -113,7 +113,7 @@ class WholeBody:
         self.inputs: dict[str, Array] = {}
         for task in given:
             self.inputs |= task.inputs(robot)
-        self.inputs["standing"] = np.ones(len(stood))
+        self.inputs |= {"standing": np.ones(len(stood))} if stood else {}
 
     def __repr__(self) -> str:
         tasks = ", ".join(task.name for task in self._settings.tasks)
@@ -142,13 +142,9 @@ class WholeBody:
     def _function(self, model: Model, q: Any, v: Any, *inputs: Any) -> dict[str, Any]:
         given = dict(zip(self.inputs, inputs, strict=True))
         found = solved(model, self._settings, q, v, given)
-        return {
-            "tau": found.tau,
-            "a": found.a,
-            "wrenches": found.wrenches,
-            "residual": found.residual,
-            "violated": _violated(found),
-        }
+        wrenches = {"wrenches": found.wrenches} if found.wrenches else {}
+        rest = {"residual": found.residual, "violated": _violated(found)}
+        return {"tau": found.tau, "a": found.a, **wrenches, **rest}
 
     @through_numpy_or_cupy
     def solve(self, q: ArrayLike, v: ArrayLike, **inputs: ArrayLike) -> BodyForces:
@@ -167,7 +163,10 @@ class WholeBody:
             if name not in self.inputs:
                 raise unknown("input", name, self.inputs, "whole-body controller")
         given = [inputs.get(name, default) for name, default in self.inputs.items()]
-        return BodyForces(*self.kernel(q, v, *given))
+        tau, a, *rest = self.kernel(q, v, *given)
+        if not self._settings.stances:
+            rest = [tau[..., :0].reshape(*tau.shape[:-1], 0, 6), *rest]
+        return BodyForces(tau, a, *rest)
 
     def controller(self) -> Controller:
         """The controller for simulations and rollouts.
