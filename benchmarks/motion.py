@@ -26,6 +26,7 @@ import numpy as np
 from scipy.optimize import least_squares, minimize
 
 import kinetree as kt
+from benchmarks import reaching
 from benchmarks.pinocchio_rows import ROBOTS
 from kinetree.motion.control_problem import ControlProblem
 from kinetree.motion.costs import quadratic_cost
@@ -349,6 +350,7 @@ def bench_mpc() -> None:
 
 
 BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "mpc": bench_mpc}
+BENCHES["reaching"] = reaching.bench
 
 
 def main() -> None:

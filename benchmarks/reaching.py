@@ -358,6 +358,13 @@ def bench_body(python: str | None, states: int = 512, checked: int = 100) -> Non
     row("Kinetree, one thread", f"{solved.mean():.2%}", 1e6 * min(walls) / states, "us", note)
 
 
+def bench() -> None:
+    """All rows, without peers that need another interpreter."""
+    bench_reach(scene(), 10_000)
+    bench_path()
+    bench_body(None)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=["reach", "path", "body", []], default=[])
