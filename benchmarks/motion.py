@@ -27,7 +27,7 @@ import numpy as np
 from scipy.optimize import least_squares, minimize
 
 import kinetree as kt
-from benchmarks import motion_contact
+from benchmarks import motion_contact, reaching
 from benchmarks.motion_supports import bench_supports
 from benchmarks.pinocchio_rows import ROBOTS
 from kinetree.motion.control_problem import ControlProblem
@@ -353,6 +353,7 @@ def bench_mpc() -> None:
 
 BENCHES = {"panda": bench_panda, "g1": bench_g1, "human": bench_human, "mpc": bench_mpc}
 BENCHES["supports"] = bench_supports
+BENCHES["reaching"] = reaching.bench
 
 
 def main() -> None:

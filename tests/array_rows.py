@@ -76,6 +76,7 @@ CLASSES = {
     "robot.rollout(...)": Rollout,
     "robot.optimal_control(...).mpc(...)": ModelPredictiveControl,
     "control.InverseKinematics(...)": kt.control.InverseKinematics,
+    "control.WholeBody(...)": kt.control.WholeBody,
     "control.Controller(...)": kt.control.Controller,
     "control.MomentumObserver(...)": kt.control.MomentumObserver,
 }
@@ -172,6 +173,8 @@ SPEEDS = ROBOT.charts.in_speeds(unit, 2)
 PD = kt.control.pd(ROBOT)
 ROLLOUT = ROBOT.rollout(PD, 5, 0.01)
 REACHES = partial(kt.control.InverseKinematics, ROBOT, "tip", False)
+POSTURE = [kt.control.PostureTask()]
+BODY = kt.control.WholeBody(ROBOT, POSTURE)
 REACH = kt.control.InverseKinematics(ROBOT, "tip", orientation=False)
 TARGET = ROBOT.pose(STATE["q"], "tip")[:3, 3]
 PROBLEM = ROBOT.optimal_control(cost, steps=4, dt=0.01)
@@ -505,7 +508,19 @@ def _rows() -> dict[str, Row]:
         "robot.constraints.assemble": Row(NUMPY, GEARED.constraints.assemble, {"q": q}),
         "robot.optimal_control(...).mpc(...).control": Row(NUMPY, plan, {"q": q, "v": v}),
         "control.InverseKinematics(...).solve": Row(
-            NUMPY, REACH.solve, {"target": TARGET, "start": a, "posture": v}
+            LOOP,
+            lambda **given: REACH.solve(**given)[:6],
+            {"target": TARGET, "start": a, "posture": v},
+        ),
+        "control.InverseKinematics(...).kernel": Row(NONE),
+        "control.WholeBody(...).controller": Row(NONE),
+        "control.WholeBody(...).solve": Row(LOOP, BODY.solve, {"q": q, "v": v}),
+        "control.WholeBody": Row(
+            SETTING,
+            lambda actuated: np.array(
+                kt.control.WholeBody(ROBOT, POSTURE, actuated=actuated)._settings.motors
+            ),
+            {"actuated": np.array([1.0, 0.0])},
         ),
         "control.Controller(...).pack": Row(NUMPY, PD.pack, {"target": a, "kp": tau}),
         "control.MomentumObserver(...).update": Row(NUMPY, observed, {"q": q, "v": v, "tau": tau}),
@@ -582,6 +597,9 @@ def _rows() -> dict[str, Row]:
         "motion.Effort": Row(REFUSED, partial(kt.motion.Effort, ROBOT, SPLINE), {"weights": q}),
         "robot.optimal_control": Row(
             REFUSED, partial(ROBOT.optimal_control, cost, steps=2, dt=0.01), {"lower": -q}
+        ),
+        "robot.time_path": Row(
+            REFUSED, partial(ROBOT.time_path, velocity=1.0, effort=np.inf), {"path": PATH}
         ),
         "robot.transition": Row(
             REFUSED, partial(ROBOT.transition, duration=0.5), {"first": q, "second": v}

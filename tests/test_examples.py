@@ -42,6 +42,7 @@ def test_every_example_is_tested_and_listed():
         "gravity_compensation",
         "circle",
         "inverse_kinematics",
+        "reach_and_avoid",
         "torque_map",
         "falling_cat",
         "closed_chains",
@@ -164,6 +165,11 @@ def test_the_tool_draws_a_circle(tmp_path):
 def test_nearly_all_poses_are_reached(tmp_path):
     assert example("inverse_kinematics").main(tmp_path) > 0.999
     assert (tmp_path / "inverse_kinematics.svg").exists()
+
+
+def test_places_are_reached_without_collision(tmp_path):
+    assert 0.5 < example("reach_and_avoid").main(tmp_path) < 0.8
+    assert (tmp_path / "reach_and_avoid.svg").exists()
 
 
 def test_a_million_states_make_a_map(tmp_path):

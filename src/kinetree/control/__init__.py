@@ -9,6 +9,13 @@ is expected.
 
 from kinetree._lazy import listing
 from kinetree.control.adaptive import adaptive
+from kinetree.control.body_tasks import (
+    BodyTask,
+    CenterOfMassTask,
+    FrameTask,
+    PostureTask,
+    Stance,
+)
 from kinetree.control.compensated import compensated
 from kinetree.control.computed_torque import computed_torque
 from kinetree.control.controller import Controller
@@ -19,13 +26,21 @@ from kinetree.control.observer import MomentumObserver
 from kinetree.control.operational_space import operational_space
 from kinetree.control.passivity import passivity
 from kinetree.control.pd import pd
+from kinetree.control.whole_body import BodyForces, WholeBody
 
 __all__ = [
+    "BodyForces",
+    "BodyTask",
+    "CenterOfMassTask",
     "Controller",
+    "FrameTask",
     "InverseKinematics",
     "MomentumObserver",
+    "PostureTask",
     "Solution",
+    "Stance",
     "TrackingLQR",
+    "WholeBody",
     "adaptive",
     "compensated",
     "computed_torque",

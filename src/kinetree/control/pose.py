@@ -19,7 +19,7 @@ from kinetree.model import Model
 from kinetree.robot.checks import real_array
 from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Rotation, Transform, Vector3
-from kinetree.spatial.exponential import quat_log
+from kinetree.spatial.exponential import half_turn_quat, quat_log
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ def rotation_vector(R: Rotation) -> Vector3:
         best = [select(better, x, y) for x, y in zip(four[k], best, strict=True)]
         largest = select(better, four[k][k], largest)
     return quat_log(best)
+
+
+def seven_scalars(X: Transform) -> list[Scalar]:
+    """A pose as seven numbers: its origin, then its quaternion (x y z w)."""
+    return [*X.translation, *half_turn_quat(rotation_vector(X.rotation))]
 
 
 def frame_task(

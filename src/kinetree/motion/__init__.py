@@ -20,6 +20,7 @@ ilqr.py        the iterative regulator; passes.py  its two passes, compiled; bac
                definition of the first; lagrangian.py  multipliers of conditions; drift.py  how far
                held frames move; starts.py  where it starts, plans.py  what is found
 sampling.py  path integrals; mpc.py  closed loops
+path_timing.py  the fastest motion along a path; reachable_speeds.py  its two passes, compiled
 pictures.py    plots and stick figures
 splines.py     B-splines and sample times; effort.py  P of SciPy's splines, and its gradient
 """

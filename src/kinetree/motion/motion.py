@@ -18,7 +18,7 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.files.atomic import complete
 from kinetree.kinds import instance
 from kinetree.motion.arrays import Array
-from kinetree.motion.splines import scipy_module
+from kinetree.motion.splines import scipy_module, through_derivatives
 from kinetree.motion.states import MotionState, state_of_spline, turning
 from kinetree.robot.checks import finite_array, number, sample_count
 from kinetree.robot.core import check_robot
@@ -151,15 +151,15 @@ class Motion:
 
     @cached_property
     def _spline(self) -> Any:
-        interpolate = scipy_module("interpolate")
         if self._v is None:
+            interpolate = scipy_module("interpolate")
             degree = min(5, 2 * ((len(self.times) - 1) // 2) + 1, len(self.times) - 1)
             return interpolate.make_interp_spline(self.times, self.q, k=degree)
         given = [self.q, self.robot.charts.coordinate_rates(self.q, self._v)]
         if self._a is not None:
             extra = turning(self.robot, self.q, self._v)
             given.append(extra + self.robot.charts.coordinate_rates(self.q, self._a))
-        return interpolate.BPoly.from_derivatives(self.times, np.stack(given, axis=1))
+        return through_derivatives(self.times, np.stack(given, axis=1))
 
     def at(self, time: ArrayLike) -> MotionState:
         """The state at given times.

@@ -10,6 +10,7 @@ what is summed over samples has a second derivative by c that is a band matrix.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -176,3 +177,31 @@ def checked_basis(count: int, degree: int, fixed: int) -> Basis:
             "the states at the ends"
         )
     return Basis(count, degree)
+
+
+def through_derivatives(x: Array, values: Array) -> Any:
+    """The piecewise polynomial with given values and derivatives at its breaks, of least degree.
+
+    Arguments:
+        x: the breaks, increasing, (T,).
+        values: values and derivatives there, (T, m, n); the degree is 2 m - 1.
+
+    Returns:
+        SciPy's `PPoly`.
+    """
+    m = values.shape[1]
+    powers = np.arange(2 * m)
+    # derivatives of u^k at u = 0 and at u = 1, u from 0 to 1 in each interval
+    falling = np.array([[float(_falling(k, d)) for k in powers] for d in range(m)])
+    at_zero = np.where(powers == np.arange(m)[:, None], falling, 0.0)
+    solve = np.linalg.inv(np.concatenate([at_zero, falling]))
+    h = np.diff(x)
+    scale = h[:, None] ** np.arange(m)
+    ends = np.concatenate([values[:-1] * scale[..., None], values[1:] * scale[..., None]], axis=1)
+    c = np.einsum("kj,tjn->ktn", solve, ends) / (h ** powers[:, None])[..., None]
+    return scipy_module("interpolate").PPoly(c[::-1], x)
+
+
+def _falling(k: int, d: int) -> int:
+    """k (k - 1) ... (k - d + 1)."""
+    return math.perm(int(k), d)

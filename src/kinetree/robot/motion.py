@@ -15,7 +15,7 @@ from kinetree.typing import ArrayLike, StepMethod
 
 
 class Moving(Core):
-    """Transitions, optimal control and model-predictive control."""
+    """Transitions, timing of paths, optimal control and model-predictive control."""
 
     @cached_property
     def _flat(self) -> uses.Flat:
@@ -111,6 +111,48 @@ class Moving(Core):
             progress=progress,
         )
         return uses.transition(self._flat, first, second, duration, settings)
+
+    @cached_property
+    def _timing(self) -> dict[int, uses.Passes]:
+        """The compiled passes of `time_path`, by their number of rows."""
+        return {}
+
+    @numpy_alone
+    def time_path(
+        self,
+        path: Any,
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        points: int | None = None,
+    ) -> uses.Motion:
+        """The fastest motion along a path, from rest to rest, within limits.
+
+        Limits are kept at grid points and between them, to a millionth. If no motion keeps them, an
+        error names the joint, and where on the path.
+
+        Arguments:
+            path: waypoints, (n, nq), through which a smooth curve goes; or a `kinetree.Motion`,
+                whose own timing does not matter.
+            velocity, effort: limits, one number, or (nv,); the robot's own by default. Infinite
+                for none.
+            acceleration: limits likewise; none by default.
+            points: of the grid along the path; by default as many as there are waypoints, and at
+                least 400.
+
+        Returns:
+            The motion.
+        """
+        return uses.time_path(
+            self,  # type: ignore[arg-type]
+            self._timing,
+            path,
+            velocity=velocity,
+            acceleration=acceleration,
+            effort=effort,
+            points=points,
+        )
 
     @numpy_alone
     def optimal_control(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.flat import Flat as Flat
     from kinetree.motion.phases import Phases as Phases
+    from kinetree.motion.motion import Motion as Motion
+    from kinetree.motion.path_timing import time_path as time_path
+    from kinetree.motion.reachable_speeds import Passes as Passes
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.supports import Support as Support
     from kinetree.motion.transition import transition as transition
@@ -53,6 +56,8 @@ HOMES = {
     "Hold": "kinetree.motion.transition_settings",
     "InitialValues": "kinetree.simulate.start",
     "Phases": "kinetree.motion.phases",
+    "Motion": "kinetree.motion.motion",
+    "Passes": "kinetree.motion.reachable_speeds",
     "Playable": "kinetree.show.view.trajectory",
     "Rollout": "kinetree.simulate.rollout",
     "Support": "kinetree.motion.supports",
@@ -64,6 +69,7 @@ HOMES = {
     "base_parameters": "kinetree.identify.base",
     "compiled": "kinetree.simulate.fixed",
     "fixed": "kinetree.simulate.fixed",
+    "time_path": "kinetree.motion.path_timing",
     "transition": "kinetree.motion.transition",
 }
 """Maps each name to the module that has it."""

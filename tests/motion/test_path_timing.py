@@ -1,0 +1,102 @@
+"""Paths timed as fast as limits allow."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.motion.splines import through_derivatives
+
+ARM = kt.robots.arm()
+
+
+def wave(count=60, size=0.5):
+    u = np.linspace(0.0, 1.0, count)[:, None]
+    turns = np.array([1.0, 2.0, 1.5, 1.0, 2.0, 1.0, 3.0])
+    return 0.3 + size * np.sin(2.0 * np.pi * u * turns) * (1.0 + 0.2 * u)
+
+
+def used(robot, motion, count=4001):
+    """The share of their limits that a motion uses: of efforts and of velocities, (T, 2)."""
+    q, v, a = motion.at(np.linspace(motion.start, motion.times[-1], count))
+    shares = robot.inverse_dynamics(q, v, a) / robot.limits.effort, v / robot.limits.velocity
+    return np.stack([np.abs(x).max(axis=-1) for x in shares], axis=-1)
+
+
+def test_a_straight_line_has_the_trapezoid_of_its_limits():
+    """Accelerate at a, run at v, brake: L / v + v / a."""
+    slider = kt.robots.cart_pole().edit.lock({"hinge": 0.0})
+    v, a, length = 0.5, 2.0, 1.0
+    motion = slider.time_path(
+        np.linspace([0.0], [length], 5), velocity=v, acceleration=a, effort=np.inf, points=801
+    )
+    assert abs(motion.duration - (length / v + v / a)) < 2e-3
+    assert np.abs(motion.at(motion.times).v).max() <= v * (1.0 + 1e-6)
+    assert np.allclose(motion.q[[0, -1], 0], [0.0, length])
+    assert np.abs(motion.v[[0, -1]]).max() == 0.0
+
+
+def test_limits_are_kept_everywhere_and_one_is_always_reached():
+    motion = ARM.time_path(wave())
+    shares = used(ARM, motion)
+    assert shares.max() <= 1.0 + 1e-5
+    assert np.median(shares.max(axis=-1)) > 0.99
+    by_force = ARM.time_path(wave(), velocity=np.inf)
+    assert by_force.duration < motion.duration
+    shares = used(ARM, by_force)[:, 0]
+    assert shares.max() <= 1.0 + 1e-5
+    assert np.median(shares) > 0.99
+
+
+def test_the_motion_follows_its_waypoints():
+    points = wave(30)
+    motion = ARM.time_path(points, points=30 * 20 - 19)
+    away = np.linalg.norm(motion.q[:, None] - points, axis=-1).min(axis=0)
+    assert away.max() < 0.05
+    assert np.allclose(motion.q[[0, -1]], points[[0, -1]])
+
+
+def test_damping_and_dry_friction_count():
+    dragged = kt.load(kt.robots.file("arm"))
+    motion = dragged.time_path(wave()[:, : dragged.nq])
+    assert used(dragged, motion)[:, 0].max() <= 1.0 + 1e-5
+
+
+def test_a_motion_is_timed_anew():
+    slow = kt.Motion(ARM, np.linspace(0.0, 60.0, 60), wave())
+    fast = ARM.time_path(slow)
+    assert fast.duration < 0.5 * slow.duration
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"effort": 0.5}, r"effort of .* to hold the robot at .* of the path"),
+        ({"velocity": 0.0}, "limits above 0"),
+        ({"acceleration": [1.0, 2.0]}, "a number or"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_refused_by_name(settings, words):
+    with pytest.raises(kt.errors.KinetreeError, match=words):
+        ARM.time_path(wave(), **settings)
+
+
+def test_paths_that_make_no_sense_are_refused():
+    with pytest.raises(kt.errors.KinetreeError, match="waypoints 1 and 2 are the same"):
+        ARM.time_path(np.array([0.0, 0.1, 0.1])[:, None] * np.ones(7))
+    with pytest.raises(kt.errors.KinetreeError, match=r"joint '.*' is .* beyond its limit at 100"):
+        ARM.time_path(np.linspace(np.zeros(7), np.full(7, 9.0), 5))
+    with pytest.raises(kt.errors.ShapeError, match="waypoints"):
+        ARM.time_path(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_a_polynomial_through_derivatives_is_that_of_scipy(order):
+    from scipy.interpolate import BPoly
+
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.uniform(0.1, 1.0, 6))
+    values = rng.standard_normal((6, order, 2))
+    t = np.linspace(x[0], x[-1], 50)
+    ours, theirs = through_derivatives(x, values), BPoly.from_derivatives(x, values)
+    for d in range(3):
+        assert np.allclose(ours(t, d), theirs(t, d), atol=1e-9)
