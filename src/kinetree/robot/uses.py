@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from kinetree.motion.conditions import Demands as Demands
     from kinetree.motion.control_problem import ControlProblem as ControlProblem
     from kinetree.motion.flat import Flat as Flat
-    from kinetree.motion.phases import Phases as Phases
     from kinetree.motion.motion import Motion as Motion
     from kinetree.motion.path_timing import time_path as time_path
+    from kinetree.motion.phases import Phases as Phases
     from kinetree.motion.reachable_speeds import Passes as Passes
     from kinetree.motion.result import Transition as Transition
     from kinetree.motion.supports import Support as Support
