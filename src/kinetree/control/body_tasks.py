@@ -13,7 +13,7 @@ A task wants accelerations, J a + J' v = wanted, in the sense of least squares:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +130,7 @@ class FrameTask(BodyTask):
         orientation: whether its orientation has a target, too.
     """
 
-    frame: str = ""
+    frame: str = field(kw_only=True)
     orientation: bool = True
 
     def check(self, robot: Robot) -> None:

@@ -12,17 +12,15 @@ Cost: that of the couples that touch, and a branch for each if any does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from kinetree.algorithms.contact.contact_rows import Meeting
 from kinetree.algorithms.contact.couple import Couple
 from kinetree.algorithms.contact.joint_rows import Entry
 from kinetree.algorithms.contact.latent import LatentCouple
 from kinetree.algorithms.contact.laws import Law, Matrix
 from kinetree.algorithms.contact.part import Part, Rows, Sums, added, moved, part_slope
-from kinetree.algorithms.contact.relative import Link
 from kinetree.scalar import Scalar, call_if, less, logical_or, select
 
 
@@ -103,52 +101,9 @@ class PlainCrowd(Crowd):
     near: list[Scalar]
 
 
-@dataclass(frozen=True)
-class LatentCrowd(Crowd):
-    """A crowd of couples that seldom touch, of the same bodies.
-
-    bodies: with their signs still to be chosen.
-    rates: the velocities that move them.
-    meets: of each couple, those of its touches.
-    recipes: of each couple, its kind, its bodies with their signs, and the one that has o.
-    """
-
-    bodies: list[Link]
-    rates: list[Scalar]
-    meets: list[list[Meeting]]
-    near: list[Scalar]
-    recipes: ClassVar[tuple[Recipe, ...]] = ()
-
-    @property
-    def members(self) -> list[LatentCouple]:  # type: ignore[override]
-        found = []
-        for recipe, meets, at in zip(self.recipes, self.meets, self.at, strict=True):
-            links = [replace(self.bodies[i], sign=sign) for i, sign in recipe.links]
-            o = self.bodies[recipe.o].X.translation
-            found.append(recipe.kind(links, o, [self.rates[k] for k in at], meets))
-        return found
-
-
-class Recipe(NamedTuple):
-    """How a couple of a `LatentCrowd` is made."""
-
-    kind: Callable[..., LatentCouple]
-    links: tuple[tuple[int, float], ...]
-    o: int
-
-
-class Apart(NamedTuple):
-    """A couple that seldom touches, with the velocities that move it and whether it is near."""
-
-    at: tuple[int, ...]
-    recipe: Recipe
-    meets: list[Meeting]
-    near: Scalar
-
-
 def crowd_of(entries: Sequence[tuple[tuple[int, ...], Couple, Scalar]]) -> Entry:
     """Couples as one part."""
-    union, places, near = _together([at for at, _, _ in entries], [acts for *_, acts in entries])
+    union, places, near = together([at for at, _, _ in entries], [acts for *_, acts in entries])
 
     class Local(PlainCrowd):
         """A crowd whose couples are moved by these velocities."""
@@ -156,32 +111,10 @@ def crowd_of(entries: Sequence[tuple[tuple[int, ...], Couple, Scalar]]) -> Entry
         at = places
 
     members = [couple for _, couple, _ in entries]
-    return union, Local(members, _numbers([acts for *_, acts in entries])), near
+    return union, Local(members, as_numbers([acts for *_, acts in entries])), near
 
 
-def latent_crowd_of(
-    bodies: Sequence[Link], rates: Sequence[Scalar], entries: Sequence[Apart]
-) -> Entry:
-    """Couples that seldom touch, as one part.
-
-    Arguments:
-        bodies: all of the robot.
-        rates: its velocities.
-    """
-    union, places, near = _together([e.at for e in entries], [e.near for e in entries])
-
-    class Local(LatentCrowd):
-        """A crowd whose couples are made so, and moved by these velocities."""
-
-        at = places
-        recipes = tuple(e.recipe for e in entries)
-
-    own = [rates[k] for k in union]
-    meets = [e.meets for e in entries]
-    return union, Local(list(bodies), own, meets, _numbers([e.near for e in entries])), near
-
-
-def _together(
+def together(
     ats: Sequence[tuple[int, ...]], acts: Sequence[Scalar]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...], Scalar]:
     """The velocities that move some couple, where those of each are, and whether one touches."""
@@ -193,5 +126,5 @@ def _together(
     return union, tuple(tuple(place[k] for k in at) for at in ats), near
 
 
-def _numbers(acts: Sequence[Scalar]) -> list[Scalar]:
+def as_numbers(acts: Sequence[Scalar]) -> list[Scalar]:
     return [select(one, 1.0, 0.0) for one in acts]

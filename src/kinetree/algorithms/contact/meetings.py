@@ -21,9 +21,10 @@ from typing import Any
 from kinetree.algorithms.contact.branches import at_once, guarded
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers, reach
 from kinetree.algorithms.contact.couple import Contact, Couple
-from kinetree.algorithms.contact.crowd import Apart, Recipe, crowd_of, latent_crowd_of
+from kinetree.algorithms.contact.crowd import crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
 from kinetree.algorithms.contact.latent import latent_kind, unplaced
+from kinetree.algorithms.contact.latent_crowd import Apart, Recipe, latent_crowd_of
 from kinetree.algorithms.contact.of_robot import collider_poses
 from kinetree.algorithms.contact.relative import (
     Link,

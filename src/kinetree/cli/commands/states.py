@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 from rich.console import Console
@@ -20,6 +20,9 @@ from kinetree.cli.command import (
     load_robot,
 )
 from kinetree.cli.options import NONE, MethodOption, Settings, takes_settings
+
+if TYPE_CHECKING:
+    from kinetree.cli.batch import Done
 
 
 @command()
@@ -91,7 +94,11 @@ def run(
         resumed = f", {done.resumed:,} of them computed earlier" if done.resumed else ""
         typer.echo(f"{done.output}: {done.rows:,} states{resumed}, {done.seconds:.2f} s")
     if done.bad_count:
-        what = {"skip": "left out", "nan": "NaN"}[bad_rows]
-        typer.echo(f"kinetree: warning: {done.bad_count} bad lines are {what}:", err=True)
-        for line in done.bad_rows:
-            typer.echo(f"  {line}", err=True)
+        _report_bad_rows(done, {"skip": "left out", "nan": "NaN"}[bad_rows])
+
+
+def _report_bad_rows(done: Done, what: str) -> None:
+    """Say how many lines of a file are bad, and why."""
+    typer.echo(f"kinetree: warning: {done.bad_count} bad lines are {what}:", err=True)
+    for line in done.bad_rows:
+        typer.echo(f"  {line}", err=True)

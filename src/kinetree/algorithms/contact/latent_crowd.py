@@ -1,0 +1,88 @@
+"""Many couples that seldom touch: each is made of the bodies' poses when it is needed.
+
+Source: E. Todorov (2014), as in `reference`.
+
+    symbol    code       meaning
+    X         bodies     the poses and velocities of all bodies
+    members   members    the couples, made of bodies and touches
+
+Cost: that of the couples that touch, and a branch for each if any does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+from kinetree.algorithms.contact.contact_rows import Meeting
+from kinetree.algorithms.contact.crowd import Crowd, as_numbers, together
+from kinetree.algorithms.contact.joint_rows import Entry
+from kinetree.algorithms.contact.latent import LatentCouple
+from kinetree.algorithms.contact.relative import Link
+from kinetree.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class LatentCrowd(Crowd):
+    """A crowd of couples that seldom touch, of the same bodies.
+
+    bodies: with their signs still to be chosen.
+    rates: the velocities that move them.
+    meets: of each couple, those of its touches.
+    recipes: of each couple, its kind, its bodies with their signs, and the one that has o.
+    """
+
+    bodies: list[Link]
+    rates: list[Scalar]
+    meets: list[list[Meeting]]
+    near: list[Scalar]
+    recipes: ClassVar[tuple[Recipe, ...]] = ()
+
+    @property
+    def members(self) -> list[LatentCouple]:  # type: ignore[override]
+        found = []
+        for recipe, meets, at in zip(self.recipes, self.meets, self.at, strict=True):
+            links = [replace(self.bodies[i], sign=sign) for i, sign in recipe.links]
+            o = self.bodies[recipe.o].X.translation
+            found.append(recipe.kind(links, o, [self.rates[k] for k in at], meets))
+        return found
+
+
+class Recipe(NamedTuple):
+    """How a couple of a `LatentCrowd` is made."""
+
+    kind: Callable[..., LatentCouple]
+    links: tuple[tuple[int, float], ...]
+    o: int
+
+
+class Apart(NamedTuple):
+    """A couple that seldom touches, with the velocities that move it and whether it is near."""
+
+    at: tuple[int, ...]
+    recipe: Recipe
+    meets: list[Meeting]
+    near: Scalar
+
+
+def latent_crowd_of(
+    bodies: Sequence[Link], rates: Sequence[Scalar], entries: Sequence[Apart]
+) -> Entry:
+    """Couples that seldom touch, as one part.
+
+    Arguments:
+        bodies: all of the robot.
+        rates: its velocities.
+    """
+    union, places, near = together([e.at for e in entries], [e.near for e in entries])
+
+    class Local(LatentCrowd):
+        """A crowd whose couples are made so, and moved by these velocities."""
+
+        at = places
+        recipes = tuple(e.recipe for e in entries)
+
+    own = [rates[k] for k in union]
+    meets = [e.meets for e in entries]
+    return union, Local(list(bodies), own, meets, as_numbers([e.near for e in entries])), near
