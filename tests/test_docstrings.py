@@ -250,7 +250,7 @@ def test_names_in_docstrings_are_those_of_the_signature(faults):
 
 
 TEXTS = {"file", "folder", "hint", "joint_name", "message", "name", "of", "parity", "prefix"}
-TEXTS |= {"topic", "where"}
+TEXTS |= {"owner", "text", "texture", "topic", "where"}
 """Arguments that are texts of the user's, which may be empty."""
 
 

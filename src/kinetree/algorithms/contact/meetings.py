@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kinetree.algorithms.contact.branches import at_once, guarded
-from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers, reach
+from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers
 from kinetree.algorithms.contact.couple import Contact, Couple
 from kinetree.algorithms.contact.crowd import crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
 from kinetree.algorithms.contact.latent import latent_kind, unplaced
 from kinetree.algorithms.contact.latent_crowd import Apart, Recipe, latent_crowd_of
-from kinetree.algorithms.contact.of_robot import collider_poses
+from kinetree.algorithms.contact.pair_touches import PairTouches
 from kinetree.algorithms.contact.relative import (
     Link,
     merged,
@@ -34,15 +34,12 @@ from kinetree.algorithms.contact.relative import (
     velocities,
     way,
 )
-from kinetree.algorithms.contact.touch import FAR, Touch
-from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.contact.weights import InverseWeights
-from kinetree.algorithms.tree import along, body_poses, parent_transforms, subspaces
+from kinetree.algorithms.tree import along, subspaces
 from kinetree.model import Model
-from kinetree.model.geometry import Collider, ContactPair
+from kinetree.model.geometry import ContactPair
 from kinetree.model.model import WORLD
-from kinetree.scalar import Scalar, call_if, less, logical_or
-from kinetree.spatial import Rotation, Transform, Vector3
+from kinetree.scalar import Scalar
 
 FEW = 4
 """As many couples are computed in every state: branches would cost more than they save."""
@@ -58,7 +55,7 @@ def couples(model: Model) -> dict[tuple[int, int], list[ContactPair]]:
     return dict(sorted(groups.items(), key=lambda group: WORLD not in group[0]))
 
 
-class Meetings:
+class Meetings(PairTouches):
     """The couples of a robot at a state.
 
     Arguments:
@@ -73,12 +70,9 @@ class Meetings:
         weights: InverseWeights,
         laws: ContactLaws,
     ) -> None:
-        self.model, self._qd, self._weights, self._laws = model, qd, weights, laws
-        self._X0 = [_plain(X) for X in body_poses(model, parent_transforms(model, q))]
-        self._X = {name: _plain(X) for name, X in collider_poses(model, self._X0).items()}
+        super().__init__(model, q)
+        self._qd, self._weights, self._laws = qd, weights, laws
         self._Phi = subspaces(model, q)
-        self._colliders = {collider.name: collider for collider in model.colliders}
-        self._functions: dict[Any, Callable[..., Any]] = {}
 
     def entries(self) -> Iterator[Entry]:
         """Each couple, with the velocities that move it, and whether it touches."""
@@ -127,36 +121,6 @@ class Meetings:
         kind = self._functions.setdefault(key, latent_kind(at, functions))
         return Apart(order, Recipe(kind, steps, second), meets, near)
 
-    def _found(
-        self, pairs: Sequence[ContactPair], branches: bool
-    ) -> tuple[list[tuple[ContactPair, list[Touch]]], Scalar]:
-        """Where pairs touch, and whether one of them does."""
-        found = [(pair, self._touches(pair, branches)) for pair in pairs]
-        near: Scalar = False
-        for pair, own in found:
-            for touch in own:
-                near = logical_or(near, less(touch.distance, reach(pair)))
-        return found, near
-
-    def _touches(self, pair: ContactPair, branches: bool) -> list[Touch]:
-        """Where a pair touches; far away where the balls around its shapes do not meet."""
-        first, second = self._sides(pair)
-        X1, X2 = self._X[pair.first], self._X[pair.second]
-        key = (first.shape, second.shape, reach(pair))
-
-        def function(X1: Transform, X2: Transform) -> list[Touch]:
-            return touches(first.shape, X1, second.shape, X2, reach(pair))
-
-        close = _close(first, X1, second, X2, reach(pair)) if branches else True
-        if close is True:
-            return function(X1, X2)
-        kept = self._functions.setdefault(key, function)
-        far = [
-            Touch(FAR, Vector3.zero(), Vector3(0.0, 0.0, 1.0), t.axis and Vector3.zero())
-            for t in function(Transform.identity(), _BESIDE)
-        ]
-        return call_if(close, kept, X1, X2, otherwise=far)
-
     def _contact(self, pair: ContactPair) -> Callable[..., Contact]:
         """The function that makes the rows of a pair's contacts: one for equal parameters."""
 
@@ -164,24 +128,3 @@ class Meetings:
             return self._laws.rows(pair, at)
 
         return self._functions.setdefault(fixed_numbers(pair), function)
-
-    def _sides(self, pair: ContactPair) -> tuple[Collider, Collider]:
-        return self._colliders[pair.first], self._colliders[pair.second]
-
-
-_BESIDE = Transform(Rotation.identity(), Vector3(1.0, 1.0, 1.0))
-"""Where a shape is that does not touch another, to see how many touches there are."""
-
-
-def _close(first: Collider, X1: Transform, second: Collider, X2: Transform, reach: float) -> Scalar:
-    """Whether the balls around two shapes meet; True if a shape has none."""
-    radii = first.shape.bounding_radius, second.shape.bounding_radius
-    if radii[0] is None or radii[1] is None:
-        return True
-    apart = X2.translation - X1.translation
-    return less(apart.dot(apart), (radii[0] + radii[1] + reach) ** 2)
-
-
-def _plain(X: Transform) -> Transform:
-    """A transform whose rotation is nine scalars."""
-    return Transform(Rotation(*X.rotation.rows), X.translation)

@@ -1,0 +1,87 @@
+"""Where the pairs of a robot's shapes touch at a state, the far ones left out by their balls.
+
+Source: C. Ericson, Real-Time Collision Detection (2005), section 4.3, for balls around shapes.
+
+    symbol    code       meaning
+    X         X1, X2     the poses of two shapes
+    r         reach      how far apart shapes may be and still count as touching
+
+Cost: a comparison for each pair, and that of the pairs whose balls meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinetree.algorithms.contact.contact_rows import reach
+from kinetree.algorithms.contact.of_robot import collider_poses
+from kinetree.algorithms.contact.touch import FAR, Touch
+from kinetree.algorithms.contact.touches import touches
+from kinetree.algorithms.tree import body_poses, parent_transforms
+from kinetree.model import Model
+from kinetree.model.geometry import Collider, ContactPair
+from kinetree.scalar import Scalar, call_if, less, logical_or
+from kinetree.spatial import Rotation, Transform, Vector3
+
+
+class PairTouches:
+    """The shapes of a robot at a state."""
+
+    def __init__(self, model: Model, q: Sequence[Scalar]) -> None:
+        self.model = model
+        self._X0 = [_plain(X) for X in body_poses(model, parent_transforms(model, q))]
+        self._X = {name: _plain(X) for name, X in collider_poses(model, self._X0).items()}
+        self._colliders = {collider.name: collider for collider in model.colliders}
+        self._functions: dict[Any, Callable[..., Any]] = {}
+
+    def _found(
+        self, pairs: Sequence[ContactPair], branches: bool
+    ) -> tuple[list[tuple[ContactPair, list[Touch]]], Scalar]:
+        """Where pairs touch, and whether one of them does."""
+        found = [(pair, self._touches(pair, branches)) for pair in pairs]
+        near: Scalar = False
+        for pair, own in found:
+            for touch in own:
+                near = logical_or(near, less(touch.distance, reach(pair)))
+        return found, near
+
+    def _touches(self, pair: ContactPair, branches: bool) -> list[Touch]:
+        """Where a pair touches; far away where the balls around its shapes do not meet."""
+        first, second = self._sides(pair)
+        X1, X2 = self._X[pair.first], self._X[pair.second]
+        key = (first.shape, second.shape, reach(pair))
+
+        def function(X1: Transform, X2: Transform) -> list[Touch]:
+            return touches(first.shape, X1, second.shape, X2, reach(pair))
+
+        close = _close(first, X1, second, X2, reach(pair)) if branches else True
+        if close is True:
+            return function(X1, X2)
+        kept = self._functions.setdefault(key, function)
+        far = [
+            Touch(FAR, Vector3.zero(), Vector3(0.0, 0.0, 1.0), t.axis and Vector3.zero())
+            for t in function(Transform.identity(), _BESIDE)
+        ]
+        return call_if(close, kept, X1, X2, otherwise=far)
+
+    def _sides(self, pair: ContactPair) -> tuple[Collider, Collider]:
+        return self._colliders[pair.first], self._colliders[pair.second]
+
+
+_BESIDE = Transform(Rotation.identity(), Vector3(1.0, 1.0, 1.0))
+"""Where a shape is that does not touch another, to see how many touches there are."""
+
+
+def _close(first: Collider, X1: Transform, second: Collider, X2: Transform, reach: float) -> Scalar:
+    """Whether the balls around two shapes meet; True if a shape has none."""
+    radii = first.shape.bounding_radius, second.shape.bounding_radius
+    if radii[0] is None or radii[1] is None:
+        return True
+    apart = X2.translation - X1.translation
+    return less(apart.dot(apart), (radii[0] + radii[1] + reach) ** 2)
+
+
+def _plain(X: Transform) -> Transform:
+    """A transform whose rotation is nine scalars."""
+    return Transform(Rotation(*X.rotation.rows), X.translation)
