@@ -82,7 +82,7 @@ def test_check_takes_built_in_robots(name):
 def test_an_unknown_robot_lists_those_built_in_and_says_that_a_path_is_expected(command, robot):
     result = invoke(command, robot, *NEEDED.get(command, ()))
     assert result.exit_code == (2 if command == "check" else 1)
-    assert "Expected the path of a URDF or MJCF file" in result.output
+    assert "Expected the path of a URDF, xacro, SDF or MJCF file" in result.output
     assert all(name in result.output for name in BUILT_IN)
     assert "Traceback" not in result.output
 

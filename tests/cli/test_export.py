@@ -54,7 +54,7 @@ def test_export_builds_a_library(tmp_path):
     ("arguments", "message"),
     [
         (["mass_matrx"], "has no quantity 'mass_matrx': did you mean 'mass_matrix'"),
-        (["mass_matrix", "--target", "cuda"], "no target 'cuda': valid are 'c'"),
+        (["mass_matrix", "--target", "rust"], "no target 'rust': valid are 'c', 'cuda'"),
         (["mass_matrix", "--method", "abc"], "no method 'abc': valid are 'crba'"),
         (["mass_matrix", "--dtype", "float16"], "float64 or float32 is expected"),
         (["mass_matrix", "--name", "a b"], "cannot name a C function"),

@@ -397,7 +397,7 @@ LEFT_OUT = {
     "joint 'hinge': the limit of a ball joint is not read": ONE.replace(
         "axis", 'type="ball" range="0 30" axis'
     ),
-    "equality 'hold': it takes no part in the dynamics: constraints of tendons": f"""{SITES}
+    "equality 'hold': it takes no part in the dynamics: constraints of spatial tendons": f"""{SITES}
         </worldbody><tendon><spatial name="t"><site site="s"/><site site="t"/></spatial></tendon>
         <equality><tendon name="hold" tendon1="t"/></equality><worldbody>""",
     "equality 'weld1': it is left out, since nothing moves": f"""{TWO}<body name="wall"/>

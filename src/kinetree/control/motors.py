@@ -29,7 +29,7 @@ def motor_joints(robot: Robot, actuated: Sequence[str]) -> tuple[str, ...]:
     names = texts("actuated", actuated)
     for name in names:
         if not among(name, robot.joints):
-            raise unknown("moving joint", name, robot.joints, f"robot {robot.name!r}")
+            raise unknown("moving joint", name, robot.joints, f"actuated: robot {robot.name!r}")
     if names and not robot.constraints.names:
         raise KinetreeError(
             f"actuated={list(names)}: robot {robot.name!r} has no constraints, and without them "

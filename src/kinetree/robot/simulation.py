@@ -26,7 +26,6 @@ from kinetree.robot import uses
 from kinetree.robot.checks import count
 from kinetree.robot.core import Core
 from kinetree.robot.memo import Memo
-from kinetree.robot.servo_step import warn_of_gains
 from kinetree.typing import Array, ArrayLike, External, Outs, SimulatedExternal, StepMethod
 
 
@@ -173,6 +172,8 @@ class Simulated(Core):
         numbers = mapping("parameters", parameters, "arrays by parameters of the model")
         if ctrl is not None or act is not None:
             controller, p = self._controlled(controller, p, ctrl, act), ctrl
+            from kinetree.robot.servo_step import warn_of_gains  # not needed but here
+
             warn_of_gains(self, q0, dt)  # type: ignore[arg-type]
         values = uses.InitialValues(
             q0=q0, v0=v0, p=p, series=series, parameters=numbers, external=_loads(external)

@@ -52,8 +52,9 @@ def export(
 ) -> None:
     """Write a quantity as C99 or CUDA C++, with a header, a self-test and a CMake file.
 
-    Examples: kinetree export arm inverse_dynamics -o firmware --dtype float32;
-    kinetree export arm forward_dynamics --target cuda -o gpu
+    Example: kinetree export arm inverse_dynamics -o firmware --dtype float32
+
+    Example: kinetree export arm forward_dynamics --target cuda -o gpu
     """
     from kinetree.cli.export import Export, write_export
 
