@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -75,11 +75,7 @@ class CCode:
         Returns:
             The paths of the files.
         """
-        where = kinds.path("folder", folder)
-        where.mkdir(parents=True, exist_ok=True)
-        for file, text in self.files.items():
-            (where / file).write_text(text, encoding="utf-8")
-        return [where / file for file in self.files]
+        return save_files(folder, self.files)
 
     def build(
         self,
@@ -100,6 +96,20 @@ class CCode:
         source = self.save(folder)[1]
         library = compile_library(source, self.level, compiler, flags)
         return CFunction(library, self.name, self.kind, self.inputs, self.outputs)
+
+
+def save_files(folder: str | os.PathLike[str], files: Mapping[str, str]) -> list[Path]:
+    """Write texts into a folder, which is created if it does not exist; their paths.
+
+    Arguments:
+        folder: its path.
+        files: the texts by the names of their files.
+    """
+    where = kinds.path("folder", folder)
+    where.mkdir(parents=True, exist_ok=True)
+    for file, text in files.items():
+        (where / file).write_text(text, encoding="utf-8")
+    return [where / file for file in files]
 
 
 def compile_library(

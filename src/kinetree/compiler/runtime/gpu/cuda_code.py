@@ -6,12 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinetree import kinds
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda_project import LaunchedPart, Project
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.parts import Segment, split
-from kinetree.compiler.runtime.c_code import function_name, test_cases
+from kinetree.compiler.runtime.c_code import function_name, save_files, test_cases
 from kinetree.compiler.runtime.gpu.device_part import LIMIT, ROWS, GpuPart
 from kinetree.compiler.runtime.gpu.plan import BLOCKS, STRETCH
 from kinetree.compiler.runtime.interface import Description
@@ -39,11 +38,7 @@ class CudaCode:
         Returns:
             The paths of the files.
         """
-        where = kinds.path("folder", folder)
-        where.mkdir(parents=True, exist_ok=True)
-        for file, text in self.files.items():
-            (where / file).write_text(text, encoding="utf-8")
-        return [where / file for file in self.files]
+        return save_files(folder, self.files)
 
 
 def cuda_code(program: Program, name: str, kind: str, description: Description) -> CudaCode:
