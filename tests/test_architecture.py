@@ -161,6 +161,13 @@ def test_nothing_but_the_joints_asks_which_kind_of_joint_it_has():
                 assert not asked & kinds, f"{path}:{node.lineno} asks for {asked & kinds}"
 
 
+@pytest.mark.parametrize("word", ["Chart", "Motion", "Part", "Placement", "Record", "Twist"])
+def test_a_word_names_one_class(word):
+    definition = re.compile(rf"^class {word}\b", re.MULTILINE)
+    places = [path for path in ROOT.rglob("*.py") if definition.search(path.read_text())]
+    assert len(places) == 1, places
+
+
 BACKENDS = {"Cpu", "Gpu", "Interpreter"}
 """The classes of back ends. `Kernels` gives robots without moving joints the interpreter."""
 MAY_NAME_BACKENDS = {"compiler/runtime/backend.py", "quantities/kernels.py"}

@@ -30,18 +30,18 @@ def dense(operator):
 
 
 def units():
-    from kinetree.spatial import Motion
+    from kinetree.spatial import Twist
 
     for k in range(6):
         e = [1.0 if i == k else 0.0 for i in range(6)]
-        yield Motion(Vector3(*e[:3]), Vector3(*e[3:]))
+        yield Twist(Vector3(*e[:3]), Vector3(*e[3:]))
 
 
 @st.composite
 def motions(draw):
-    from kinetree.spatial import Motion
+    from kinetree.spatial import Twist
 
-    return Motion(*(Vector3(*(draw(numbers(-2.0, 2.0)) for _ in range(3))) for _ in range(2)))
+    return Twist(*(Vector3(*(draw(numbers(-2.0, 2.0)) for _ in range(3))) for _ in range(2)))
 
 
 # body-level factors

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from kinetree.model.formats import sdf_elements as elements
+from kinetree.model.formats.honoured import table
 from kinetree.model.formats.sdf_joints import AXES
 from kinetree.model.formats.sdf_links import GEOMETRY
 
@@ -15,7 +16,7 @@ SOURCES = Path(elements.__file__).parent
 
 
 def test_the_page_has_the_rows_of_the_reader():
-    assert elements.honoured_table() in PAGE.read_text()
+    assert table("SDF", elements.HONOURED) in PAGE.read_text()
 
 
 def test_every_element_that_is_honoured_is_read():

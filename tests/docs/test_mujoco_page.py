@@ -8,6 +8,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.formats import mjcf_honoured as honoured
+from kinetree.model.formats.honoured import table
 from kinetree.robot.load import check_file
 from tests.tolerances import relative_error
 
@@ -201,7 +202,7 @@ EXAMPLES = {
 
 
 def test_the_page_has_the_table_of_what_is_honoured():
-    assert honoured.honoured_table() in PAGE.read_text()
+    assert table("MJCF", honoured.HONOURED) in PAGE.read_text()
     assert set(EXAMPLES) == set(HONOURED)
 
 

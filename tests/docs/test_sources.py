@@ -14,7 +14,7 @@ from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.kinematics import motions
 from kinetree.algorithms.tree import along, ancestors, parent_transforms
 from kinetree.scalar import sin
-from kinetree.spatial import Motion, christoffel_factor
+from kinetree.spatial import Twist, christoffel_factor
 from tests.algorithms.test_kinematics import STEP
 from tests.spatial.dense import mat3, skew, vec
 from tests.tolerances import EXACT, relative_error
@@ -73,7 +73,7 @@ C = GAMMA @ V
 H_RATE = DH @ V
 
 
-def placed(motion: Motion, i: int) -> np.ndarray:
+def placed(motion: Twist, i: int) -> np.ndarray:
     """A motion in the common frame, as body i sees it."""
     return np.array(list(PARTS.X[i].to_child(motion)))
 
@@ -106,7 +106,7 @@ D_J = PHI[J].cross_force(IC[K] @ PHI[K]) - B @ PHI[J]
 D_I = PHI[I].cross_force(IC[K] @ PHI[K]) - B @ PHI[I]
 
 
-def moving(own: bool) -> Motion:
+def moving(own: bool) -> Twist:
     """(16) at body k, with or without its own joint."""
     chain = [j for j in ancestors(TREE, K) if own or j != K]
     start = along([PHI[j] for j in chain], [A[j] for j in chain])

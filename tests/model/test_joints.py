@@ -33,7 +33,7 @@ from kinetree.model.joints import (
 from kinetree.model.model import Drive
 from kinetree.model.prepare import Preparation, prepared
 from kinetree.scalar import cos, sin
-from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Twist, Vector3
 from tests.random_models import JOINTS, coordinates, directions, inertias, numbers
 from tests.spatial.dense import inertia as dense_inertia
 from tests.spatial.dense import leaves, vec
@@ -296,8 +296,8 @@ def test_joints_on_an_axis_turn_about_it_and_slide_along_it(axis, value):
         Rotation.about(axis, value), Vector3.zero()
     )
     assert Prismatic(axis).transform([value]) == Transform(Rotation.identity(), axis * value)
-    assert Revolute(axis).subspace([value]) == (Motion(Vector3.zero(), axis),)
-    assert Prismatic(axis).subspace([value]) == (Motion(axis, Vector3.zero()),)
+    assert Revolute(axis).subspace([value]) == (Twist(Vector3.zero(), axis),)
+    assert Prismatic(axis).subspace([value]) == (Twist(axis, Vector3.zero()),)
 
 
 @pytest.mark.parametrize("joint", [Revolute("x"), Prismatic("y"), Floating()])
@@ -396,7 +396,7 @@ def test_a_joint_that_is_defined_elsewhere_moves_with_the_energy_of_its_bodies()
     for body, X, rate in zip(robot.model.bodies, poses, (ahead - behind) / (2 * h), strict=True):
         twist = np.linalg.inv(X) @ rate
         w = Vector3(twist[2, 1], twist[0, 2], twist[1, 0])
-        V = Motion(Vector3(*twist[:3, 3]), w)
+        V = Twist(Vector3(*twist[:3, 3]), w)
         energy += 0.5 * V.dot(body.inertia @ V)
     assert relative_error(robot.kinetic_energy(q, v), energy) < 1e-8
     assert relative_error(v @ robot.mass_matrix(q) @ v / 2, energy) < 1e-8

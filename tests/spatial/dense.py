@@ -19,10 +19,10 @@ from kinetree.spatial import (
     Force,
     Inertia,
     Matrix3,
-    Motion,
     Rotation,
     Symmetric3,
     Transform,
+    Twist,
     Vector3,
 )
 from tests.random_models import numbers
@@ -67,13 +67,13 @@ def force_to_parent(X: Transform) -> np.ndarray:
     return block(R, ZERO, skew(p) @ R, R)
 
 
-def motion_cross(V: Motion) -> np.ndarray:
+def motion_cross(V: Twist) -> np.ndarray:
     """The rate of `motion_to_parent` at the identity, along V."""
     v, w = skew(V.linear), skew(V.angular)
     return block(w, v, ZERO, w)
 
 
-def force_cross(V: Motion) -> np.ndarray:
+def force_cross(V: Twist) -> np.ndarray:
     """The rate of `force_to_parent` at the identity, along V."""
     v, w = skew(V.linear), skew(V.angular)
     return block(w, ZERO, v, w)
@@ -125,8 +125,8 @@ def vectors(size: float = 1.0) -> st.SearchStrategy[Vector3]:
     return st.builds(Vector3, *[numbers(-size, size)] * 3)
 
 
-def motions() -> st.SearchStrategy[Motion]:
-    return st.builds(Motion, vectors(), vectors())
+def motions() -> st.SearchStrategy[Twist]:
+    return st.builds(Twist, vectors(), vectors())
 
 
 def forces() -> st.SearchStrategy[Force]:

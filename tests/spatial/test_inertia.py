@@ -13,10 +13,10 @@ from kinetree.spatial import (
     Force,
     Inertia,
     Matrix3,
-    Motion,
     Rotation,
     Symmetric3,
     Transform,
+    Twist,
     Vector3,
 )
 from tests.random_models import inertias, numbers, transforms
@@ -51,8 +51,8 @@ A = ArticulatedInertia(
     Symmetric3(0.5, 0.6, 0.7, 0.01, -0.02, 0.03),
 )
 X = Transform(Rotation.rpy(0.3, -0.8, 1.2), Vector3(0.2, -0.5, 0.4))
-U = Motion(Vector3(0.3, -0.7, 0.2), Vector3(0.9, 0.4, -0.6))
-V = Motion(Vector3(-0.1, 0.5, 0.8), Vector3(-0.2, 0.7, 0.25))
+U = Twist(Vector3(0.3, -0.7, 0.2), Vector3(0.9, 0.4, -0.6))
+V = Twist(Vector3(-0.1, 0.5, 0.8), Vector3(-0.2, 0.7, 0.25))
 F = Force(Vector3(0.6, -0.3, 0.1), Vector3(-0.8, 0.2, 0.45))
 
 points = st.lists(st.tuples(numbers(0.1, 3.0), vectors()), min_size=1, max_size=4)
@@ -116,7 +116,7 @@ def test_a_wrench_is_newtons_and_eulers_equation(I, V, A):
 
 @given(fraction_inertias(), *[fraction_vectors()] * 4)
 def test_a_wrench_of_fractions_is_exact(I, a, b, c, d):
-    V, A = Motion(a, b), Motion(c, d)
+    V, A = Twist(a, b), Twist(c, d)
     wrench = I.wrench(V, A)
     assert is_rational(wrench)
     assert wrench == I @ A + V.cross_force(I @ V)

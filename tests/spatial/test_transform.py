@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kinetree.spatial import ArticulatedInertia, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import ArticulatedInertia, Rotation, Transform, Twist, Vector3
 from tests.random_models import inertias, transforms
 from tests.spatial.dense import (
     EVERY_SCALAR,
@@ -87,7 +87,7 @@ def test_a_transform_from_a_pythagorean_quaternion_brings_fractions_back():
     quat = (Fraction(2, 9), Fraction(4, 9), Fraction(5, 9), Fraction(6, 9))
     v = Vector3(Fraction(1, 3), Fraction(2, 7), Fraction(-5, 11))
     X = Transform(Rotation.quat_xyzw(*quat), v)
-    m = Motion(v, Vector3(v.y, v.z, v.x))
+    m = Twist(v, Vector3(v.y, v.z, v.x))
     assert X.to_parent(m) != m
     assert is_rational(X.to_parent(m))
     assert X.to_child(X.to_parent(m)) == m

@@ -36,7 +36,7 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call
-from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform, Vector3
+from kinetree.spatial import ArticulatedInertia, Force, Transform, Twist, Vector3
 
 BODIES = 8
 """A joint's part pays as a routine only in robots with so many times `CALLS_THAT_PAY` bodies."""
@@ -71,7 +71,7 @@ def hybrid_dynamics(
         accelerated: the bodies whose joints' accelerations are given.
     """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    A_g = Motion(model.gravity, Vector3.zero())
+    A_g = Twist(model.gravity, Vector3.zero())
     n = len(model.bodies)
     taken = drive_forces(model, q, qd, [0] * model.nv)
     F_ext = wrenches_on_bodies(model, X, external)
@@ -100,7 +100,7 @@ def hybrid_dynamics(
             pA[parent] = pA[parent] + X[i].to_parent(pa)
 
     # base to tips: accelerations, and the forces of joints whose acceleration is given
-    A: list[Motion] = []
+    A: list[Twist] = []
     qdd: list[Scalar] = [0] * model.nv
     forces = list(tau)
     for i, body in enumerate(model.bodies):
@@ -126,17 +126,17 @@ def _bias(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     X: Sequence[Transform],
-    Phi: Sequence[Sequence[Motion]],
+    Phi: Sequence[Sequence[Twist]],
     F_ext: Sequence[Force],
-) -> tuple[list[Motion], list[Force]]:
+) -> tuple[list[Twist], list[Force]]:
     """Velocity-product accelerations c and bias forces p, from the base to the tips."""
-    V: list[Motion] = []
-    c: list[Motion] = []
+    V: list[Twist] = []
+    c: list[Twist] = []
     pA: list[Force] = []
     for i, body in enumerate(model.bodies):
         rates = qd[model.v_slices[i]]
         V_J = along(Phi[i], rates)
-        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        V_p = V[body.parent] if body.parent >= 0 else Twist.zero()
         V.append(X[i].to_child(V_p) + V_J)
         Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)
         c.append(V[i].cross(V_J) + along(Phi_rate, rates))

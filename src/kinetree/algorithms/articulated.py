@@ -18,7 +18,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dense import dot, inverse_symmetric
 from kinetree.algorithms.tree import combine
 from kinetree.scalar import Scalar
-from kinetree.spatial import ArticulatedInertia, Force, Motion
+from kinetree.spatial import ArticulatedInertia, Force, Twist
 
 
 class Articulated(NamedTuple):
@@ -32,10 +32,10 @@ class Articulated(NamedTuple):
 
 
 def articulated(
-    Phi: Sequence[Motion],
+    Phi: Sequence[Twist],
     IA: ArticulatedInertia,
     pA: Force,
-    c: Motion,
+    c: Twist,
     tau: Sequence[Scalar],
     armature: Scalar,
 ) -> Articulated:

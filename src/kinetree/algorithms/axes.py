@@ -9,7 +9,7 @@ from kinetree.algorithms.tree import along
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Change:
     """
 
     number: int
-    axes: Sequence[Motion]
-    velocity: Motion
-    acceleration: Motion
-    rate: Motion
+    axes: Sequence[Twist]
+    velocity: Twist
+    acceleration: Twist
+    rate: Twist
 
 
 def changes(
@@ -42,7 +42,7 @@ def changes(
     """The derivatives of joint i's motion by each of its coordinates."""
     joint, q_i, at = model.bodies[i].joint, q[model.q_slices[i]], model.v_slices[i]
     n, v, a = joint.nv, qd[at], qdd[at]
-    zero = Motion.zero()
+    zero = Twist.zero()
     for d in range(n):
         if joint.has_constant_axes:
             yield Change(at.start + d, (zero,) * n, zero, zero, zero)
@@ -56,6 +56,6 @@ def changes(
         yield Change(at.start + d, E, along(E, v), along(E, a) + bent, rate)
 
 
-def _rate(m: Motion) -> Motion:
+def _rate(m: Twist) -> Twist:
     linear, angular = ([lift(x).rate for x in part] for part in (m.linear, m.angular))
-    return Motion(Vector3(*linear), Vector3(*angular))
+    return Twist(Vector3(*linear), Vector3(*angular))

@@ -43,7 +43,7 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Matrix3, Motion, Transform, Vector3, acceleration_tensor
+from kinetree.spatial import Force, Matrix3, Transform, Twist, Vector3, acceleration_tensor
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def balafoutis_patel(
 def base_to_tips(
     model: Model,
     X: Sequence[Transform],
-    Phi: Sequence[Sequence[Motion]],
+    Phi: Sequence[Sequence[Twist]],
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],

@@ -44,7 +44,7 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3, acceleration_tensor_change
+from kinetree.spatial import Force, Transform, Twist, Vector3, acceleration_tensor_change
 
 Matrix = list[list[Scalar]]
 Key = tuple[str, int]
@@ -113,7 +113,7 @@ def balafoutis_patel_partials(
     return results["q"], results["qd"], results["qdd"]
 
 
-def _carried(X: Transform, V_J: Motion, d: Partial, Omega_s: Vector3) -> Partial:
+def _carried(X: Transform, V_J: Twist, d: Partial, Omega_s: Vector3) -> Partial:
     """From a link to the next, i+ > j."""
     w = (back := X.rotation.T) @ d.w
     return Partial(
@@ -128,10 +128,10 @@ def _initial(
     model: Model,
     i: int,
     X: Transform,
-    Phi: Sequence[Motion],
+    Phi: Sequence[Twist],
     links: Links,
     state: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
-    V_J: Motion,
+    V_J: Twist,
 ) -> Iterator[tuple[Key, Partial]]:
     """The partials by a joint's own coordinates, velocities and accelerations, i+ = j."""
     p, back, w, zero = model.bodies[i].parent, X.rotation.T, links.w[i], Vector3.zero()

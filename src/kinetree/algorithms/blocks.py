@@ -12,7 +12,7 @@ from kinetree.algorithms.transmissions import add_transmitted_derivatives
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force, Twist
 
 
 def rotor_inertias(model: Model) -> list[Scalar]:
@@ -105,7 +105,7 @@ def add_symmetric(
     H: list[list[Scalar]],
     bodies: Sequence[int],
     j: int,
-    axes: Sequence[Motion],
+    axes: Sequence[Twist],
     F: Sequence[Force],
 ) -> None:
     """Blocks of a symmetric matrix, between the axes of some bodies and the forces of a body j."""

@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from kinetree.algorithms.kinematics import poses
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 
 def body_wrenches(
-    model: Model, q: Sequence[Scalar], hat: Sequence[Motion], points: Sequence[Vector3]
+    model: Model, q: Sequence[Scalar], hat: Sequence[Twist], points: Sequence[Vector3]
 ) -> tuple[list[Vector3], list[Vector3]]:
     """What joint forces and torques do to each link: D^T R tau^ (68), forces at points of links.
 

@@ -34,7 +34,7 @@ from kinetree.algorithms.frames import Frames, in_one_frame
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call
-from kinetree.spatial import Force, Inertia, Motion, Operator, christoffel_factor
+from kinetree.spatial import Force, Inertia, Operator, Twist, christoffel_factor
 
 Triple = tuple[int, int, int]
 Add = Callable[[int, int, int, Scalar], None]
@@ -89,12 +89,12 @@ def symbols(model: Model, q: Sequence[Scalar]) -> dict[Triple, Scalar]:
     return Gamma
 
 
-def _forces(B: Operator, f: Force, Phi_j: Motion) -> tuple[Force, Force, Force]:
+def _forces(B: Operator, f: Force, Phi_j: Twist) -> tuple[Force, Force, Force]:
     F1 = B @ Phi_j  # (51)
     return F1, B.T @ Phi_j, Phi_j.cross_force(f) - F1  # (52), (53)
 
 
-def _path(model: Model, parts: Frames, body: int) -> list[tuple[Motion, tuple[int, int]]]:
+def _path(model: Model, parts: Frames, body: int) -> list[tuple[Twist, tuple[int, int]]]:
     """The axes from the root to a body, each with its body and its velocity."""
     path = []
     for i in reversed(list(ancestors(model, body))):
@@ -125,7 +125,7 @@ def _add_changes_of_axes(
         if body in ancestors(model, other) or other in ancestors(model, body)
     ]
 
-    def add_change(T: Motion, b: int, c: int) -> None:
+    def add_change(T: Twist, b: int, c: int) -> None:
         for other, inertia in related:
             force = inertia @ T
             for a, axis in enumerate(parts.Phi[other], model.v_slices[other].start):

@@ -33,9 +33,9 @@ from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.tree import along, ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, Operator, christoffel_factor, spatial_factor
+from kinetree.spatial import Inertia, Operator, Twist, christoffel_factor, spatial_factor
 
-Factor = Callable[[Motion, Inertia], Operator]
+Factor = Callable[[Twist, Inertia], Operator]
 """B(v, I) with B v = v x* I v; admissible if also B + B^T = (v x*) I - I (v x)."""
 
 FACTORIZATIONS: dict[str, Factor] = {
@@ -50,11 +50,11 @@ def coriolis(
     """H, H' and C."""
     parts = in_one_frame(model, q)
     Phi = parts.Phi
-    v: list[Motion] = []
-    dPhi: list[list[Motion]] = []
+    v: list[Twist] = []
+    dPhi: list[list[Twist]] = []
     for i, body in enumerate(model.bodies):
         rates = qd[model.v_slices[i]]
-        v_p = v[body.parent] if body.parent >= 0 else Motion.zero()
+        v_p = v[body.parent] if body.parent >= 0 else Twist.zero()
         v.append(v_p + along(Phi[i], rates))  # (15)
         axis_changes = body.joint.subspace_rate(q[model.q_slices[i]], rates)
         dPhi.append(

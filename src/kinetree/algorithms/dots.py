@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.scalar import Scalar, call
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force, Twist
 
 AXES_PER_CALL = 8
 """Axes of one call."""
 
 
-def dots(axes: Sequence[Motion], forces: Sequence[Force]) -> list[list[Scalar]]:
+def dots(axes: Sequence[Twist], forces: Sequence[Force]) -> list[list[Scalar]]:
     """Each axis times each force: a row for each axis."""
     together = list(forces)
     found: list[list[Scalar]] = []
@@ -24,5 +24,5 @@ def dots(axes: Sequence[Motion], forces: Sequence[Force]) -> list[list[Scalar]]:
     return found
 
 
-def _dots(forces: Sequence[Force], *axes: Motion) -> list[list[Scalar]]:
+def _dots(forces: Sequence[Force], *axes: Twist) -> list[list[Scalar]]:
     return [[axis.dot(force) for force in forces] for axis in axes]

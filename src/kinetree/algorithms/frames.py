@@ -26,8 +26,8 @@ from kinetree.spatial import (
     AngularOperator,
     Force,
     Inertia,
-    Motion,
     Transform,
+    Twist,
     Vector3,
     velocity_factor,
 )
@@ -47,7 +47,7 @@ class Frames:
     """
 
     model: Model
-    Phi: list[list[Motion]]
+    Phi: list[list[Twist]]
     X: list[Transform]
     X_p: list[Transform]
     common: bool
@@ -88,22 +88,20 @@ class Frames:
                 carried[p] = carried[p] + in_parent if p in carried else in_parent
             yield i, I, IC
 
-    def parent_motion(
-        self, i: int, v: Sequence[Motion], a: Sequence[Motion]
-    ) -> tuple[Motion, Motion]:
+    def parent_motion(self, i: int, v: Sequence[Twist], a: Sequence[Twist]) -> tuple[Twist, Twist]:
         """Velocity and acceleration of body i's parent; the world accelerates against gravity."""
         p = self.model.bodies[i].parent
         if p >= 0:
             return self.to_child(i, v[p]), self.to_child(i, a[p])
         felt = -(self.X_p[i].rotation.T @ self.model.gravity)
-        return Motion.zero(), Motion(felt, Vector3.zero())
+        return Twist.zero(), Twist(felt, Vector3.zero())
 
     def motions(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-    ) -> tuple[list[Motion], list[Motion]]:
+    ) -> tuple[list[Twist], list[Twist]]:
         """v_i and a_i (15, 16)."""
-        v: list[Motion] = []
-        a: list[Motion] = []
+        v: list[Twist] = []
+        a: list[Twist] = []
         for i, body in enumerate(self.model.bodies):
             at = self.model.v_slices[i]
             v_p, a_p = self.parent_motion(i, v, a)
@@ -144,7 +142,7 @@ def framed(
     return run
 
 
-def moving_force(I: Inertia, v: Motion, a: Motion) -> tuple[Force, AngularOperator]:
+def moving_force(I: Inertia, v: Twist, a: Twist) -> tuple[Force, AngularOperator]:
     """I a + v x* I v (7), and its derivative by v, 2 B(v, I) (12)."""
     B = velocity_factor(v * 2, I)
     return I @ a + (B @ v) * 0.5, B

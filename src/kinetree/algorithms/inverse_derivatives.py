@@ -43,7 +43,7 @@ from kinetree.algorithms.frames import Frames, framed, in_one_frame, in_own_fram
 from kinetree.algorithms.tree import Loads, ancestors, point_forces, wrenches_on_bodies
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import AngularOperator, Force, Motion, turning_factor
+from kinetree.spatial import AngularOperator, Force, Twist, turning_factor
 
 Matrix = list[list[Scalar]]
 
@@ -56,11 +56,11 @@ class Step(NamedTuple):
     """
 
     number: int
-    s: Motion
-    u: Motion
-    w: Motion
-    r: Motion
-    axes: Sequence[Motion]
+    s: Twist
+    u: Twist
+    w: Twist
+    r: Twist
+    axes: Sequence[Twist]
 
 
 def derivatives(
@@ -118,8 +118,8 @@ def joint_steps(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    v: Sequence[Motion],
-    a: Sequence[Motion],
+    v: Sequence[Twist],
+    a: Sequence[Twist],
 ) -> list[list[Step]]:
     """The steps along the axes of each joint, from the base to the tips."""
     steps: list[list[Step]] = []

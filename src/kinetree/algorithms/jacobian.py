@@ -20,7 +20,7 @@ from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 
 def jacobian(model: Model, q: Sequence[Scalar], name: str, axes: str) -> list[list[Scalar]]:
@@ -35,17 +35,17 @@ def jacobians(model: Model, q: Sequence[Scalar], axes: str) -> list[list[list[Sc
     return [matrix(model, body_columns(model, q, i, here, axes)) for i in range(len(model.bodies))]
 
 
-def matrix(model: Model, columns: Sequence[Motion]) -> list[list[Scalar]]:
+def matrix(model: Model, columns: Sequence[Twist]) -> list[list[Scalar]]:
     """The rows of the matrix with these columns."""
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def body_columns(
     model: Model, q: Sequence[Scalar], k: int, place: Transform, axes: str
-) -> list[Motion]:
+) -> list[Twist]:
     """The columns of J_k, for a frame fixed in body k (58)."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    columns = [Motion.zero()] * model.nv
+    columns = [Twist.zero()] * model.nv
     if k < 0:
         return columns
     X0 = poses(model, q)

@@ -28,7 +28,7 @@ from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import along, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 
 def link_forces(
@@ -65,7 +65,7 @@ def link_forces_and_joint_torques(
 
 
 def _plus_squares(
-    model: Model, Phi: Sequence[Sequence[Motion]], M: Sequence[Sequence[Scalar]]
+    model: Model, Phi: Sequence[Sequence[Twist]], M: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
     """M plus the products of each joint's angular axes."""
     total = [list(row) for row in M]
@@ -87,7 +87,7 @@ def joint_torques(
     return [pull for pull, _ in turned], [turn for _, turn in turned]
 
 
-def _by_joint(model: Model, Phi: Sequence[Sequence[Motion]], Q: Sequence[Scalar]) -> list[Scalar]:
+def _by_joint(model: Model, Phi: Sequence[Sequence[Twist]], Q: Sequence[Scalar]) -> list[Scalar]:
     """(Phi^T Phi)^-1 Q, joints that share a coordinate together."""
     G = zero_matrix(model)
     for axes, at in zip(Phi, model.v_slices, strict=True):

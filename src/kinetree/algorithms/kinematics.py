@@ -25,7 +25,7 @@ from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import body_poses, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 AXES = ("origin", "body", "world")
 
@@ -43,24 +43,24 @@ def frame_pose(model: Model, q: Sequence[Scalar], name: str) -> Transform:
     return poses(model, q)[frame.body] @ frame.placement
 
 
-def seen(motion: Motion, X0: Transform, axes: str) -> Motion:
+def seen(motion: Twist, X0: Transform, axes: str) -> Twist:
     """A motion given in a frame with pose X0, expressed in `axes`."""
     if axes == "world":
         return X0.to_parent(motion)
     if axes == "origin":
-        return Motion(X0.rotation @ motion.linear, X0.rotation @ motion.angular)
+        return Twist(X0.rotation @ motion.linear, X0.rotation @ motion.angular)
     return motion
 
 
 def motions(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> tuple[list[Motion], list[Motion]]:
+) -> tuple[list[Twist], list[Twist]]:
     """The velocity and the spatial acceleration of every body, in its own frame."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    return forward_pass(model, X, Phi, q, qd, qdd, Motion.zero())
+    return forward_pass(model, X, Phi, q, qd, qdd, Twist.zero())
 
 
-def velocities(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], axes: str) -> list[Motion]:
+def velocities(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], axes: str) -> list[Twist]:
     """The velocity of every body."""
     V, _ = motions(model, q, qd, [0] * model.nv)
     return [seen(v, X0, axes) for v, X0 in zip(V, poses(model, q), strict=True)]
@@ -68,11 +68,11 @@ def velocities(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], axes: st
 
 def frame_velocity(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], name: str, axes: str
-) -> Motion:
+) -> Twist:
     """The velocity of a frame."""
     frame = model.frame(name)
     if frame.body < 0:
-        return Motion.zero()
+        return Twist.zero()
     V, _ = motions(model, q, qd, [0] * model.nv)
     in_frame = frame.placement.to_child(V[frame.body])
     return seen(in_frame, frame_pose(model, q, name), axes)
@@ -86,7 +86,7 @@ def frame_acceleration(
     name: str,
     axes: str,
     kind: str,
-) -> Motion:
+) -> Twist:
     """The acceleration of a frame.
 
     kind: "spatial", the rate of the spatial velocity; or "classical", whose linear part is the
@@ -94,11 +94,11 @@ def frame_acceleration(
     """
     frame = model.frame(name)
     if frame.body < 0:
-        return Motion.zero()
+        return Twist.zero()
     V, A = motions(model, q, qd, qdd)
     X0 = frame_pose(model, q, name)
     a = seen(frame.placement.to_child(A[frame.body]), X0, axes)
     if kind == "spatial":
         return a
     v = seen(frame.placement.to_child(V[frame.body]), X0, axes)
-    return Motion(a.linear + v.angular.cross(v.linear), a.angular)
+    return Twist(a.linear + v.angular.cross(v.linear), a.angular)

@@ -36,7 +36,7 @@ from kinetree.algorithms.rate import rate
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Transform, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def lagrange_mass(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     M = rotor_matrix(model)
     for k, inertia in enumerate(_inertias(model, q)):
         for j, b in enumerate(J[k]):
-            p = inertia @ Motion(b.v, b.w)
+            p = inertia @ Twist(b.v, b.w)
             for i, a in enumerate(J[k]):
                 M[i][j] = M[i][j] + a.v.dot(p.linear) + a.w.dot(p.angular)
     return M
@@ -86,7 +86,7 @@ def lagrange_coriolis(
         for column, speed in zip(J[k], qd, strict=True):
             w = w + column.w * speed  # (30)
         for j, (b, db) in enumerate(zip(J[k], dJ[k], strict=True)):
-            f = inertia @ Motion(db.v, db.w)  # M J'
+            f = inertia @ Twist(db.v, db.w)  # M J'
             pulled = f.linear + b.w.cross(w.cross(inertia.moment))  # and N J
             turned = f.angular + w.cross(inertia.rotational @ b.w)
             for i, a in enumerate(J[k]):

@@ -25,7 +25,7 @@ from kinetree.algorithms.kinematics import poses
 from kinetree.algorithms.link_velocities import Solve, stacked_solution
 from kinetree.model import Model
 from kinetree.scalar import Scalar, sqrt
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Rotation, Transform, Twist, Vector3
 from kinetree.spatial.angles import rotation_vector
 
 
@@ -87,7 +87,7 @@ def configuration_step(
     for X, Y, c, (a, b) in zip(poses(model, q), measured, points, weights, strict=True):
         way = Y.point(c) - X.point(c)
         turn = X.rotation @ rotation_vector(X.rotation.T @ Y.rotation)
-        errors.append(Motion(way, turn))
+        errors.append(Twist(way, turn))
         total = total + way.dot(way) * a + turn.dot(turn) * b
     return stacked_solution(model, q, errors, points, weights, solve), total
 

@@ -33,7 +33,7 @@ from kinetree.model import Model
 from kinetree.model.model import Body
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 
 def center(body: Body) -> Vector3:
@@ -46,7 +46,7 @@ def link_intermediates(
 ) -> tuple[list[Vector3], ...]:
     """v, w, (v')^l, (w')^l, f and tau of every link, in the link's axes."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    felt = Motion(-model.gravity, Vector3.zero())  # (85)
+    felt = Twist(-model.gravity, Vector3.zero())  # (85)
     V, A = forward_pass(model, X, Phi, q, qd, qdd, felt)
     v, dv = [], []
     for body, V_k, A_k in zip(model.bodies, V, A, strict=True):
@@ -89,9 +89,9 @@ def local_jacobians(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]
     for k, (X, Phi) in enumerate(
         zip(parent_transforms(model, q), subspaces(model, q), strict=True)
     ):
-        columns = [Motion.zero()] * model.nv
+        columns = [Twist.zero()] * model.nv
         for j, axis in enumerate(Phi, model.v_slices[k].start):
-            columns[j] = Motion(X.rotation @ axis.linear, X.rotation @ axis.angular)
+            columns[j] = Twist(X.rotation @ axis.linear, X.rotation @ axis.angular)
         found.append([list(row) for row in zip(*columns, strict=True)])
     return found
 
@@ -101,7 +101,7 @@ def torque_shares(
 ) -> list[list[Scalar]]:
     """[k][j]: what link k's motion and weight take of joint force j; drives are not counted."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    V, A = forward_pass(model, X, Phi, q, qd, qdd, Motion(-model.gravity, Vector3.zero()))
+    V, A = forward_pass(model, X, Phi, q, qd, qdd, Twist(-model.gravity, Vector3.zero()))
     shares = []
     for k, body in enumerate(model.bodies):
         F, share = body.inertia.wrench(V[k], A[k]), [0] * model.nv

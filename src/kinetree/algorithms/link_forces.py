@@ -32,7 +32,7 @@ from kinetree.algorithms.tree import (
 from kinetree.model import Model
 from kinetree.model.loads import JointWrench, PointForce, WorldWrench
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 
 def generalized_forces(
@@ -60,7 +60,7 @@ def generalized_forces_of_loads(
     X0 = list(body_poses(model, X))
     plain = [(name, x) for name, x in external if isinstance(x, (Force, PointForce))]
     F = wrenches_on_bodies(model, X, plain)
-    hat = [Motion.zero()] * len(model.bodies)
+    hat = [Twist.zero()] * len(model.bodies)
     joints = {body.joint_name: k for k, body in enumerate(model.bodies)}
     for name, load in external:
         if isinstance(load, WorldWrench):
@@ -69,7 +69,7 @@ def generalized_forces_of_loads(
                 F[k] = F[k] + _in_body(model, X0[k], name, load)
         elif isinstance(load, JointWrench):
             k = joints[name]
-            hat[k] = hat[k] + Motion(load.wrench.linear, load.wrench.angular)
+            hat[k] = hat[k] + Twist(load.wrench.linear, load.wrench.angular)
     inner = forces_of_joint_torques(model, q, hat)
     return [a + b for a, b in zip(_carried(model, q, F), inner, strict=True)]
 
@@ -91,7 +91,7 @@ def _carried(model: Model, q: Sequence[Scalar], F: list[Force]) -> list[Scalar]:
 
 
 def forces_of_joint_torques(
-    model: Model, q: Sequence[Scalar], hat: Sequence[Motion]
+    model: Model, q: Sequence[Scalar], hat: Sequence[Twist]
 ) -> list[Scalar]:
     """Q = J^^T (f^, tau^) of joint forces and torques in the parents' axes (69)."""
     X, Q = parent_transforms(model, q), [0] * model.nv

@@ -22,7 +22,7 @@ from kinetree.algorithms.jacobian import body_columns, matrix
 from kinetree.algorithms.kinematics import motions, poses
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Rotation, Transform, Twist, Vector3
 
 
 def link_states(
@@ -36,17 +36,17 @@ def link_states(
     return x, [X.rotation for X in X0], [m.linear for m in seen], [m.angular for m in seen]
 
 
-def in_world(X0: Transform, V: Motion, point: Vector3) -> Motion:
+def in_world(X0: Transform, V: Twist, point: Vector3) -> Twist:
     """A link's velocity in its own frame, as that of one of its points in the world's axes."""
     linear = V.linear + V.angular.cross(point)
-    return Motion(X0.rotation @ linear, X0.rotation @ V.angular)
+    return Twist(X0.rotation @ linear, X0.rotation @ V.angular)
 
 
-def in_link(X0: Transform, V: Motion, point: Vector3) -> Motion:
+def in_link(X0: Transform, V: Twist, point: Vector3) -> Twist:
     """The velocity of a link's point in the world's axes, as that of the link in its own frame."""
     back = X0.rotation.T
     angular = back @ V.angular
-    return Motion(back @ V.linear - angular.cross(point), angular)
+    return Twist(back @ V.linear - angular.cross(point), angular)
 
 
 def link_jacobians_at(

@@ -29,7 +29,7 @@ from kinetree.model import Model
 from kinetree.model.equipment import NOTHING
 from kinetree.model.model import Drive
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Inertia, Motion, Symmetric3, Vector3
+from kinetree.spatial import Force, Inertia, Symmetric3, Twist, Vector3
 
 Solve = Callable[[Model, Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
 """(model, q, forces) -> the accelerations of a robot at rest in no gravity."""
@@ -63,7 +63,7 @@ def unit_model(
 def stacked_solution(
     model: Model,
     q: Sequence[Scalar],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     points: Sequence[Vector3],
     weights: Sequence[Sequence[Scalar]],
     solve: Solve,
@@ -82,7 +82,7 @@ def stacked_solution(
 def stacked_velocity(
     model: Model,
     q: Sequence[Scalar],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     points: Sequence[Vector3],
     weights: Sequence[Sequence[Scalar]],
     links: Collection[int],

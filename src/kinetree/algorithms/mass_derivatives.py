@@ -45,10 +45,10 @@ from kinetree.algorithms.frames import Frames, in_one_frame
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion
+from kinetree.spatial import Inertia, Twist
 
 Tensor = list[list[list[Scalar]]]
-Axis = tuple[int, Motion]
+Axis = tuple[int, Twist]
 """The number of a velocity, and its axis (or the change of its axis)."""
 Add = Callable[[int, int, int, Scalar], None]
 """Adds to the derivatives of H_ij and of H_ji by velocity k, from i, j, k and a summand."""

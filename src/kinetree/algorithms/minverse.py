@@ -22,7 +22,7 @@ from kinetree.algorithms.ltl import elimination_order
 from kinetree.algorithms.tree import along, combine, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import ArticulatedInertia, Force, Motion
+from kinetree.spatial import ArticulatedInertia, Force, Twist
 
 
 def minverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -63,14 +63,14 @@ def minverse(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
     # base to tips: the parents move, too; columns before a body's rows follow by symmetry
     rank = {k: r for r, k in enumerate(elimination_order(model))}
-    P: list[dict[int, Motion]] = [{} for _ in range(n)]
+    P: list[dict[int, Twist]] = [{} for _ in range(n)]
     for i, body in enumerate(model.bodies):
         rows = range(model.v_slices[i].start, model.v_slices[i].stop)
         carried = P[body.parent] if body.parent >= 0 else {}
         for column in {*rows, *F[i], *carried}:
             if rank[column] < rank[rows[0]]:
                 continue
-            A = Motion.zero()
+            A = Twist.zero()
             if column in carried:
                 A = X[i].to_child(carried[column])
                 felt = [force.dot(A) for force in U[i]]

@@ -26,7 +26,7 @@ from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import along, carry_to_base, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Vector3, christoffel_factor
+from kinetree.spatial import Force, Twist, Vector3, christoffel_factor
 
 
 def passivity_forces(
@@ -38,17 +38,17 @@ def passivity_forces(
 ) -> list[Scalar]:
     """H(q) a_r + C(q, v) v_r + g(q), with C of the Christoffel symbols; rotors included."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    A_g = Motion(model.gravity, Vector3.zero())
-    V: list[Motion] = []
-    Vr: list[Motion] = []
-    Ar: list[Motion] = []
+    A_g = Twist(model.gravity, Vector3.zero())
+    V: list[Twist] = []
+    Vr: list[Twist] = []
+    Ar: list[Twist] = []
     F: list[Force] = []
     for i, body in enumerate(model.bodies):
         at, p = model.v_slices[i], body.parent
         own_rates = body.joint.subspace_rate(q[model.q_slices[i]], v[at])
         reference = along(Phi[i], vr[at])
-        V.append((X[i].to_child(V[p]) if p >= 0 else Motion.zero()) + along(Phi[i], v[at]))
-        Vr.append((X[i].to_child(Vr[p]) if p >= 0 else Motion.zero()) + reference)
+        V.append((X[i].to_child(V[p]) if p >= 0 else Twist.zero()) + along(Phi[i], v[at]))
+        Vr.append((X[i].to_child(Vr[p]) if p >= 0 else Twist.zero()) + reference)
         Ar.append(
             X[i].to_child(Ar[p] if p >= 0 else -A_g)
             + along(Phi[i], ar[at])
@@ -79,10 +79,10 @@ def momentum_observer(
     """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
     zero = [0] * model.nv
-    A_g = Motion(model.gravity, Vector3.zero())
+    A_g = Twist(model.gravity, Vector3.zero())
     V, A = forward_pass(model, X, Phi, q, zero, zero, -A_g)
     weight = [body.inertia @ A[i] for i, body in enumerate(model.bodies)]
-    V, _ = forward_pass(model, X, Phi, q, v, zero, Motion.zero())
+    V, _ = forward_pass(model, X, Phi, q, v, zero, Twist.zero())
     h = [body.inertia @ V[i] for i, body in enumerate(model.bodies)]
     p = rotor_momenta(model, v)
     springs, turning = spring_forces(model, q), rotor_products(model, v, v)

@@ -31,7 +31,7 @@ from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.model import Model
 from kinetree.model.equipment import shares_inertia
 from kinetree.scalar import Scalar, less, select
-from kinetree.spatial import ArticulatedInertia, Inertia, Motion
+from kinetree.spatial import ArticulatedInertia, Inertia, Twist
 
 SINGULAR = 1e-13
 """A pivot below this share of the inertia felt with the others held is rounding noise."""
@@ -94,7 +94,7 @@ def _by_inertias(
 
 
 def joint_pivots(
-    IA: ArticulatedInertia, IC: Inertia, axes: Sequence[Motion], rotor: Scalar
+    IA: ArticulatedInertia, IC: Inertia, axes: Sequence[Twist], rotor: Scalar
 ) -> tuple[list[Pivot], ArticulatedInertia]:
     """The pivots of a joint, and the articulated inertia that remains for its parent."""
     results = []
@@ -125,7 +125,7 @@ def size(x: Scalar) -> Scalar:
     return abs(x) if isinstance(x, (int, float)) else select(less(x, 0), -x, x)
 
 
-def _felt(I: Inertia, axis: Motion) -> Scalar:
+def _felt(I: Inertia, axis: Twist) -> Scalar:
     """S^T I S: m v.v + 2 w.(h x v) + w.I w, the size of each term."""
     v, w, h = ([size(x) for x in part] for part in (axis.linear, axis.angular, I.moment))
     total = size(I.mass) * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])

@@ -20,7 +20,7 @@ from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.model.joints.inverse import solve_normal_equations
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion
+from kinetree.spatial import Twist
 
 
 class Pair(NamedTuple):
@@ -119,5 +119,5 @@ def chart_derivative_rate(
     return rate
 
 
-def _solved(axes: Sequence[Motion], V: Motion) -> list[Scalar]:
+def _solved(axes: Sequence[Twist], V: Twist) -> list[Scalar]:
     return solve_normal_equations([list(axis) for axis in axes], list(V))

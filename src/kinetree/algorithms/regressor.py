@@ -28,10 +28,10 @@ from kinetree.algorithms.rnea import forward_pass
 from kinetree.algorithms.tree import parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, select
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 Row = list[Scalar]
-Axes = dict[int, Motion]
+Axes = dict[int, Twist]
 SIX = tuple(tuple(1 if i == k else 0 for i in range(6)) for k in range(6))
 
 
@@ -49,7 +49,7 @@ def base_wrench_regressor(
 ) -> list[Row]:
     """Six rows: the wrench from the world on the whole robot, in and about the world's frame."""
     X, _, V, A = body_motions(model, q, qd, qdd)
-    units = {k: Motion(Vector3(*unit[:3]), Vector3(*unit[3:])) for k, unit in enumerate(SIX)}
+    units = {k: Twist(Vector3(*unit[:3]), Vector3(*unit[3:])) for k, unit in enumerate(SIX)}
     roots = [
         {k: X[i].to_child(S) for k, S in units.items()} if body.parent < 0 else {}
         for i, body in enumerate(model.bodies)
@@ -77,7 +77,7 @@ def drive_regressor(
     return rows
 
 
-def powers(S: Motion, V: Motion) -> Row:
+def powers(S: Twist, V: Twist) -> Row:
     """<S, V>: the ten numbers with S . (I V) = <S, V> phi; the same if S and V change places."""
     s, W, v, w = S.linear, S.angular, V.linear, V.angular
     return [
@@ -92,21 +92,21 @@ def powers(S: Motion, V: Motion) -> Row:
     ]
 
 
-def _force(S: Motion, V: Motion, A: Motion) -> Row:
+def _force(S: Twist, V: Twist, A: Twist) -> Row:
     """One body's part of a row of (1)."""
     return [x - y for x, y in zip(powers(S, A), powers(V.cross(S), V), strict=True)]
 
 
 def body_motions(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> tuple[list[Transform], list[tuple[Motion, ...]], list[Motion], list[Motion]]:
+) -> tuple[list[Transform], list[tuple[Twist, ...]], list[Twist], list[Twist]]:
     """Transforms, axes, and the bodies' velocities and accelerations less gravity."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    A_0 = Motion(-model.gravity, Vector3.zero())
+    A_0 = Twist(-model.gravity, Vector3.zero())
     return X, Phi, *forward_pass(model, X, Phi, q, qd, qdd, A_0)
 
 
-def numbered(model: Model, i: int, axes: Sequence[Motion]) -> Axes:
+def numbered(model: Model, i: int, axes: Sequence[Twist]) -> Axes:
     """The axes of joint i by the numbers of their velocities."""
     return dict(enumerate(axes, model.v_slices[i].start))
 
@@ -123,7 +123,7 @@ def carried(model: Model, X: Sequence[Transform], own: Sequence[Axes]) -> list[A
     return seen
 
 
-def rows_of(count: int, seen: Sequence[Axes], part: Callable[[int, Motion], Row]) -> list[Row]:
+def rows_of(count: int, seen: Sequence[Axes], part: Callable[[int, Twist], Row]) -> list[Row]:
     """A matrix whose ten columns for a body are parts for the axes that move it, else zero."""
     blocks = [{k: part(i, S) for k, S in axes.items()} for i, axes in enumerate(seen)]
     return [[x for block in blocks for x in block.get(k, [0] * 10)] for k in range(count)]

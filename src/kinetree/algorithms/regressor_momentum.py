@@ -27,7 +27,7 @@ from kinetree.algorithms.regressor import (
 from kinetree.algorithms.rnea import forward_pass
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 
 def momentum_regressor(
@@ -36,7 +36,7 @@ def momentum_regressor(
     """Two regressors: of p = M v, and of p' - tau = C^T v - g, in which no acceleration occurs."""
     still = [0] * model.nv
     X, Phi, V, _ = body_motions(model, q, qd, still)
-    rest = Motion(-model.gravity, Vector3.zero())
+    rest = Twist(-model.gravity, Vector3.zero())
     _, G = forward_pass(model, X, Phi, q, still, still, rest)
     axes = [numbered(model, i, axes_of_joint) for i, axes_of_joint in enumerate(Phi)]
     rates = []

@@ -19,7 +19,7 @@ from kinetree.algorithms.regressor import Row, carried, numbered, powers, rows_o
 from kinetree.algorithms.tree import along, parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 
 def passivity_regressor(
@@ -35,21 +35,19 @@ def passivity_regressor(
     S . B V_r = -(<V x S, V_r> + <V_r x S, V> + <S, V x V_r>) phi / 2.
     """
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    V: list[Motion] = []
-    Vr: list[Motion] = []
-    Ar: list[Motion] = []
+    V: list[Twist] = []
+    Vr: list[Twist] = []
+    Ar: list[Twist] = []
     for i, body in enumerate(model.bodies):
         at, parent = model.v_slices[i], body.parent
         reference = along(Phi[i], vr[at])
         bending = along(body.joint.subspace_rate(q[model.q_slices[i]], v[at]), vr[at])
-        V.append(
-            (X[i].to_child(V[parent]) if parent >= 0 else Motion.zero()) + along(Phi[i], v[at])
-        )
-        Vr.append((X[i].to_child(Vr[parent]) if parent >= 0 else Motion.zero()) + reference)
-        A_p = Ar[parent] if parent >= 0 else Motion(-model.gravity, Vector3.zero())
+        V.append((X[i].to_child(V[parent]) if parent >= 0 else Twist.zero()) + along(Phi[i], v[at]))
+        Vr.append((X[i].to_child(Vr[parent]) if parent >= 0 else Twist.zero()) + reference)
+        A_p = Ar[parent] if parent >= 0 else Twist(-model.gravity, Vector3.zero())
         Ar.append(X[i].to_child(A_p) + along(Phi[i], ar[at]) + V[i].cross(reference) + bending)
 
-    def force(i: int, S: Motion) -> Row:
+    def force(i: int, S: Twist) -> Row:
         first = powers(S, Ar[i] - V[i].cross(Vr[i]) * 0.5)
         second, third = powers(V[i].cross(S), Vr[i]), powers(Vr[i].cross(S), V[i])
         return [x - (y + z) * 0.5 for x, y, z in zip(first, second, third, strict=True)]

@@ -27,16 +27,16 @@ from kinetree.algorithms.tree import along, ancestors, parent_transforms, subspa
 from kinetree.model import Model
 from kinetree.model.joints.inverse import solve_normal_equations
 from kinetree.scalar import Scalar, sqrt
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
-Pair = tuple[int, Motion, dict[int, Motion]]
+Pair = tuple[int, Twist, dict[int, Twist]]
 """A link, its velocity against its nearest given ancestor, and that velocity's slopes by q'."""
 
 
 def relative_velocity(
     model: Model,
     q: Sequence[Scalar],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     points: Sequence[Vector3],
     links: Collection[int],
     parts: Sequence[str] = ("linear", "angular"),
@@ -50,7 +50,7 @@ def relative_velocity(
         for _, relative, axes in some:
             right += _rows(relative, parts)
             for column, k in zip(columns, coordinates, strict=True):
-                column += _rows(axes.get(k, Motion.zero()), parts)
+                column += _rows(axes.get(k, Twist.zero()), parts)
         solution = solve_normal_equations(columns, right)
         for k, value in zip(coordinates, solution, strict=True):
             qd[k] = value
@@ -61,7 +61,7 @@ def velocity_residuals(
     model: Model,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     points: Sequence[Vector3],
     links: Collection[int],
 ) -> list[list[Scalar]]:
@@ -72,7 +72,7 @@ def velocity_residuals(
 def _pairs(
     model: Model,
     q: Sequence[Scalar],
-    V: Sequence[Motion],
+    V: Sequence[Twist],
     points: Sequence[Vector3],
     links: Collection[int],
 ) -> Iterator[Pair]:
@@ -80,7 +80,7 @@ def _pairs(
     X, Phi, X0 = parent_transforms(model, q), subspaces(model, q), poses(model, q)
     local = {k: in_link(X0[k], V[k], points[k]) for k in links}
     for k in sorted(links):
-        axes: dict[int, Motion] = {}
+        axes: dict[int, Twist] = {}
         after = Transform.identity()  # from link l to link k
         relative = local[k]
         for l in ancestors(model, k):
@@ -88,7 +88,7 @@ def _pairs(
                 relative = relative - after.to_child(local[l])  # (62)
                 break
             for j, axis in enumerate(Phi[l], model.v_slices[l].start):
-                axes[j] = axes.get(j, Motion.zero()) + after.to_child(axis)
+                axes[j] = axes.get(j, Twist.zero()) + after.to_child(axis)
             after = X[l] @ after
         yield k, relative, axes
 
@@ -115,5 +115,5 @@ def _residuals(model: Model, pairs: Sequence[Pair], qd: Sequence[Scalar]) -> lis
     return found
 
 
-def _rows(m: Motion, parts: Sequence[str]) -> list[Scalar]:
+def _rows(m: Twist, parts: Sequence[str]) -> list[Scalar]:
     return [x for part in parts for x in getattr(m, part)]

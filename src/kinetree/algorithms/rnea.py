@@ -36,7 +36,7 @@ from kinetree.algorithms.tree import (
 )
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 
 def rnea(
@@ -72,7 +72,7 @@ def passes(
 ) -> tuple[list[Force], list[Scalar]]:
     """Both passes: the wrenches F that the joints transmit, and the joint forces tau."""
     X, Phi = parent_transforms(model, q), subspaces(model, q)
-    A_g = Motion(model.gravity, Vector3.zero())
+    A_g = Twist(model.gravity, Vector3.zero())
     F_ext = wrenches_on_bodies(model, X, external)
 
     V, A = forward_pass(model, X, Phi, q, qd, qdd, -A_g)
@@ -88,18 +88,18 @@ def passes(
 def forward_pass(
     model: Model,
     X: Sequence[Transform],
-    Phi: Sequence[tuple[Motion, ...]],
+    Phi: Sequence[tuple[Twist, ...]],
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    A_0: Motion,
-) -> tuple[list[Motion], list[Motion]]:
+    A_0: Twist,
+) -> tuple[list[Twist], list[Twist]]:
     """Base to tips: V and A, from the acceleration A_0 of the base."""
-    V: list[Motion] = []
-    A: list[Motion] = []
+    V: list[Twist] = []
+    A: list[Twist] = []
     for i, body in enumerate(model.bodies):
         rates = qd[model.v_slices[i]]
-        V_p = V[body.parent] if body.parent >= 0 else Motion.zero()
+        V_p = V[body.parent] if body.parent >= 0 else Twist.zero()
         A_p = A[body.parent] if body.parent >= 0 else A_0
         V_J = along(Phi[i], rates)
         Phi_rate = body.joint.subspace_rate(q[model.q_slices[i]], rates)

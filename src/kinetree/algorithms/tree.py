@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kinetree.model import Model
 from kinetree.model.loads import PointForce
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 Loads = Sequence[tuple[str, Force | PointForce]]
 """External loads: pairs of a frame's name and a wrench in its coordinates, or a PointForce."""
@@ -21,7 +21,7 @@ def parent_transforms(model: Model, q: Sequence[Scalar]) -> list[Transform]:
     ]
 
 
-def subspaces(model: Model, q: Sequence[Scalar]) -> list[tuple[Motion, ...]]:
+def subspaces(model: Model, q: Sequence[Scalar]) -> list[tuple[Twist, ...]]:
     """Phi_i: the axes of joint i in the frame of body i."""
     return [
         body.joint.subspace(q[at]) for body, at in zip(model.bodies, model.q_slices, strict=True)
@@ -35,9 +35,9 @@ def ancestors(model: Model, body: int) -> Iterator[int]:
         body = model.bodies[body].parent
 
 
-def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
+def along(Phi: Iterable[Twist], rates: Iterable[Scalar]) -> Twist:
     """Phi r: the motion of a joint whose velocities (or accelerations) are r."""
-    total = Motion.zero()
+    total = Twist.zero()
     for axis, rate in zip(Phi, rates, strict=True):
         total = total + axis * rate
     return total
@@ -46,11 +46,11 @@ def along(Phi: Iterable[Motion], rates: Iterable[Scalar]) -> Motion:
 def joint_motion(
     model: Model,
     i: int,
-    Phi: Sequence[Motion],
+    Phi: Sequence[Twist],
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-) -> tuple[Motion, Motion]:
+) -> tuple[Twist, Twist]:
     """The velocity of joint i in its body's frame, and its rate, with the rate of the axes."""
     at = model.v_slices[i]
     Phi_rate = model.bodies[i].joint.subspace_rate(q[model.q_slices[i]], qd[at])
@@ -68,7 +68,7 @@ def combine(forces: Iterable[Force], weights: Iterable[Scalar]) -> Force:
 def carry_to_base(
     model: Model,
     X: Sequence[Transform],
-    Phi: Sequence[Sequence[Motion]],
+    Phi: Sequence[Sequence[Twist]],
     F: list[Force],
     tau: list[Scalar],
 ) -> None:

@@ -108,15 +108,11 @@ def stick_figures(
         count: how many.
         axes: the two axes of the world that are seen, such as "xz".
     """
-    count = checks.count("count", count)
-    seen = _checked_axes(axes)
-    times = np.linspace(motion.times[0], motion.times[-1], count)
-    lines = segments(motion.robot, motion.at(times).q)[..., seen]
+    times, lines, colors = _figures(motion, count, axes)
     low = float(lines[..., 1].min())
     middles = 0.5 * (lines[..., 0].max(axis=(1, 2)) + lines[..., 0].min(axis=(1, 2)))
     step = 1.15 * float(np.ptp(lines[..., 0] - middles[:, None, None]))
-    colors = [_side_color(name) for name in segment_names(motion.robot)]
-    figure = new_figure(max(1.2 * count, 4.0), 3.2)
+    figure = new_figure(max(1.2 * len(times), 4.0), 3.2)
     panel = figure.subplots()
     for k, (t, drawn) in enumerate(zip(times, lines, strict=True)):
         for line, color in zip(drawn, colors, strict=True):
@@ -132,10 +128,7 @@ def stick_figures(
             ha="center",
             fontsize=7,
         )
-    if axes[1] == "z":
-        panel.axhline(low, color="0.6", linewidth=0.8, zorder=0)
-    panel.set_aspect("equal")
-    panel.set_axis_off()
+    _stand(panel, axes, low)
     return _saved(figure, path)
 
 
@@ -150,23 +143,33 @@ def strobe(
         count: how many.
         axes: the two axes of the world that are seen, such as "xz".
     """
-    count = checks.count("count", count)
-    seen = _checked_axes(axes)
-    times = np.linspace(motion.times[0], motion.times[-1], count)
-    lines = segments(motion.robot, motion.at(times).q)[..., seen]
-    colors = [_side_color(name) for name in segment_names(motion.robot)]
+    times, lines, colors = _figures(motion, count, axes)
     size = np.ptp(lines[..., 0]) / max(float(np.ptp(lines[..., 1])), 1e-9)
     figure = new_figure(float(np.clip(3.0 * size, 3.0, 12.0)), 3.2)
     panel = figure.subplots()
     for k, drawn in enumerate(lines):
-        shade = 0.25 + 0.75 * k / max(count - 1, 1)
+        shade = 0.25 + 0.75 * k / max(len(times) - 1, 1)
         for line, color in zip(drawn, colors, strict=True):
             panel.plot(line[:, 0], line[:, 1], "-", color=color, alpha=shade, linewidth=1.2)
+    _stand(panel, axes, float(lines[..., 1].min()))
+    return _saved(figure, path)
+
+
+def _figures(motion: Motion, count: int, axes: Any) -> tuple[Array, Array, list[str]]:
+    """Figures at equal intervals: their times, their lines in the plane seen, and the colours."""
+    count = checks.count("count", count)
+    seen = _checked_axes(axes)
+    times = np.linspace(motion.times[0], motion.times[-1], count)
+    lines = segments(motion.robot, motion.at(times).q)[..., seen]
+    return times, lines, [_side_color(name) for name in segment_names(motion.robot)]
+
+
+def _stand(panel: Any, axes: str, low: float) -> None:
+    """Draw the ground under figures that are seen upright, and no axes."""
     if axes[1] == "z":
-        panel.axhline(float(lines[..., 1].min()), color="0.6", linewidth=0.8, zorder=0)
+        panel.axhline(low, color="0.6", linewidth=0.8, zorder=0)
     panel.set_aspect("equal")
     panel.set_axis_off()
-    return _saved(figure, path)
 
 
 def _checked_axes(axes: Any) -> list[int]:

@@ -15,7 +15,7 @@ from kinetree.algorithms import (
     relative_velocities,
 )
 from kinetree.model import Model
-from kinetree.spatial import Motion, Rotation, Vector3
+from kinetree.spatial import Rotation, Twist, Vector3
 from kinetree.spatial.angles import quat_of
 
 ROWS = {"both": (1, 1), "angular": (0, 1), "linear": (1, 0)}
@@ -36,9 +36,9 @@ def rotations(flat: Sequence[Any], bodies: int) -> list[Rotation]:
     return [Rotation(*rows[k : k + 3]) for k in range(0, len(rows), 3)]
 
 
-def motions(linear: Sequence[Any], angular: Sequence[Any]) -> list[Motion]:
+def motions(linear: Sequence[Any], angular: Sequence[Any]) -> list[Twist]:
     """Motions from two arrays (bodies, 3)."""
-    return [Motion(a, b) for a, b in zip(vectors(linear), vectors(angular), strict=True)]
+    return [Twist(a, b) for a, b in zip(vectors(linear), vectors(angular), strict=True)]
 
 
 def pairs(flat: Sequence[Any]) -> list[tuple[Any, Any]]:

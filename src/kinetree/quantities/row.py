@@ -11,7 +11,7 @@ from kinetree.algorithms.contact import touch_labels
 from kinetree.compiler.graph import Program
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
-from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
 
 SQUARE = "rows and columns in the order of v, SI units"
 SIX_ROWS = "a row each for linear x y z, then angular x y z; columns in the order of v, SI units"
@@ -218,7 +218,7 @@ def plain(value: Any) -> Any:
     """What algorithms give, vectors and transforms in nested lists, as lists of scalars."""
     if isinstance(value, Transform):
         return value.matrix()
-    if isinstance(value, (Motion, Force, Vector3)):
+    if isinstance(value, (Twist, Force, Vector3)):
         return list(value)
     if isinstance(value, Rotation):
         return [list(row) for row in value.rows]

@@ -11,7 +11,6 @@ from kinetree.spatial.inertia import (
     acceleration_tensor,
     acceleration_tensor_change,
 )
-from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.operator import (
     AngularOperator,
     Operator,
@@ -22,6 +21,7 @@ from kinetree.spatial.operator import (
 )
 from kinetree.spatial.rotation import AxisRotation, ProductRotation, Rotation
 from kinetree.spatial.transform import Transform
+from kinetree.spatial.twist import Force, Twist
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [
@@ -31,12 +31,12 @@ __all__ = [
     "Force",
     "Inertia",
     "Matrix3",
-    "Motion",
     "Operator",
     "ProductRotation",
     "Rotation",
     "Symmetric3",
     "Transform",
+    "Twist",
     "Vector3",
     "acceleration_tensor",
     "acceleration_tensor_change",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.scalar import Scalar
-from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.rotation import Rotation
+from kinetree.spatial.twist import Force, Twist
 from kinetree.spatial.vector import Matrix3, Symmetric3, Vector3
 
 
@@ -101,7 +101,7 @@ class Inertia:
             self.rotational + other.rotational,
         )
 
-    def __matmul__(self, m: Motion) -> Force:
+    def __matmul__(self, m: Twist) -> Force:
         """The momentum of a velocity, or the force of an acceleration."""
         h = self.moment
         return Force(
@@ -109,7 +109,7 @@ class Inertia:
             self.rotational @ m.angular + h.cross(m.linear),
         )
 
-    def wrench(self, V: Motion, A: Motion) -> Force:
+    def wrench(self, V: Twist, A: Twist) -> Force:
         """I A + V x* I V: the wrench on a body that moves so (Echeandia & Wensing eq. 7).
 
         With a = A.linear + w x v, the acceleration of the point now at the origin, and the tensor
@@ -147,7 +147,7 @@ class Inertia:
         )
         return Force(a * self.mass + Omega @ h, h.cross(a) + turning)
 
-    def bias(self, V: Motion) -> Force:
+    def bias(self, V: Twist) -> Force:
         """V x* I V: the wrench at zero acceleration.
 
         Arguments:
@@ -236,7 +236,7 @@ class ArticulatedInertia:
             self.rotational - other.rotational,
         )
 
-    def __matmul__(self, m: Motion) -> Force:
+    def __matmul__(self, m: Twist) -> Force:
         return Force(
             self.mass @ m.linear + self.coupling @ m.angular,
             self.coupling.T @ m.linear + self.rotational @ m.angular,

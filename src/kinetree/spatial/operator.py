@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kinetree.scalar import Scalar
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.rotation import Rotation
+from kinetree.spatial.twist import Force, Twist
 from kinetree.spatial.vector import Matrix3, Vector3
 
 
@@ -31,7 +31,7 @@ class Operator:
             self.ll + other.ll, self.la + other.la, self.al + other.al, self.aa + other.aa
         )
 
-    def __matmul__(self, m: Motion) -> Force:
+    def __matmul__(self, m: Twist) -> Force:
         return Force(
             self.ll @ m.linear + self.la @ m.angular,
             self.al @ m.linear + self.aa @ m.angular,
@@ -60,10 +60,10 @@ class AngularOperator:
     def __add__(self, other: AngularOperator) -> AngularOperator:
         return AngularOperator(self.p + other.p, self.K + other.K)
 
-    def __matmul__(self, m: Motion) -> Force:
+    def __matmul__(self, m: Twist) -> Force:
         return Force(m.angular.cross(self.p), self.K @ m.angular)
 
-    def adjoint(self, m: Motion) -> Force:
+    def adjoint(self, m: Twist) -> Force:
         """B^T m: the force f with f . x = m . (B x) for every motion x."""
         return Force(Vector3.zero(), self.p.cross(m.linear) + self.K.T @ m.angular)
 
@@ -76,7 +76,7 @@ class AngularOperator:
         return Operator(NO_MATRIX, Matrix3.cross(-self.p), NO_MATRIX, self.K)
 
 
-def velocity_factor(v: Motion, I: Inertia) -> AngularOperator:
+def velocity_factor(v: Twist, I: Inertia) -> AngularOperator:
     """B(v, I) of Niemeyer and Slotine: Echeandia & Wensing eq. 12.
 
         B = ((v x*) I + (I v) x-* - I (v x)) / 2
@@ -91,12 +91,12 @@ def velocity_factor(v: Motion, I: Inertia) -> AngularOperator:
     return AngularOperator(p, Matrix3(*turning).T - _product(h, u))
 
 
-def christoffel_factor(v: Motion, I: Inertia) -> Operator:
+def christoffel_factor(v: Twist, I: Inertia) -> Operator:
     """`velocity_factor` in four blocks."""
     return velocity_factor(v, I).operator()
 
 
-def spatial_factor(v: Motion, I: Inertia) -> Operator:
+def spatial_factor(v: Twist, I: Inertia) -> Operator:
     """B(v, I) = (v x*) I: Echeandia & Wensing eq. 11."""
     u, w, h = v.linear, v.angular, I.moment
     wh = _product(w, h)

@@ -12,7 +12,7 @@ from kinetree.compiler.graph.lowered import RESULT, SCRATCH, Style
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import VerificationError
 from kinetree.scalar.dual import Dual
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 from tests.tolerances import EXACT, relative_error
 
 
@@ -32,7 +32,7 @@ def many(q, v):
     """Rows from calls with arguments of the program, with constants, and with other results."""
     rows, last = [], 0.0
     for i in range(30):
-        w = Motion(Vector3(q[i % 6], 1.5, last), Vector3(v[0], v[i % 6], 0.5))
+        w = Twist(Vector3(q[i % 6], 1.5, last), Vector3(v[0], v[i % 6], 0.5))
         row, last, same = scalar.call(whirl, q, w, times=100)
         rows.append([*row, same])
     sums = [sum(column[1:], start=column[0]) for column in zip(*rows, strict=True)]

@@ -19,7 +19,7 @@ from kinetree.algorithms.tree import ancestors, body_poses, parent_transforms
 from kinetree.model import Model
 from kinetree.model.place import Place
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 Row = list[Scalar]
 """A scalar for each velocity."""
@@ -31,7 +31,7 @@ class Posture:
     def __init__(self, model: Model, q: Sequence[Scalar]) -> None:
         self.model, self.q = model, q
         self.X0 = list(body_poses(model, parent_transforms(model, q)))
-        self._axes: dict[int, list[Motion]] = {}
+        self._axes: dict[int, list[Twist]] = {}
 
     def pose(self, name: str) -> Transform:
         """The pose of a named frame in the world."""
@@ -60,7 +60,7 @@ class Posture:
         """The body that carries a named frame."""
         return self.model.frame(name).body
 
-    def axes(self, i: int) -> list[Motion]:
+    def axes(self, i: int) -> list[Twist]:
         """The axes of joint i, in the world."""
         if i not in self._axes:
             at = self.model.q_slices[i]

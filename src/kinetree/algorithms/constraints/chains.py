@@ -20,7 +20,7 @@ from kinetree.algorithms.tree import along, ancestors, parent_transforms, subspa
 from kinetree.model import Model
 from kinetree.model.model import WORLD
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Place:
 class Chain:
     """columns: the axes along a chain with their columns in J; pose: of the frame at its end."""
 
-    columns: list[tuple[int, Motion]]
+    columns: list[tuple[int, Twist]]
     pose: Transform
 
 
@@ -47,7 +47,7 @@ class Chains:
     ) -> None:
         self.model, self.q, self.qd = model, q, qd
         self.X, self.Phi = parent_transforms(model, q), subspaces(model, q)
-        self._motions: dict[tuple[int, int], tuple[Motion, Motion]] = {}
+        self._motions: dict[tuple[int, int], tuple[Twist, Twist]] = {}
 
     def place(self, name: str | None, at: Transform) -> Place:
         """Where a frame is; None for the world."""
@@ -63,7 +63,7 @@ class Chains:
 
     def chain(self, place: Place, common: int) -> Chain:
         """The axes of the joints between a frame and a body that carries it, in the frame."""
-        columns: list[tuple[int, Motion]] = []
+        columns: list[tuple[int, Twist]] = []
         after = place.at
         for i in takewhile(lambda i: i != common, ancestors(self.model, place.body)):
             start = self.model.v_slices[i].start
@@ -71,18 +71,16 @@ class Chains:
             after = self.X[i] @ after
         return Chain(columns, after)
 
-    def relative_motion(
-        self, b: Place, a: Place, common: int, X: Transform
-    ) -> tuple[Motion, Motion]:
+    def relative_motion(self, b: Place, a: Place, common: int, X: Transform) -> tuple[Twist, Twist]:
         """V of frame b relative to a, whose pose there is X, and its rate at qdd = 0."""
         V_b, A_b = (b.at.to_child(m) for m in self._motion(b.body, common))
         V_a, A_a = (X.to_child(a.at.to_child(m)) for m in self._motion(a.body, common))
         V = V_b - V_a
         return V, A_b - A_a + V.cross(V_a)
 
-    def _motion(self, body: int, common: int) -> tuple[Motion, Motion]:
+    def _motion(self, body: int, common: int) -> tuple[Twist, Twist]:
         """The velocity of a body and its rate at qdd = 0, with the common body at rest (15, 16)."""
-        V, A = Motion.zero(), Motion.zero()
+        V, A = Twist.zero(), Twist.zero()
         below = list(takewhile(lambda i: i != common, ancestors(self.model, body)))
         for i in reversed(below):
             if (i, common) not in self._motions:
@@ -90,7 +88,7 @@ class Chains:
             V, A = self._motions[i, common]
         return V, A
 
-    def _moved(self, i: int, V_p: Motion, A_p: Motion) -> tuple[Motion, Motion]:
+    def _moved(self, i: int, V_p: Twist, A_p: Twist) -> tuple[Twist, Twist]:
         assert self.qd is not None
         rates = self.qd[self.model.v_slices[i]]
         V_J = along(self.Phi[i], rates)

@@ -30,7 +30,7 @@ from kinetree.algorithms.frames import Frames
 from kinetree.algorithms.inverse_derivatives import Step
 from kinetree.algorithms.tree import ancestors
 from kinetree.model.constraints import FrameConstraint
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 Poses = dict[int, Transform]
 """The pose of a frame in the frames that are used for bodies."""
@@ -52,11 +52,11 @@ class RelativeStep:
     index: int
     sign: int
     place: int
-    s: Motion
-    dV: Motion
-    dA: Motion
-    dA_v: Motion
-    axes: Sequence[Motion]
+    s: Twist
+    dV: Twist
+    dA: Twist
+    dA_v: Twist
+    axes: Sequence[Twist]
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,16 @@ class RelativeMotion:
     """The pose of a frame in its base, its motion relative to it, and what steps change."""
 
     X: Transform
-    V: Motion
-    A: Motion
+    V: Twist
+    A: Twist
     steps: list[RelativeStep]
 
 
 def relative_motion(
     parts: Frames,
     chains: Chains,
-    v: Sequence[Motion],
-    a: Sequence[Motion],
+    v: Sequence[Twist],
+    a: Sequence[Twist],
     steps: Sequence[Sequence[Step]],
     constraint: FrameConstraint,
 ) -> RelativeMotion:
@@ -124,10 +124,10 @@ def _seen(parts: Frames, place: Place) -> Poses:
 def _motion(
     place: Place,
     poses: Poses,
-    v: Sequence[Motion],
-    a: Sequence[Motion],
-    world: tuple[Motion, Motion],
-) -> tuple[Motion, Motion]:
+    v: Sequence[Twist],
+    a: Sequence[Twist],
+    world: tuple[Twist, Twist],
+) -> tuple[Twist, Twist]:
     """The velocity and the acceleration, less gravity, of a frame's body, in the frame b."""
     if place.body < 0:
         return world
@@ -135,10 +135,10 @@ def _motion(
     return pose.to_child(v[place.body]), pose.to_child(a[place.body])
 
 
-def _world_motion(parts: Frames, poses: Poses) -> tuple[Motion, Motion]:
+def _world_motion(parts: Frames, poses: Poses) -> tuple[Twist, Twist]:
     """The same of the world, which accelerates against gravity."""
     for root, pose in poses.items():
         if parts.model.bodies[root].parent < 0:
             V, A = parts.parent_motion(root, [], [])
             return pose.to_child(V), pose.to_child(A)
-    return Motion.zero(), Motion.zero()
+    return Twist.zero(), Twist.zero()

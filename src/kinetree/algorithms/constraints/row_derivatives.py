@@ -41,10 +41,10 @@ from kinetree.model.constraints.base import moving, wrench_rate
 from kinetree.model.constraints.coupling import derivative, polynomial
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import lift
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 UNITS = [
-    Motion(*(Vector3(*(1 if i == k else 0 for i in part)) for part in (range(3), range(3, 6))))
+    Twist(*(Vector3(*(1 if i == k else 0 for i in part)) for part in (range(3), range(3, 6))))
     for k in range(6)
 ]
 """The six directions of a pose."""

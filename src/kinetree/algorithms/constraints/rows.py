@@ -29,7 +29,7 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Coupling, FrameConstraint
 from kinetree.model.constraints.coupling import derivative, polynomial
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force, Twist
 
 
 def constraint_rows(
@@ -108,7 +108,7 @@ def _between_frames(
     to_b, to_a = chains.chain(b, common), chains.chain(a, common)
     X = to_a.pose.inverse() @ to_b.pose
     T = constraint.wrenches(X)
-    V, A = Motion.zero(), Motion.zero()
+    V, A = Twist.zero(), Twist.zero()
     T_rates = [Force.zero()] * len(T)
     if chains.qd is not None:
         V, A = chains.relative_motion(b, a, common, X)

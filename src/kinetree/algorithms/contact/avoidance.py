@@ -33,7 +33,7 @@ from kinetree.algorithms.tree import body_poses, parent_transforms
 from kinetree.model import Model
 from kinetree.model.geometry import ContactPair, Solid
 from kinetree.scalar import Scalar, call_if, less, minimum
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Avoidance:
         self,
         pair: ContactPair,
         places: dict[str, Transform],
-        axes: Sequence[Motion],
+        axes: Sequence[Twist],
         reach: Scalar,
         terms: Terms,
     ) -> Terms:
@@ -104,7 +104,7 @@ class Avoidance:
         def function(
             X1: Transform,
             X2: Transform,
-            axes: list[Motion],
+            axes: list[Twist],
             reach: Scalar,
             H: list[Scalar],
             g: list[Scalar],
@@ -118,7 +118,7 @@ class Avoidance:
             return (*found, minimum(least, touch.distance))
 
         def row(
-            axes: list[Motion],
+            axes: list[Twist],
             r: Scalar,
             p: Vector3,
             n: Vector3,

@@ -24,7 +24,7 @@ from kinetree.algorithms.contact.reference import Reference, impedance, referenc
 from kinetree.algorithms.contact.touch import UNIT_X, Touch, direction
 from kinetree.model.geometry import ContactPair
 from kinetree.scalar import Scalar, absolute, less, maximum, select
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 LEAST_FRICTION = 1e-5  # MuJoCo's mjMINMU
 
@@ -42,7 +42,7 @@ class Meeting:
 
     touch: Touch
     o: Vector3
-    V: Motion
+    V: Twist
     A: Scalar
     references: tuple[Reference, Reference]
     friction: tuple[Scalar, ...] = ()

@@ -25,7 +25,7 @@ from kinetree.algorithms.contact.part import Part, Rows
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.tree import along
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Contact:
     aref: tuple[Scalar, ...]
     law: Law
 
-    def rows(self, A: Motion) -> list[Scalar]:
+    def rows(self, A: Twist) -> list[Scalar]:
         """The rows of a motion of the couple: along the axes, then about them."""
         at_point = A.linear + A.angular.cross(self.r)
         slid = [axis.dot(at_point) for axis in self.axes]
@@ -59,7 +59,7 @@ class Contact:
 class Couple(Part):
     """Two bodies that can touch at some points."""
 
-    columns: list[Motion]
+    columns: list[Twist]
     contacts: list[Contact]
 
     def moved(self, a: Sequence[Scalar]) -> Rows:

@@ -28,7 +28,7 @@ from kinetree.algorithms.contact.relative import Link, merged, relative_columns
 from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.tree import along
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Twist, Vector3
 
 RowFunction = Callable[[Meeting], Contact]
 
@@ -97,7 +97,7 @@ def unplaced(touch: Touch, A: Scalar, *numbers: Any) -> Meeting:
     Arguments:
         touch, A, numbers: as in `Meeting`.
     """
-    return Meeting(touch, Vector3.zero(), Motion.zero(), A, *numbers)
+    return Meeting(touch, Vector3.zero(), Twist.zero(), A, *numbers)
 
 
 def latent_kind(

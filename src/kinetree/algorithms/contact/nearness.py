@@ -16,7 +16,7 @@ from kinetree.algorithms.tree import ancestors, subspaces
 from kinetree.model import Model
 from kinetree.model.geometry import Box, Capsule, Solid
 from kinetree.scalar import Scalar, less
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Rotation, Transform, Twist, Vector3
 
 NEAREST_FIRST = {(Capsule, Capsule), (Capsule, Box), (Box, Capsule)}
 """Kinds of which the first touch is the nearest; else that of the least distance is."""
@@ -33,9 +33,9 @@ def nearest(first: Solid, X1: Transform, second: Solid, X2: Transform) -> Touch:
     return best
 
 
-def world_axes(model: Model, q: Sequence[Scalar], X0: Sequence[Transform]) -> list[Motion]:
+def world_axes(model: Model, q: Sequence[Scalar], X0: Sequence[Transform]) -> list[Twist]:
     """S_k: the motion of what a unit velocity carries, at the origin of the world."""
-    axes = [Motion.zero()] * model.nv
+    axes = [Twist.zero()] * model.nv
     for i, Phi in enumerate(subspaces(model, q)):
         for k, axis in enumerate(Phi, model.v_slices[i].start):
             axes[k] = axes[k] + X0[i].to_parent(axis)

@@ -18,7 +18,7 @@ from itertools import takewhile
 from kinetree.algorithms.tree import ancestors
 from kinetree.model import Model
 from kinetree.model.model import WORLD
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Link:
     """
 
     X: Transform
-    Phi: tuple[Motion, ...]
+    Phi: tuple[Twist, ...]
     sign: float
 
 
@@ -55,7 +55,7 @@ def velocities(model: Model, body: int) -> range:
 def way(
     model: Model,
     X0: Sequence[Transform],
-    Phi: Sequence[tuple[Motion, ...]],
+    Phi: Sequence[tuple[Twist, ...]],
     first: int,
     second: int,
 ) -> tuple[list[int], list[Link]]:
@@ -65,20 +65,20 @@ def way(
     return at, [Link(X0[i], Phi[i], sign) for i, sign in steps]
 
 
-def relative_columns(links: Sequence[Link], o: Vector3) -> list[Motion]:
+def relative_columns(links: Sequence[Link], o: Vector3) -> list[Twist]:
     """The velocity of the second body relative to the first, at o, for each unit velocity."""
     columns = []
     for link in links:
         for axis in link.Phi:
             turn = link.X.rotation @ axis.angular
             slide = link.X.rotation @ axis.linear + turn.cross(o - link.X.translation)
-            columns.append(Motion(slide, turn) * link.sign)
+            columns.append(Twist(slide, turn) * link.sign)
     return columns
 
 
-def merged(at: Sequence[int], columns: Sequence[Motion]) -> dict[int, Motion]:
+def merged(at: Sequence[int], columns: Sequence[Twist]) -> dict[int, Twist]:
     """Columns by velocity; joints that share one have their sum."""
-    found: dict[int, Motion] = {}
+    found: dict[int, Twist] = {}
     for k, column in zip(at, columns, strict=True):
         found[k] = found[k] + column if k in found else column
     return found

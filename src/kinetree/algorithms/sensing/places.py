@@ -15,7 +15,7 @@ from typing import Any
 from kinetree.algorithms.sensing.situation import Situation
 from kinetree.model.place import Place
 from kinetree.model.sensors import Carried, Sensor
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 from kinetree.spatial.angles import quat_of
 
 
@@ -62,20 +62,20 @@ def _axis(k: int) -> Callable[[Situation, Sensor], Any]:
     return axis
 
 
-def _velocity(s: Situation, sensor: Sensor) -> Motion:
+def _velocity(s: Situation, sensor: Sensor) -> Twist:
     """The velocity of a place in the world's axes, or relative to another in those of that."""
     place, reference = _place(sensor), sensor.reference
     R = s.pose(place).rotation
     V, _ = s.motion(place)
     v, w = R @ V.linear, R @ V.angular
     if reference is None:
-        return Motion(v, w)
+        return Twist(v, w)
     X_r = s.pose(reference)
     V_r, _ = s.motion(reference)
     v_r, w_r = X_r.rotation @ V_r.linear, X_r.rotation @ V_r.angular
     apart = s.pose(place).translation - X_r.translation
     back = X_r.rotation.T
-    return Motion(back @ (v - v_r - w_r.cross(apart)), back @ (w - w_r))
+    return Twist(back @ (v - v_r - w_r.cross(apart)), back @ (w - w_r))
 
 
 def _linear_velocity(s: Situation, sensor: Sensor) -> Any:
@@ -113,7 +113,7 @@ def _own_wrench(s: Situation, carried: Carried) -> Force:
     """I A + V x* I V, of what is carried rigidly, in the first of its frames."""
     frame = s.model.frame(carried.frames[0])
     if frame.body < 0:
-        felt = Motion(frame.placement.rotation.T @ -s.model.gravity, Vector3.zero())
+        felt = Twist(frame.placement.rotation.T @ -s.model.gravity, Vector3.zero())
         return carried.inertia @ felt
     V, A = (frame.placement.to_child(each[frame.body]) for each in s.motions())
     return carried.inertia.wrench(V, A)

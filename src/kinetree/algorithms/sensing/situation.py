@@ -29,7 +29,7 @@ from kinetree.model.actuators import TendonTransmission
 from kinetree.model.place import Place
 from kinetree.model.tendons import SpatialTendon
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 
 class Situation:
@@ -48,25 +48,25 @@ class Situation:
         self.posture = Posture(model, q)
         self._known: dict[str, object] = {}
 
-    def motions(self) -> tuple[list[Motion], list[Motion]]:
+    def motions(self) -> tuple[list[Twist], list[Twist]]:
         """V and A of every body."""
         if "motions" not in self._known:
-            model, A_0 = self.model, Motion(-self.model.gravity, Vector3.zero())
+            model, A_0 = self.model, Twist(-self.model.gravity, Vector3.zero())
             X, Phi = parent_transforms(model, self.q), subspaces(model, self.q)
             found = forward_pass(model, X, Phi, self.q, self.v, self.a, A_0)
             self._known["motions"] = found
         return self._known["motions"]  # type: ignore[return-value]
 
-    def motion(self, place: Place) -> tuple[Motion, Motion]:
+    def motion(self, place: Place) -> tuple[Twist, Twist]:
         """Velocity and acceleration of a place, in its axes; the linear ones of its origin."""
         frame = self.model.frame(place.frame)
         at = frame.placement @ place.at
         if frame.body < 0:
-            V, A = Motion.zero(), Motion(-self.model.gravity, Vector3.zero())
+            V, A = Twist.zero(), Twist(-self.model.gravity, Vector3.zero())
         else:
             V, A = (each[frame.body] for each in self.motions())
         V, A = at.to_child(V), at.to_child(A)
-        return V, Motion(A.linear + V.angular.cross(V.linear), A.angular)
+        return V, Twist(A.linear + V.angular.cross(V.linear), A.angular)
 
     def wrenches(self) -> list[Force]:
         """F of every body."""

@@ -51,7 +51,7 @@ from kinetree.model import Model
 from kinetree.model.edit import without
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Matrix3, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Matrix3, Rotation, Transform, Twist, Vector3
 from kinetree.spatial.exponential import cosine_quotient, sine_quotient, translation_of_screw
 
 SWEEPS = 6
@@ -109,7 +109,7 @@ def variational(
 def _momenta(
     model: Model,
     X: Sequence[Transform],
-    Phi: Sequence[Sequence[Motion]],
+    Phi: Sequence[Sequence[Twist]],
     q: Sequence[Scalar],
     delta: Sequence[Scalar],
     dt: Scalar,
@@ -136,7 +136,7 @@ def _momenta(
 
 
 def _joint_displacement(
-    joint: Joint, q: Sequence[Scalar], way: Sequence[Scalar], Phi: Sequence[Motion]
+    joint: Joint, q: Sequence[Scalar], way: Sequence[Scalar], Phi: Sequence[Twist]
 ) -> Displacement:
     """J(q)^-1 J(q (+) way), less the identity."""
     if joint.has_constant_axes:  # the same screw at every q

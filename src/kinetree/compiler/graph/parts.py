@@ -42,7 +42,7 @@ class Segment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class ProgramPart:
     """A program whose arguments and results are segments of the whole program's."""
 
     program: Program
@@ -51,13 +51,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitProgram:
     """Programs to be run one after the other.
 
     between: the lengths of the arrays through which they hand values on.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ProgramPart, ...]
     between: tuple[int, ...]
 
 
@@ -68,7 +68,7 @@ class Row(NamedTuple):
     place: Segment | None
 
 
-def split(program: Program, limit: int) -> Parts:
+def split(program: Program, limit: int) -> SplitProgram:
     """Split a program into parts of at most `limit` operations, where that is possible."""
     program = inline(without_aliases(program))
     splitter = _Splitter(program, limit)
@@ -76,7 +76,7 @@ def split(program: Program, limit: int) -> Parts:
         splitter.whole(_rows(program))
     else:
         splitter.split(_rows(program), frozenset())
-    return Parts(tuple(splitter.parts), tuple(splitter.between))
+    return SplitProgram(tuple(splitter.parts), tuple(splitter.between))
 
 
 def _rows(program: Program) -> list[Row]:
@@ -98,7 +98,7 @@ class _Splitter:
 
     def __init__(self, program: Program, limit: int) -> None:
         self.program, self.limit = program, limit
-        self.parts: list[Part] = []
+        self.parts: list[ProgramPart] = []
         self.between: list[int] = []
         self.handed: dict[int, tuple[int, int]] = {}
 
@@ -230,7 +230,7 @@ class _Splitter:
         name = f"{self.program.name}_{len(self.parts)}"
         functions = self.program.functions
         part = Program(name, tuple(declared), tuple(outputs), tuple(nodes), functions=functions)
-        self.parts.append(Part(part, tuple(inputs), tuple(segments)))
+        self.parts.append(ProgramPart(part, tuple(inputs), tuple(segments)))
 
     def _needed(self, results: Iterable[int], known: Collection[int]) -> set[int]:
         needed: set[int] = set()

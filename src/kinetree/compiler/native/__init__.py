@@ -9,7 +9,8 @@ packing.py          states whose elements do not lie in C order
 deferred.py         non-temporal stores of large results, while the next tile is computed
 time_loop.py        a body in a loop over time
 riccati.py          the backward pass of optimal control;  matrices.py  the routines it is made of;
-                    lane_riccati.py  the same for many small problems, one in each lane
+                    lane_riccati.py  the same for many small problems, one in each lane;
+                    riccati_room.py  where both keep their matrices
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
 bound_call.py       calls on fixed memory, and functions for other compiled code to call

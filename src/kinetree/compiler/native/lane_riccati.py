@@ -31,6 +31,7 @@ from kinetree.compiler.native.ir import (
 )
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.compiler.native.memory import memory
+from kinetree.compiler.native.riccati_room import RiccatiRoom
 from kinetree.compiler.native.thread_pool import share
 
 TILE, ROWS = 4, 2
@@ -61,38 +62,12 @@ def define_lane_riccati(w: Writer) -> None:
     b.ret(b.call(run, [*job, integer(0), groups, groups]))
 
 
-class _Room:
+class _Room(RiccatiRoom):
     """Where the matrices of a group lie, in vectors."""
 
     def __init__(self, plan: Any) -> None:
-        nx, nu = plan[RiccatiPlan.NX], plan[RiccatiPlan.NU]
-        self.nx, self.nu, self.nz = nx, nu, nx + nu
-        self.x, self.u, self.z = (_whole(n) for n in (nx, nu, nx + nu))
-        self.width = self.u + self.x + 1  # of a row of [Q_uu Q_ux -Q_u]
-        sizes = {
-            "S": self.x * self.x,
-            "s": self.x,
-            "W": self.x * self.z,
-            "SW": self.x * self.z,
-            "H": self.z * self.z,
-            "g": self.z,
-            "rows": self.u * self.width,
-            "K": self.u * self.x,
-            "T": self.u * self.x,
-            "k": self.u,
-            "r": self.u,
-            "sums": integer(RiccatiSums.FIELDS),
-        }
-        self.starts: dict[str, Any] = {}
-        total: Any = nx * 0
-        for name, size in sizes.items():
-            self.starts[name] = total
-            total = total + size
-        self.total = total
-
-
-def _whole(n: Any) -> Any:
-    return (n + (TILE - 1)) // TILE * TILE
+        super().__init__(plan, tile=TILE, right=1)
+        self.place({**self.shared, "sums": integer(RiccatiSums.FIELDS)})
 
 
 class _Group:

@@ -34,6 +34,7 @@ from kinetree.compiler.native.ir import (
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.compiler.native.matrices import ROWS, Matrices
 from kinetree.compiler.native.memory import memory
+from kinetree.compiler.native.riccati_room import RiccatiRoom
 from kinetree.compiler.native.thread_pool import share
 
 
@@ -60,7 +61,7 @@ class Riccati(Matrices):
         w = self.w
         b = w.internal("run_riccati", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
         plan, *_, begin, end, _n = b.arguments
-        room = _Room(b, plan)
+        room = _Room(plan)
         with memory(w, b, room.total) as start:
             zeros = ir.Constant(self.vector, None)
             with loop(b, 0, room.total, w.lanes) as i:
@@ -77,40 +78,16 @@ class Riccati(Matrices):
         b.ret(b.call(run, [*job, integer(0), problems, problems]))
 
 
-class _Room:
-    """Where the matrices of a problem lie, in elements."""
+class _Room(RiccatiRoom):
+    """Where the matrices of a problem lie, in elements.
 
-    def __init__(self, b: Builder, plan: Any) -> None:
-        nx, nu = plan[RiccatiPlan.NX], plan[RiccatiPlan.NU]
-        self.nx, self.nu, self.nz = nx, nu, nx + nu
-        self.x, self.u, self.z = (_whole(n) for n in (nx, nu, nx + nu))
-        self.width = self.u + self.x + ROWS  # of a row of [Q_uu Q_ux Q_u]
-        sizes = {
-            "S": self.x * self.x,
-            "s": self.x,
-            "W": self.x * self.z,
-            "SW": self.x * self.z,
-            "H": self.z * self.z,
-            "g": self.z,
-            "M": self.u * self.u,
-            "rows": self.u * self.width,
-            "K": self.u * self.x,
-            "T": self.u * self.x,
-            "k": self.u,
-            "r": self.u,
-            "held": self.u,
-        }
-        self.starts: dict[str, Any] = {}
-        total: Any = self.z  # zeros, which vectors beyond the last row may read
-        for name, size in sizes.items():
-            self.starts[name] = total
-            total = total + size
-        self.total = total + self.z
+    Vectors beyond the last row of a matrix may read the zeros at both ends.
+    """
 
-
-def _whole(n: Any) -> Any:
-    """n, or the next multiple of ROWS."""
-    return (n + (ROWS - 1)) // ROWS * ROWS
+    def __init__(self, plan: Any) -> None:
+        super().__init__(plan, tile=ROWS, right=ROWS)
+        self.place({"zeros before": self.z, **self.shared})
+        self.place({"M": self.u * self.u, "held": self.u, "zeros behind": self.z})
 
 
 class _Problem:
@@ -119,7 +96,7 @@ class _Problem:
     def __init__(self, matrices: Matrices, b: Builder) -> None:
         self.matrices, self.b, self.scalar = matrices, b, matrices.scalar
         plan, memory, self.p = b.arguments
-        self.plan, self.room = plan, _Room(b, plan)
+        self.plan, self.room = plan, _Room(plan)
         self.matrix = {
             name: memory.of(self.scalar).at(start) for name, start in self.room.starts.items()
         }

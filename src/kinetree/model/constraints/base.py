@@ -20,7 +20,7 @@ from kinetree.model.joints import Label
 from kinetree.model.softness import Softness
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class FrameConstraint(Constraint):
             A wrench for each row, in the frame.
         """
 
-    def wrench_rates(self, X: Transform, V: Motion) -> list[Force]:
+    def wrench_rates(self, X: Transform, V: Twist) -> list[Force]:
         """The rates of `wrenches`, as the frame moves relative to its base.
 
         Arguments:
@@ -155,7 +155,7 @@ class FrameConstraint(Constraint):
         return [wrench_rate(T) for T in self.wrenches(moving(X, V))]
 
 
-def moving(X: Transform, V: Motion) -> Transform:
+def moving(X: Transform, V: Twist) -> Transform:
     """A pose over dual numbers that moves with the velocity V, given in its own frame."""
     R, p = X.rotation, X.translation
     rows = [

@@ -18,7 +18,7 @@ import numpy as np
 from kinetree.model.joints import Joint
 from kinetree.model.rounding import TOLERANCE
 from kinetree.scalar import Scalar, less, select, sqrt
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 SAMPLES = 5
 """Configurations at which the axes of a joint are compared to learn what of their span is fixed."""
@@ -109,7 +109,7 @@ def _null_space(rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(basis, key=lambda x: int(np.argmax(np.abs(x))))).reshape(-1, 6)
 
 
-def _matrix(axes: Sequence[Motion]) -> np.ndarray:
+def _matrix(axes: Sequence[Twist]) -> np.ndarray:
     return np.array([[float(x) for x in axis] for axis in axes], dtype=float).reshape(-1, 6)
 
 

@@ -11,7 +11,7 @@ from kinetree.model.constraints.forbidden import Forbidden, forbidden
 from kinetree.model.joints import Joint, Label
 from kinetree.model.joints.inverse import transform_error
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 SIX = ("x", "y", "z", "rx", "ry", "rz")
 AXES = tuple(Vector3(*(1.0 if i == k else 0.0 for i in range(3))) for k in range(3))
@@ -75,7 +75,7 @@ class LoopJoint(FrameConstraint):
         q = self.joint.coordinates_at(X) if self._forbidden.varying else ()  # type: ignore[union-attr]
         return self._forbidden.wrenches(q)
 
-    def wrench_rates(self, X: Transform, V: Motion) -> list[Force]:
+    def wrench_rates(self, X: Transform, V: Twist) -> list[Force]:
         if self._forbidden is None or not self._forbidden.varying:
             return [Force.zero()] * self.row_count
         return super().wrench_rates(X, V)

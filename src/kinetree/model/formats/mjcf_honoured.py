@@ -5,60 +5,38 @@ The page for MuJoCo's users has these rows, and tests hold them against the read
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Row(NamedTuple):
-    """An element or attribute of MJCF.
-
-    Attributes:
-        name: of the element or attribute.
-        honoured: whether it is honoured; if not, `kinetree check` says so.
-        becomes: what it becomes, or what is lost.
-    """
-
-    name: str
-    honoured: bool
-    becomes: str
-
+from kinetree.model.formats.honoured import Feature
 
 HONOURED = (
-    Row(
+    Feature(
         "`motor`, `position`, `velocity`, `damper`", True, "`Actuator` with an affine gain and bias"
     ),
-    Row(
+    Feature(
         "`intvelocity`, `cylinder`, `general` with `dyntype`", True, "`Actuator` with an activation"
     ),
-    Row("`muscle`", True, "`Actuator` with `MuscleGain`, `MuscleBias`, `MuscleActivation`"),
-    Row("`joint`, `jointinparent`, `gear`", True, "`JointTransmission`"),
-    Row("`tendon` of an actuator", True, "`TendonTransmission`"),
-    Row("`site`, `refsite`", True, "`SiteTransmission`"),
-    Row("`slidersite`, `cranksite`, `cranklength`", True, "`SliderCrank`"),
-    Row("`ctrlrange`, `forcerange`, `actrange`", True, "bounds, in MuJoCo's order"),
-    Row("`actuatorfrcrange` of a joint", True, "its effort limit, the larger side"),
-    Row("`actearly`", False, "acts one step later, with a warning"),
-    Row("`adhesion`, `plugin`, user dynamics", False, "left out, with a warning"),
-    Row("`armature`, `damping` of an actuator", False, "left out, with a warning"),
-    Row("`fixed` tendon", True, "`FixedTendon`"),
-    Row("`spatial`: `site`, `pulley`, `geom`, `sidesite`", True, "`SpatialTendon`"),
-    Row("`stiffness`, `springlength`, `damping`", True, "part of all dynamics"),
-    Row("`frictionloss` of a tendon", True, "dry friction, rigid and not soft"),
-    Row("`armature` of a fixed tendon", True, "part of the mass matrix"),
-    Row("`actuatorfrcrange` of a tendon", True, "bounds the sum of its actuators' forces"),
-    Row("`armature` of a spatial tendon", False, "left out, with a warning"),
-    Row("`range` of a tendon", False, "kept as data; not enforced, with a warning"),
-    Row("sensors of sites and frames", True, "`Sensor`, the same numbers"),
-    Row("sensors of joints, tendons, actuators", True, "`Sensor`, the same numbers"),
-    Row("sensors of subtrees and energy", True, "`Sensor`, the same numbers"),
-    Row("`touch`, `contact`, `rangefinder`, limits", False, "left out, with a note"),
-    Row("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
-    Row("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
+    Feature("`muscle`", True, "`Actuator` with `MuscleGain`, `MuscleBias`, `MuscleActivation`"),
+    Feature("`joint`, `jointinparent`, `gear`", True, "`JointTransmission`"),
+    Feature("`tendon` of an actuator", True, "`TendonTransmission`"),
+    Feature("`site`, `refsite`", True, "`SiteTransmission`"),
+    Feature("`slidersite`, `cranksite`, `cranklength`", True, "`SliderCrank`"),
+    Feature("`ctrlrange`, `forcerange`, `actrange`", True, "bounds, in MuJoCo's order"),
+    Feature("`actuatorfrcrange` of a joint", True, "its effort limit, the larger side"),
+    Feature("`actearly`", False, "acts one step later, with a warning"),
+    Feature("`adhesion`, `plugin`, user dynamics", False, "left out, with a warning"),
+    Feature("`armature`, `damping` of an actuator", False, "left out, with a warning"),
+    Feature("`fixed` tendon", True, "`FixedTendon`"),
+    Feature("`spatial`: `site`, `pulley`, `geom`, `sidesite`", True, "`SpatialTendon`"),
+    Feature("`stiffness`, `springlength`, `damping`", True, "part of all dynamics"),
+    Feature("`frictionloss` of a tendon", True, "dry friction, rigid and not soft"),
+    Feature("`armature` of a fixed tendon", True, "part of the mass matrix"),
+    Feature("`actuatorfrcrange` of a tendon", True, "bounds the sum of its actuators' forces"),
+    Feature("`armature` of a spatial tendon", False, "left out, with a warning"),
+    Feature("`range` of a tendon", False, "kept as data; not enforced, with a warning"),
+    Feature("sensors of sites and frames", True, "`Sensor`, the same numbers"),
+    Feature("sensors of joints, tendons, actuators", True, "`Sensor`, the same numbers"),
+    Feature("sensors of subtrees and energy", True, "`Sensor`, the same numbers"),
+    Feature("`touch`, `contact`, `rangefinder`, limits", False, "left out, with a note"),
+    Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
+    Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
 )
 """The rows, in the order of the page."""
-
-
-def honoured_table() -> str:
-    """The rows as a table of Markdown."""
-    lines = ["| MJCF | honoured | becomes |", "|-|-|-|"]
-    lines += [f"| {x.name} | {'yes' if x.honoured else 'no'} | {x.becomes} |" for x in HONOURED]
-    return "\n".join(lines)

@@ -7,92 +7,76 @@ each kind of element that is passed over once, with its line and what is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from kinetree.model.formats.honoured import Feature
 from kinetree.model.formats.xml import Element, brief
 from kinetree.model.problem import Problem
 
-
-class Row(NamedTuple):
-    """Elements of SDF.
-
-    Attributes:
-        name: of the elements.
-        honoured: whether they are honoured; if not, `kinetree check` says so.
-        becomes: what they become, or what is lost.
-    """
-
-    name: str
-    honoured: bool
-    becomes: str
-
-
 HONOURED = (
-    Row("`model`, nested `model`", True, "links and joints; names are `inner::link`"),
-    Row("`world` with several models", True, "one robot, each model with a free joint of its own"),
-    Row("`include`", True, "the model in that file, if it is in the robot's folders or a package"),
-    Row(
+    Feature("`model`, nested `model`", True, "links and joints; names are `inner::link`"),
+    Feature(
+        "`world` with several models", True, "one robot, each model with a free joint of its own"
+    ),
+    Feature(
+        "`include`", True, "the model in that file, if it is in the robot's folders or a package"
+    ),
+    Feature(
         "`pose`: `relative_to`, `degrees`, `rotation_format`", True, "poses, by the frame semantics"
     ),
-    Row("`frame`, `attached_to`, `placement_frame`, `canonical_link`", True, "named frames"),
-    Row("`static`", True, "links that stand still"),
-    Row(
+    Feature("`frame`, `attached_to`, `placement_frame`, `canonical_link`", True, "named frames"),
+    Feature("`static`", True, "links that stand still"),
+    Feature(
         "`inertial`: `mass`, `pose`, `inertia`", True, "inertias; 1 kg, 1 kg m² where it is missing"
     ),
-    Row("`inertial` with `auto`, `density`", True, "inertias of the collision shapes"),
-    Row(
+    Feature("`inertial` with `auto`, `density`", True, "inertias of the collision shapes"),
+    Feature(
         "`joint`: `revolute`, `continuous`, `prismatic`, `fixed`",
         True,
         "joints, one coordinate each",
     ),
-    Row("`joint`: `ball`", True, "`Ball`"),
-    Row("`joint`: `screw`", True, "`Screw`: an angle, and its pitch along the axis"),
-    Row("`joint`: `universal`, `revolute2`", True, "two hinges, `name` and `name_2`"),
-    Row("`joint`: `gearbox`", True, "`Coupling` of the hinges between its links"),
-    Row("a joint that closes a loop", True, "`LoopJoint`"),
-    Row("`parent`, `child`: links, frames, `world`", True, "a joint with the world fixes the base"),
-    Row("`axis`, `axis2`: `xyz` with `expressed_in`", True, "axes"),
-    Row("`limit`: `lower`, `upper`, `effort`, `velocity`", True, "limits"),
-    Row("`dynamics`: `damping`, `friction`", True, "damping and dry friction"),
-    Row("`dynamics`: `spring_stiffness`, `spring_reference`", True, "a spring"),
-    Row("`mimic`", True, "the joint follows another and has no coordinate of its own"),
-    Row("`drake:rotor_inertia`, `drake:gear_ratio`", True, "armature"),
-    Row(
+    Feature("`joint`: `ball`", True, "`Ball`"),
+    Feature("`joint`: `screw`", True, "`Screw`: an angle, and its pitch along the axis"),
+    Feature("`joint`: `universal`, `revolute2`", True, "two hinges, `name` and `name_2`"),
+    Feature("`joint`: `gearbox`", True, "`Coupling` of the hinges between its links"),
+    Feature("a joint that closes a loop", True, "`LoopJoint`"),
+    Feature(
+        "`parent`, `child`: links, frames, `world`", True, "a joint with the world fixes the base"
+    ),
+    Feature("`axis`, `axis2`: `xyz` with `expressed_in`", True, "axes"),
+    Feature("`limit`: `lower`, `upper`, `effort`, `velocity`", True, "limits"),
+    Feature("`dynamics`: `damping`, `friction`", True, "damping and dry friction"),
+    Feature("`dynamics`: `spring_stiffness`, `spring_reference`", True, "a spring"),
+    Feature("`mimic`", True, "the joint follows another and has no coordinate of its own"),
+    Feature("`drake:rotor_inertia`, `drake:gear_ratio`", True, "armature"),
+    Feature(
         "`visual`, `collision`: `box`, `sphere`, `cylinder`, `capsule`, `ellipsoid`, `mesh`",
         True,
         "shapes, colliders",
     ),
-    Row("`plane` of a link that stands still", True, "a collider of the world"),
-    Row("`sensor` of type `imu`", True, "`Sensor`s: an accelerometer and a gyro"),
-    Row("`gravity` of a world", True, "gravity"),
-    Row("`gravity` of a link", False, "all links feel gravity, with a warning"),
-    Row(
+    Feature("`plane` of a link that stands still", True, "a collider of the world"),
+    Feature("`sensor` of type `imu`", True, "`Sensor`s: an accelerometer and a gyro"),
+    Feature("`gravity` of a world", True, "gravity"),
+    Feature("`gravity` of a link", False, "all links feel gravity, with a warning"),
+    Feature(
         "`stiffness`, `dissipation` of a limit",
         False,
         "limits are rigid or as soft as `contact` says, with a note",
     ),
-    Row("other sensors", False, "left out, with a note"),
-    Row("`plugin`", False, "left out, with a note: no program of others is run"),
-    Row("`fluid_added_mass`", False, "left out, with a warning"),
-    Row(
+    Feature("other sensors", False, "left out, with a note"),
+    Feature("`plugin`", False, "left out, with a note: no program of others is run"),
+    Feature("`fluid_added_mass`", False, "left out, with a warning"),
+    Feature(
         "`self_collide`, `surface`", False, "pairs that touch are chosen by `kt.load`, with a note"
     ),
-    Row("`heightmap`, `polyline`, `cone` and other shapes", False, "left out, with a note"),
-    Row(
+    Feature("`heightmap`, `polyline`, `cone` and other shapes", False, "left out, with a note"),
+    Feature(
         "`light`, `actor`, `physics`, `scene` and other parts of a world",
         False,
         "left out, with a note",
     ),
-    Row("`include` with `merge`", False, "refused"),
+    Feature("`include` with `merge`", False, "refused"),
 )
 """The rows, in the order of the page."""
-
-
-def honoured_table() -> str:
-    """The rows as a table of Markdown."""
-    lines = ["| SDF | honoured | becomes |", "|-|-|-|"]
-    lines += [f"| {x.name} | {'yes' if x.honoured else 'no'} | {x.becomes} |" for x in HONOURED]
-    return "\n".join(lines)
 
 
 AXIS = {"xyz", "limit", "dynamics", "mimic", "use_parent_model_frame", "initial_position"}

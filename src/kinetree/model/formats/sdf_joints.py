@@ -1,4 +1,4 @@
-"""The joints of an SDF document: their parts, limits and drives, wherever they are in the tree."""
+"""The joints of an SDF document: their freedoms, limits and drives."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ AXES = {
 """The axes of each type of joint along or about which it moves."""
 
 
-class Part(NamedTuple):
-    """One coordinate of a joint, or the three of a ball.
+class Freedom(NamedTuple):
+    """One degree of freedom of a joint, or the three of a ball.
 
     Attributes:
         joint: how it moves.
@@ -55,20 +55,20 @@ class SdfJoint:
         node: the joint.
         type: a key of `AXES`.
         parent, child: the links, or the world.
-        parts: in the order from the parent to the child; none if it is fixed.
+        freedoms: in the order from the parent to the child; none if it is fixed.
     """
 
     node: Node
     type: str
     parent: Node
     child: Node
-    parts: tuple[Part, ...]
+    freedoms: tuple[Freedom, ...]
 
     @property
     def names(self) -> list[str]:
-        """The names of its parts."""
+        """The names of its freedoms."""
         name = self.node.name
-        return [name if k == 0 else f"{name}_{k + 1}" for k in range(len(self.parts))]
+        return [name if k == 0 else f"{name}_{k + 1}" for k in range(len(self.freedoms))]
 
 
 def read_joint(node: Node, frames: Frames, mimic: bool) -> SdfJoint:
@@ -91,13 +91,13 @@ def read_joint(node: Node, frames: Frames, mimic: bool) -> SdfJoint:
     )
     if parent is child:
         raise element.error(f"its parent and its child are both {parent}")
-    parts = [Part(Ball())] if kind == "ball" else []
+    freedoms = [Freedom(Ball())] if kind == "ball" else []
     for tag in AXES[kind]:
-        parts.append(_part(node, scope, kind, tag, frames, mimic))
-    return SdfJoint(node, kind, parent, child, tuple(parts))
+        freedoms.append(_freedom(node, scope, kind, tag, frames, mimic))
+    return SdfJoint(node, kind, parent, child, tuple(freedoms))
 
 
-def _part(node: Node, scope: Scope, kind: str, tag: str, frames: Frames, mimic: bool) -> Part:
+def _freedom(node: Node, scope: Scope, kind: str, tag: str, frames: Frames, mimic: bool) -> Freedom:
     element = node.element
     axis = element.first(tag)
     if axis is None:
@@ -114,7 +114,7 @@ def _part(node: Node, scope: Scope, kind: str, tag: str, frames: Frames, mimic: 
         joint, hinge = Revolute(u), u
     limits = Limits() if kind == "continuous" else _limits(axis)
     copies = _mimicry(axis, scope) if mimic else None
-    return Part(joint, hinge, limits, _drive(element, axis), copies)
+    return Freedom(joint, hinge, limits, _drive(element, axis), copies)
 
 
 def axis_of(node: Node, scope: Scope, axis: Element, frames: Frames) -> Vector3:
@@ -201,10 +201,10 @@ def lost_in_loops(joint: SdfJoint) -> Iterator[str]:
     Arguments:
         joint: the joint.
     """
-    for part in joint.parts:
-        if part.drive != Drive():
+    for freedom in joint.freedoms:
+        if freedom.drive != Drive():
             yield "its damping, friction, spring and armature"
-        if part.limits.lower > -math.inf or part.limits.upper < math.inf:
+        if freedom.limits.lower > -math.inf or freedom.limits.upper < math.inf:
             yield "its limits"
-        if part.mimicry is not None:
+        if freedom.mimicry is not None:
             yield "what it mimics"

@@ -118,7 +118,7 @@ class Tree:
         for joint in sorted(joints, key=_freedom):
             if groups.join(joint.parent, joint.child):
                 chosen.add(joint.node)
-                if not joint.parts:
+                if not joint.freedoms:
                     rigid.join(joint.parent, joint.child)
         cut = []
         for joint in joints:
@@ -148,21 +148,29 @@ class Tree:
         """The connections of a joint; between two axes there is a link without inertia."""
         at, where = self.frames.pose(joint.node), joint.node.element.where
         before, parent = self.frames.pose(start), start.name
-        if not joint.parts:
+        if not joint.freedoms:
             at = snapped_transform(before.inverse() @ self.frames.pose(stop))
             self._connect(joint.node.name, parent, stop.name, at, None, where)
             return
-        parts = list(zip(joint.names, joint.parts, strict=True))
-        for k, (name, part) in enumerate(parts if forward else parts[::-1]):
-            last = k == len(parts) - 1
+        freedoms = list(zip(joint.names, joint.freedoms, strict=True))
+        for k, (name, freedom) in enumerate(freedoms if forward else freedoms[::-1]):
+            last = k == len(freedoms) - 1
             after = self.frames.pose(stop) if last else at
             child = stop.name if last else f"{stop.name}:{joint.node.name}"
-            moved = part.joint if forward else part.joint.reversed()
+            moved = freedom.joint if forward else freedom.joint.reversed()
             moved = moved.relocated(snapped_transform(after.inverse() @ at))
             place = snapped_transform(before.inverse() @ after)
             self.connections.append(
                 Connection(
-                    name, parent, child, place, moved, part.limits, where, part.drive, part.mimicry
+                    name,
+                    parent,
+                    child,
+                    place,
+                    moved,
+                    freedom.limits,
+                    where,
+                    freedom.drive,
+                    freedom.mimicry,
                 )
             )
             if not last:
@@ -190,8 +198,8 @@ class Tree:
     def _close(self, joint: SdfJoint) -> None:
         """A joint that is not in the tree closes a loop."""
         at = self.frames.pose(joint.node)
-        parts = tuple(part.joint for part in joint.parts)
-        moves = None if not parts else parts[0] if len(parts) == 1 else Composite(parts)
+        joints = tuple(freedom.joint for freedom in joint.freedoms)
+        moves = None if not joints else joints[0] if len(joints) == 1 else Composite(joints)
         base, frame = joint.parent, joint.child
         if frame is self.world:
             base, frame, moves = frame, base, moves and moves.reversed()
@@ -243,10 +251,10 @@ class Tree:
         """The angle between two links as a sum of coordinates; None if it is none."""
         total: dict[str, float] = {}
         for joint, forward in self._way(start, stop):
-            for name, part in zip(joint.names, joint.parts, strict=True):
-                if part.hinge is None:
+            for name, freedom in zip(joint.names, joint.freedoms, strict=True):
+                if freedom.hinge is None:
                     return None
-                u = self.frames.pose(joint.node).rotation @ part.hinge
+                u = self.frames.pose(joint.node).rotation @ freedom.hinge
                 along = u.dot(axis)
                 if abs(abs(along) - 1.0) > PARALLEL:
                     return None
@@ -273,7 +281,7 @@ class Tree:
 
 
 def _freedom(joint: SdfJoint) -> int:
-    return sum(part.joint.nv for part in joint.parts)
+    return sum(freedom.joint.nv for freedom in joint.freedoms)
 
 
 class _Groups:

@@ -13,7 +13,7 @@ from kinetree.model.joints.answers import Chart, Label, MjcfElement
 from kinetree.model.joints.base import ConstantAxes, Joint
 from kinetree.model.joints.continuity import continued_rotation_vectors, one_sign
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Matrix3, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Matrix3, Rotation, Symmetric3, Transform, Twist, Vector3
 from kinetree.spatial.angles import quat_of, rotation_vector
 from kinetree.spatial.exponential import (
     cosine_quotient,
@@ -56,9 +56,9 @@ class Ball(ConstantAxes):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.quat_xyzw(*q), Vector3.zero())
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
-        return tuple(Motion(Vector3.zero(), u) for u in units)
+        return tuple(Twist(Vector3.zero(), u) for u in units)
 
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         return list(quat_of(X.rotation))
@@ -127,12 +127,12 @@ class ExponentialBall(Joint):
         s, c = sine_quotient(x), cosine_quotient(x)
         return Transform(Rotation(*_series(r, x, s, c).rows), Vector3.zero())
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         # the body's angular velocity is R^T J q', with J of eq. 54 and 56: the transpose of J
         r = Vector3(*q)
         x = r.dot(r)
         columns = _series(r, x, -cosine_quotient(x), third_quotient(x)).T.rows
-        return tuple(Motion(Vector3.zero(), column) for column in columns)
+        return tuple(Twist(Vector3.zero(), column) for column in columns)
 
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         return list(rotation_vector(X.rotation))

@@ -11,7 +11,7 @@ from kinetree.model.joints.answers import Chart, MjcfElement, Transmission, Urdf
 from kinetree.model.joints.kinematics import JointKinematics
 from kinetree.model.rounding import is_identity
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, Transform
+from kinetree.spatial import Inertia, Transform, Twist
 
 
 class Joint(JointKinematics):
@@ -271,5 +271,5 @@ class ConstantAxes(Joint):
     def has_constant_axes(self) -> bool:
         return True
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return (Motion.zero(),) * self.nv
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
+        return (Twist.zero(),) * self.nv

@@ -26,7 +26,7 @@ from kinetree.model.joints.revolute import Revolute
 from kinetree.model.joints.series import second_solution, series_coordinates
 from kinetree.model.plane import plane_axes
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 T = TypeVar("T")
 AXES = {"x": Vector3(1, 0, 0), "y": Vector3(0, 1, 0), "z": Vector3(0, 0, 1)}
@@ -68,17 +68,17 @@ class Composite(Joint):
             total = total @ part.transform(q_part)
         return total
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        columns: list[Motion] = []
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
+        columns: list[Twist] = []
         after = Transform.identity()
         for part, q_part in reversed(list(zip(self.parts, self._coordinates(q), strict=True))):
             columns[:0] = [after.to_child(axis) for axis in part.subspace(q_part)]
             after = part.transform(q_part) @ after
         return tuple(columns)
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
-        rates: list[Motion] = []
-        after, V = Transform.identity(), Motion.zero()  # V: of the body, by the later parts
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
+        rates: list[Twist] = []
+        after, V = Transform.identity(), Twist.zero()  # V: of the body, by the later parts
         pieces = zip(self.parts, self._coordinates(q), self._velocities(v), strict=True)
         for part, q_part, v_part in reversed(list(pieces)):
             axes = [after.to_child(axis) for axis in part.subspace(q_part)]

@@ -12,7 +12,7 @@ from kinetree.model.joints.base import Joint
 from kinetree.model.joints.wrapped import Wrapped
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Inertia, Motion, Transform, Vector3
+from kinetree.spatial import Inertia, Transform, Twist, Vector3
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,19 @@ class Dependent(Wrapped):
         still = [Dual(x.value, 0) for x in moving]
         return [lift(x).rate for x in self.inner.difference(still, moving)]
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         axes = self.inner.subspace(self.inner_coordinates(q))
         columns = []
         for ratio in self.ratios(q):
-            total = Motion.zero()
+            total = Twist.zero()
             for axis, speed in zip(axes, ratio, strict=True):
                 total = total + axis * speed
             columns.append(total)
         return tuple(columns)
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         return tuple(
-            Motion(*(Vector3(*(lift(x).rate for x in part)) for part in (m.linear, m.angular)))
+            Twist(*(Vector3(*(lift(x).rate for x in part)) for part in (m.linear, m.angular)))
             for m in self.subspace(self._moving(q, v))
         )
 

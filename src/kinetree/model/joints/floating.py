@@ -13,7 +13,7 @@ from kinetree.model.joints.ball import given_quaternion
 from kinetree.model.joints.base import ConstantAxes, Joint
 from kinetree.model.joints.continuity import one_sign
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Rotation, Transform, Twist, Vector3
 from kinetree.spatial.angles import quat_of
 from kinetree.spatial.exponential import (
     half_turn_quat,
@@ -39,10 +39,10 @@ class Floating(ConstantAxes):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.quat_xyzw(*q[3:]), Vector3(*q[:3]))
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         units = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
         zero = Vector3.zero()
-        return (*(Motion(u, zero) for u in units), *(Motion(zero, u) for u in units))
+        return (*(Twist(u, zero) for u in units), *(Twist(zero, u) for u in units))
 
     def neutral(self) -> tuple[float, ...]:
         return (0, 0, 0, 0, 0, 0, 1)
@@ -82,7 +82,7 @@ class Floating(ConstantAxes):
     def transported(
         self, q0: Sequence[Scalar], q1: Sequence[Scalar], v: Sequence[Scalar]
     ) -> list[Scalar]:
-        twist = Motion(Vector3(*v[:3]), Vector3(*v[3:]))
+        twist = Twist(Vector3(*v[:3]), Vector3(*v[3:]))
         between = self.transform(q0).inverse() @ self.transform(q1)
         return list(between.to_parent(twist))
 

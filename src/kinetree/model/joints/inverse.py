@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinetree.scalar import Scalar, less, select
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 from kinetree.spatial.angles import rotation_vector
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ def nearest_coordinates(joint: JointKinematics, X: Transform) -> list[Scalar]:
         q = [select(better, a, b) for a, b in zip(tried, q, strict=True)]
         pairs = zip(error_there, error, strict=True)
         six = [select(better, a, b) for a, b in pairs]
-        error = Motion(Vector3(*six[:3]), Vector3(*six[3:]))
+        error = Twist(Vector3(*six[:3]), Vector3(*six[3:]))
         damping = select(better, damping * 0.05 + SMALLEST, damping * 10.0)
     return q
 
 
-def transform_error(X: Transform, wanted: Transform) -> Motion:
+def transform_error(X: Transform, wanted: Transform) -> Twist:
     """The motion, in the frame of X, that is missing from X to another transform."""
     missing = X.inverse() @ wanted
-    return Motion(missing.translation, rotation_vector(missing.rotation))
+    return Twist(missing.translation, rotation_vector(missing.rotation))
 
 
 def solve_normal_equations(
@@ -75,11 +75,11 @@ def solve_normal_equations(
     return x
 
 
-def _damped_step(Phi: Sequence[Motion], error: Motion, damping: Scalar) -> list[Scalar]:
+def _damped_step(Phi: Sequence[Twist], error: Twist, damping: Scalar) -> list[Scalar]:
     return solve_normal_equations([list(axis) for axis in Phi], list(error), damping)
 
 
-def _square(m: Motion) -> Scalar:
+def _square(m: Twist) -> Scalar:
     return m.linear.dot(m.linear) + m.angular.dot(m.angular)
 
 

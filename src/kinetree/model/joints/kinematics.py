@@ -10,7 +10,7 @@ from kinetree.model.joints.answers import Label
 from kinetree.model.joints.inverse import nearest_coordinates
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 
 class JointKinematics(ABC):
@@ -44,7 +44,7 @@ class JointKinematics(ABC):
             The pose.
         """
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         """Phi(q): the body's velocity for each unit velocity.
 
         Arguments:
@@ -59,7 +59,7 @@ class JointKinematics(ABC):
             columns.append(_velocity(self.transform(moving)))
         return tuple(columns)
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         """The rate of Phi's columns.
 
         Arguments:
@@ -70,7 +70,7 @@ class JointKinematics(ABC):
         """
         moving = [Dual(x, rate) for x, rate in zip(q, v, strict=True)]
         return tuple(
-            Motion(Vector3(*_rates(column.linear)), Vector3(*_rates(column.angular)))
+            Twist(Vector3(*_rates(column.linear)), Vector3(*_rates(column.angular)))
             for column in self.subspace(moving)
         )
 
@@ -236,7 +236,7 @@ def _rates(v: Vector3) -> list[Scalar]:
     return [lift(x).rate for x in v]
 
 
-def _velocity(X: Transform) -> Motion:
+def _velocity(X: Transform) -> Twist:
     """The body velocity of a moving transform: (R^T p', the vector of R^T R')."""
     still = [Vector3(*(lift(x).value for x in row)) for row in X.rotation.T.rows]
     rate = [Vector3(*_rates(row)) for row in X.rotation.T.rows]
@@ -244,4 +244,4 @@ def _velocity(X: Transform) -> Motion:
     linear = Vector3(*(column.dot(p) for column in still))
     # [w] = R^T R': its entry (i, j) is column i of R times the rate of column j
     angular = Vector3(still[2].dot(rate[1]), still[0].dot(rate[2]), still[1].dot(rate[0]))
-    return Motion(linear, angular)
+    return Twist(linear, angular)

@@ -10,7 +10,7 @@ from kinetree.model.joints.answers import Transmission
 from kinetree.model.joints.base import Joint
 from kinetree.model.joints.recounted import Recounted
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Mimic(Recounted):
     def inner(self, q: Sequence[Scalar]) -> list[Scalar]:
         return [q[0] * self.multiplier + self.offset]
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         return tuple(axis * self.multiplier for axis in self.joint.subspace(self.inner(q)))
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         rates = self.joint.subspace_rate(self.inner(q), [v[0] * self.multiplier])
         return tuple(rate * self.multiplier for rate in rates)
 

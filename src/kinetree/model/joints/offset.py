@@ -9,7 +9,7 @@ from kinetree.model.joints.base import Joint
 from kinetree.model.joints.recounted import Recounted
 from kinetree.model.joints.wrapped import Wrapped
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform, Twist
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Offset(Recounted, Wrapped):
     def inner(self, q: Sequence[Scalar]) -> list[Scalar]:
         return [q[0] + self.offset]
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         return self.joint.subspace(self.inner(q))
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         return self.joint.subspace_rate(self.inner(q), v)
 
     def neutral(self) -> tuple[float, ...]:

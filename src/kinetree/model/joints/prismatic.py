@@ -8,7 +8,7 @@ from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
 from kinetree.model.joints.axis import AxisJoint
 from kinetree.model.joints.base import Joint
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Transform, Twist, Vector3
 
 
 class Prismatic(AxisJoint):
@@ -21,8 +21,8 @@ class Prismatic(AxisJoint):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.identity(), self.axis * q[0])
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return (Motion(self.axis, Vector3.zero()),)
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
+        return (Twist(self.axis, Vector3.zero()),)
 
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         return [self.axis.dot(X.translation)]

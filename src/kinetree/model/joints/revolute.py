@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.model.joints.answers import Label, MjcfElement, UrdfElement
 from kinetree.model.joints.axis import AxisJoint, Z
 from kinetree.scalar import Scalar
-from kinetree.spatial import Inertia, Motion, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Twist, Vector3
 from kinetree.spatial.angles import angle_about
 
 
@@ -24,8 +24,8 @@ class Revolute(AxisJoint):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.about(self.axis, q[0]), Vector3.zero())
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return (Motion(Vector3.zero(), self.axis),)
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
+        return (Twist(Vector3.zero(), self.axis),)
 
     def coordinates_at(self, X: Transform) -> list[Scalar]:
         return [angle_about(X.rotation, self.axis)]

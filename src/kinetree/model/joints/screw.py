@@ -9,7 +9,7 @@ from kinetree.model.arguments import Axis
 from kinetree.model.joints.answers import Label
 from kinetree.model.joints.axis import AxisJoint
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Rotation, Transform
+from kinetree.spatial import Rotation, Transform, Twist
 from kinetree.spatial.angles import angle_about
 
 
@@ -31,8 +31,8 @@ class Screw(AxisJoint):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return Transform(Rotation.about(self.axis, q[0]), self.axis * (q[0] * self.pitch))
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
-        return (Motion(self.axis * self.pitch, self.axis),)
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
+        return (Twist(self.axis * self.pitch, self.axis),)
 
     def travel(self, lower: Sequence[float], upper: Sequence[float]) -> float:
         return abs(self.pitch) * max(abs(float(lower[0])), abs(float(upper[0])))

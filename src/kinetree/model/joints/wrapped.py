@@ -14,7 +14,7 @@ from kinetree.model.joints.answers import Chart, Label, MjcfElement
 from kinetree.model.joints.base import Joint
 from kinetree.model.rounding import snapped_transform
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion, Rotation, Transform
+from kinetree.spatial import Rotation, Transform, Twist
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ class Relocated(Wrapped):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.at @ self.joint.transform(q) @ self.at.inverse()
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         return tuple(self.at.to_parent(axis) for axis in self.joint.subspace(q))
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         return tuple(self.at.to_parent(rate) for rate in self.joint.subspace_rate(q, v))
 
     @property
@@ -143,13 +143,13 @@ class Reversed(Wrapped):
     def transform(self, q: Sequence[Scalar]) -> Transform:
         return self.joint.transform(q).inverse()
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Twist, ...]:
         X = self.joint.transform(q)
         return tuple(-X.to_parent(axis) for axis in self.joint.subspace(q))
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Twist, ...]:
         X, axes = self.joint.transform(q), self.joint.subspace(q)
-        V = Motion.zero()
+        V = Twist.zero()
         for axis, speed in zip(axes, v, strict=True):
             V = V + axis * speed
         rates = self.joint.subspace_rate(q, v)

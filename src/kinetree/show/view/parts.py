@@ -46,7 +46,7 @@ class Surface(NamedTuple):
     texture: Texture | None = None
 
 
-class Parts(NamedTuple):
+class Drawing(NamedTuple):
     """What a robot is drawn with.
 
     surfaces: its surfaces.
@@ -62,7 +62,7 @@ def matrix(X: Transform) -> Array:
     return np.array(X.matrix(), float)
 
 
-def parts(model: Model, folder: Path | None = None) -> Parts:
+def parts(model: Model, folder: Path | None = None) -> Drawing:
     """Everything that is drawn of a robot.
 
     Arguments:
@@ -88,7 +88,7 @@ def parts(model: Model, folder: Path | None = None) -> Parts:
                 break
     for file, reason in failed.items():
         warnings.warn(f"the mesh {file!r} is not drawn: {reason}", ModelWarning, stacklevel=2)
-    return Parts(found + _instead(model, {part.body for part in found}), failed)
+    return Drawing(found + _instead(model, {part.body for part in found}), failed)
 
 
 def _instead(model: Model, drawn: set[int]) -> list[Surface]:

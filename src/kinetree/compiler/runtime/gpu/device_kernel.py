@@ -15,7 +15,7 @@ from typing import Any, cast
 from kinetree._lazy import cached_property
 from kinetree.compiler.emit.cuda_layout import ITEM_BYTES
 from kinetree.compiler.graph import Program
-from kinetree.compiler.graph.parts import Parts, split
+from kinetree.compiler.graph.parts import SplitProgram, split
 from kinetree.compiler.runtime.arrays import (
     DTYPES,
     batch_shape,
@@ -99,7 +99,7 @@ class GpuKernel:
         self._plans: dict[Any, Plan] = {}
 
     @cached_property
-    def _split(self) -> Parts:
+    def _split(self) -> SplitProgram:
         return split(self._program, self._limit)
 
     @cached_property

@@ -15,7 +15,7 @@ from kinetree.compiler.emit.cuda import emit_cuda, style
 from kinetree.compiler.emit.cuda_layout import Layout, Rows, launch_shape
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
-from kinetree.compiler.graph.parts import Part, Segment, split
+from kinetree.compiler.graph.parts import ProgramPart, Segment, split
 from kinetree.compiler.graph.program import size
 from kinetree.compiler.runtime.gpu.launch import Function, compiled
 
@@ -52,7 +52,7 @@ class GpuPart:
         kind: "double" or "float".
     """
 
-    def __init__(self, part: Part, whole: Program, kind: str) -> None:
+    def __init__(self, part: ProgramPart, whole: Program, kind: str) -> None:
         self.inputs, self.outputs = part.inputs, part.outputs
         self.name = part.program.name
         self.lowered = lower(part.program, style(kind))

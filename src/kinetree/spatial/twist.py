@@ -1,4 +1,4 @@
-"""Spatial motions (velocities, accelerations, axes) and spatial forces (wrenches, momenta)."""
+"""Twists (velocities, accelerations, axes of joints) and spatial forces (wrenches, momenta)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kinetree.spatial.vector import Vector3
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
-    """A motion vector, such as a velocity.
+class Twist:
+    """A motion vector, an element of se(3): a velocity, an acceleration or a joint's axis.
 
     Attributes:
         linear: the velocity of the point at the frame's origin.
@@ -23,29 +23,29 @@ class Motion:
     angular: Vector3
 
     @staticmethod
-    def zero() -> Motion:
+    def zero() -> Twist:
         """The motion of a body at rest.
 
         Returns:
             Six zeros.
         """
-        return Motion(Vector3.zero(), Vector3.zero())
+        return Twist(Vector3.zero(), Vector3.zero())
 
     def __iter__(self) -> Iterator[Scalar]:
         yield from self.linear
         yield from self.angular
 
-    def __add__(self, other: Motion) -> Motion:
-        return Motion(self.linear + other.linear, self.angular + other.angular)
+    def __add__(self, other: Twist) -> Twist:
+        return Twist(self.linear + other.linear, self.angular + other.angular)
 
-    def __sub__(self, other: Motion) -> Motion:
-        return Motion(self.linear - other.linear, self.angular - other.angular)
+    def __sub__(self, other: Twist) -> Twist:
+        return Twist(self.linear - other.linear, self.angular - other.angular)
 
-    def __neg__(self) -> Motion:
-        return Motion(-self.linear, -self.angular)
+    def __neg__(self) -> Twist:
+        return Twist(-self.linear, -self.angular)
 
-    def __mul__(self, s: Scalar) -> Motion:
-        return Motion(self.linear * s, self.angular * s)
+    def __mul__(self, s: Scalar) -> Twist:
+        return Twist(self.linear * s, self.angular * s)
 
     def dot(self, force: Force) -> Scalar:
         """The power of a force at this velocity.
@@ -58,7 +58,7 @@ class Motion:
         """
         return self.linear.dot(force.linear) + self.angular.dot(force.angular)
 
-    def cross(self, other: Motion) -> Motion:
+    def cross(self, other: Twist) -> Twist:
         """v x m: the rate of a motion that is carried along with velocity v.
 
         Arguments:
@@ -67,7 +67,7 @@ class Motion:
         Returns:
             A motion.
         """
-        return Motion(
+        return Twist(
             self.angular.cross(other.linear) + self.linear.cross(other.angular),
             self.angular.cross(other.angular),
         )
@@ -86,7 +86,7 @@ class Motion:
             self.angular.cross(force.angular) + self.linear.cross(force.linear),
         )
 
-    def moved_to_parent(self, rotation: Rotation, point: Vector3) -> Motion:
+    def moved_to_parent(self, rotation: Rotation, point: Vector3) -> Twist:
         """The same motion in the parent's frame.
 
         Arguments:
@@ -96,9 +96,9 @@ class Motion:
             A motion, at the parent's origin.
         """
         angular = rotation @ self.angular
-        return Motion(rotation @ self.linear + point.cross(angular), angular)
+        return Twist(rotation @ self.linear + point.cross(angular), angular)
 
-    def moved_to_child(self, rotation: Rotation, point: Vector3) -> Motion:
+    def moved_to_child(self, rotation: Rotation, point: Vector3) -> Twist:
         """The same motion in a child's frame.
 
         Arguments:
@@ -108,7 +108,7 @@ class Motion:
             A motion, at the child's origin.
         """
         back = rotation.T
-        return Motion(back @ (self.linear + self.angular.cross(point)), back @ self.angular)
+        return Twist(back @ (self.linear + self.angular.cross(point)), back @ self.angular)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Force:
     def __mul__(self, s: Scalar) -> Force:
         return Force(self.linear * s, self.angular * s)
 
-    def dot(self, motion: Motion) -> Scalar:
+    def dot(self, motion: Twist) -> Scalar:
         """The power of this force at a velocity.
 
         Arguments:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
 from tests.random_models import numbers, transforms
 from tests.spatial.dense import (
     EVERY_SCALAR,
@@ -26,8 +26,8 @@ from tests.spatial.dense import (
 )
 from tests.tolerances import EXACT, relative_error
 
-U = Motion(Vector3(0.3, -0.7, 0.2), Vector3(0.9, 0.4, -0.6))
-V = Motion(Vector3(-0.1, 0.5, 0.8), Vector3(-0.2, 0.7, 0.25))
+U = Twist(Vector3(0.3, -0.7, 0.2), Vector3(0.9, 0.4, -0.6))
+V = Twist(Vector3(-0.1, 0.5, 0.8), Vector3(-0.2, 0.7, 0.25))
 X = Transform(Rotation.rpy(0.3, -0.8, 1.2), Vector3(0.2, -0.5, 0.4))
 F = Force(Vector3(0.6, -0.3, 0.1), Vector3(-0.8, 0.2, 0.45))
 
@@ -97,7 +97,7 @@ def test_the_cross_products_move_with_their_factors(X, v, m, f):
 
 @given(fraction_transforms(), fraction_vectors(), fraction_vectors())
 def test_motions_and_forces_of_fractions_go_there_and_back_exactly(X, linear, angular):
-    for value in (Motion(linear, angular), Force(linear, angular)):
+    for value in (Twist(linear, angular), Force(linear, angular)):
         there = X.to_parent(value)
         assert is_rational(there)
         assert X.to_child(there) == value
@@ -106,7 +106,7 @@ def test_motions_and_forces_of_fractions_go_there_and_back_exactly(X, linear, an
 
 def test_zero_leaves_fractions_exact():
     v = Vector3(Fraction(1, 3), Fraction(2, 7), Fraction(-5, 11))
-    for kind in (Motion, Force):
+    for kind in (Twist, Force):
         total = kind.zero() + kind(v, v)
         assert total == kind(v, v)
         assert is_rational(total)
@@ -114,7 +114,7 @@ def test_zero_leaves_fractions_exact():
 
 @given(motions(), motions(), numbers(-2.0, 2.0))
 def test_motions_and_forces_add_and_scale_as_six_vectors(a, b, s):
-    for kind in (Motion, Force):
+    for kind in (Twist, Force):
         u, v = kind(a.linear, a.angular), kind(b.linear, b.angular)
         assert list(u + v) == list(vec(u) + vec(v))
         assert list(u - v) == list(vec(u) - vec(v))
@@ -134,7 +134,7 @@ def test_motions_and_forces_agree_on_every_scalar(kind):
             X.to_child(v),
             X.to_parent(f),
             X.to_child(f),
-            Motion.zero() + u,
+            Twist.zero() + u,
             Force.zero() + f,
         ]
 
