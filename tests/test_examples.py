@@ -1,6 +1,7 @@
 """The examples run, and find what their text says."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -124,10 +125,20 @@ def test_a_log_makes_the_model_better(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_figure_salutes_with_little_effort(tmp_path):
+def test_the_figure_salutes_with_little_effort_as_the_page_says(tmp_path, capsys):
     # the other row differs in that no feet are held, and takes as long to compile
     assert example("transitions").main(tmp_path, walking=False) < 0.5
     assert (tmp_path / "transition_figures.png").exists()
+    name = "standing to a salute, feet held"
+    page = (FOLDER.parent / "docs" / "motion.md").read_text()
+    (told,), (found,) = (
+        re.findall(rf"\| {name} \| (.*?) \| (.*?) \| (.*?) N \| (.*?) mrad", text)
+        for text in (page, capsys.readouterr().out)
+    )
+    *told_efforts, told_violation = map(float, told)
+    *efforts, violation = map(float, found)
+    assert np.allclose(efforts, told_efforts, rtol=0.02)
+    assert violation < 1.5 * told_violation
 
 
 def test_computed_torque_follows_a_fast_motion(tmp_path):

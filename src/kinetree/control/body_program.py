@@ -58,7 +58,7 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Rotation, Vector3
 
 LEVER = 0.1
-"""m: moments are counted as forces at this distance."""
+"""m: the lever arm by which moments are compared with forces."""
 REFINED = 1
 """How often the forces of stances are corrected."""
 Matrix = list[list[Scalar]]
@@ -92,7 +92,7 @@ class Settings:
 
 
 class Affine(NamedTuple):
-    """A row of unknowns, and what it is where these are zero."""
+    """An affine function of the unknowns: a row of factors, and its value at zero."""
 
     row: Row
     constant: Scalar
@@ -214,7 +214,7 @@ class State:
         return rows_w, [_affine([c[k] for c in a_columns]) for k in range(model.nv)]
 
     def _units(self) -> list[Scalar]:
-        """What each entry of w is counted in."""
+        """The unit that scales each entry of w."""
         lever = self.weight * LEVER
         whole = [self.weight] * 3 + [lever] * 3
         return [x for stance in self.settings.stances for x in whole[: stance.rows]]

@@ -83,7 +83,7 @@ class BodyTask:
 
     @property
     def name(self) -> str:
-        """What its inputs are called by."""
+        """The name in front of those of its inputs."""
         raise NotImplementedError
 
     def inputs(self, robot: Robot) -> dict[str, Array]:
@@ -286,7 +286,7 @@ class Stance:
         return np.stack([n, np.cross(t, n), t])
 
     def facets(self, lever: float) -> Array:
-        """The cone of wrenches that its points can give: rows c of c . w <= 0.
+        """The cone of wrenches that its points can exert: rows c of c . w <= 0.
 
         Arguments:
             lever: m: moments are counted as forces at this distance.

@@ -112,7 +112,7 @@ class InverseKinematics:
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """What a solution must meet, by name: those that `Solution.violated` numbers."""
+        """What a solution must meet, by name; `Solution.violated` has indices of it."""
         return self._demands.names
 
     def kernel(self, iterations: int = TOGETHER) -> Kernel:
@@ -347,7 +347,7 @@ class _Search:
         return self.device.xp.nonzero(~self.solved() & open_)[0]
 
     def attempt(self, kernel: Kernel, left: Any, q: Any, posture: Any) -> tuple[Any, Any]:
-        """Iterate from q, and keep what is better than before; what is left, and where to go on."""
+        """Iterate from q and keep improvements; returns the targets left, and where to go on."""
         if not len(left):
             return left, q
         found = kernel(q, self.targets[left], posture, self.tolerance, self.clearance)

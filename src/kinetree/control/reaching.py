@@ -54,9 +54,9 @@ CLAMPED = Enforcement(stops="clamp")
 SMALLEST = 1e-10
 """c: keeps the matrix nonsingular when the error is zero."""
 FURTHER = 1e-3
-"""m: shapes are led this much further apart than they must be, so that solutions are inside."""
+"""m: shapes are driven this much further apart than demanded, so that solutions are inside."""
 OPEN = 1e30
-"""The error of a start, which was not yet looked at."""
+"""Stands for the error of a start until it is computed."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Task:
 
     @property
     def length(self) -> int:
-        """The number of a target's numbers: seven a frame, three of the centre of mass."""
+        """The length of a target: seven numbers a frame, three for the centre of mass."""
         return 7 * len(self.frames) + (3 if self.center else 0)
 
     def reached(self, model: Model, q: Sequence[Scalar]) -> list[Scalar]:
@@ -108,7 +108,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Given:
-    """What a try is made with: numbers of a call.
+    """The numbers of a call.
 
     target: seven numbers a frame, then the centre of mass.
     posture: where the null space should lead.
@@ -202,7 +202,7 @@ class Step:
         return [x + y for x, y in zip(z, solved(A, free), strict=True)]
 
     def _held(self, q: Sequence[Scalar], g: Sequence[Scalar]) -> list[Scalar]:
-        """Whether each velocity is that of a joint at a limit which the slope leads across."""
+        """For each velocity, whether its joint is at a limit and the gradient points beyond it."""
         held: list[Scalar] = [False] * self.model.nv
         for at, k, lower, upper in limited_coordinates(self.model):
             for normal, bound in ((1.0, upper), (-1.0, -lower)):

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ARM = 0.3
-"""m: how far a frame may be away to count as much as an orientation that is off by a radian."""
+"""m: the error in position that counts as much as a radian of orientation."""
 PARTS, ROWS = 8, 1024
-"""How many parts the table has, and rows in each."""
+"""The number of parts of the table, and of rows in each."""
 DRAWN = 4
-"""How many configurations are drawn at most for each one that keeps its shapes apart."""
+"""The most configurations drawn for each one whose shapes are apart."""
 AT_ONCE = {"numpy": 1 << 17, "cupy": 1 << 28}
-"""How many distances of features are computed at once: on the host, as many as its caches hold."""
+"""The number of distances computed at once; on the host, as many as its caches hold."""
 
 
 class Seeds:

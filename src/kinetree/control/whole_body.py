@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ACCEPTED = 1e-6
-"""A solution has less left than this of the conditions of optimality."""
+"""The largest residual of the optimality conditions that counts as a solution."""
 
 
 class BodyForces(NamedTuple):
@@ -121,7 +121,7 @@ class WholeBody:
 
     @cached_property
     def demands(self) -> tuple[str, ...]:
-        """What `BodyForces.violated` numbers: cones, effort limits, and optimality itself."""
+        """What `BodyForces.violated` is an index of: cones, effort limits, and optimality."""
         found: list[str] = []
         for stance in self._settings.stances:
             facets = len(stance.facets(LEVER))
@@ -190,7 +190,7 @@ def _named(given: Mapping[str, Any]) -> dict[str, list[Scalar]]:
 
 
 def _violated(found: Solved) -> Scalar:
-    """The number of the bound that is violated most; that of optimality if none is."""
+    """The index of the bound that is violated most; that of optimality if none is."""
     worst: Scalar = ACCEPTED
     number_of: Scalar = float(len(found.violations))
     for k, x in enumerate(found.violations):

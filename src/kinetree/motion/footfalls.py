@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 SHARE = 0.6
-"""The share of a transition for which a foot stands that stands at one of its ends alone."""
+"""The fraction of a transition during which a foot stands that stands at only one end."""
 APART, TURNED = 0.02, 0.1
-"""m and rad: a foot that stands farther from where it stood has stepped."""
+"""m and rad: a foot has stepped if it stands farther than this from where it stood."""
 
 
 def find_supports(
@@ -70,7 +70,7 @@ def find_supports(
 
 
 def _spans(times: Array, stands: Array, shortest: float) -> list[tuple[float, float]]:
-    """The times from which and until which something holds, without short ones."""
+    """The intervals in which something holds, without short ones."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], stands, [False]]).astype(int)))
     spans = [(float(times[i]), float(times[j - 1])) for i, j in edges.reshape(-1, 2)]
     joined: list[tuple[float, float]] = []

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 KEPT = 1e-6
-"""How much a limit may be exceeded between grid points, as a share of it."""
+"""The relative amount by which a limit may be exceeded between grid points."""
 REPEATS = 12
-"""How often the passes are repeated at most."""
+"""The most repetitions of the passes."""
 BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0]) * (1.0 - 2e-9) + 1e-9
-"""Where an interval of time is looked at; its ends from inside, because forces jump there."""
+"""Where an interval of time is checked; its ends from inside, because forces jump there."""
 FEWEST = 400
 """The least number of grid points by default."""
 MORE = 1.2
 """How much more than it was exceeded a limit is lowered."""
 TINY = 1e-9
-"""Rows whose factor of u is a smaller share of the largest one demand nothing of u."""
+"""Rows whose factor of u is below this fraction of the largest one do not bound u."""
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def _motion(path: Path, x: Array) -> Motion:
 
 
 def _exceeded(path: Path, motion: Motion, limits: Limits) -> tuple[Array, Array]:
-    """By which share of it each row's limit is exceeded in each interval; and velocities."""
+    """The relative excess over each row's limit in each interval; and velocities."""
     robot = path.robot
     t = (motion.times[:-1, None] + np.diff(motion.times)[:, None] * BETWEEN).ravel()
     q, v, a = motion.at(t)

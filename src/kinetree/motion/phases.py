@@ -21,7 +21,7 @@ from kinetree.robot.checks import number
 Phases = Sequence["Phase"] | Callable[[float], Iterable[str]]
 """What a user gives: a list of phases, or a function from the time to names of constraints."""
 ROUNDING = 1e-6
-"""Of a step: a phase that ends so shortly before a step starts ends with it."""
+"""In steps: a phase that ends less than this before a step starts ends at its start."""
 
 
 @dataclass(frozen=True)

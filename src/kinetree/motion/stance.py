@@ -72,7 +72,7 @@ class Sole:
 
     @property
     def acting(self) -> Array:
-        """Which entries of a ground force there are: a point takes no moment, (6,)."""
+        """Which entries of a ground force there are: a point exerts no moment, (6,)."""
         flat = len(self.corners)
         return np.array([True, True, True, flat > 2, flat > 1, flat > 1])
 
@@ -142,7 +142,7 @@ class Standing:
     key: Array
 
     def of(self, which: Array) -> Standing:
-        """The maps of some problems; those of one are those of all."""
+        """The maps of some problems; a single one serves all."""
         if len(self.B) == 1:
             return self
         some = {name: getattr(self, name)[which] for name in MAPS}

@@ -54,6 +54,52 @@ def test_importing_and_calling_kinetree_imports_no_other_package():
     assert out.stdout.strip() == ""
 
 
+CALLS_OF_NUMPY = """
+import sys
+import numpy as np
+import kinetree as kt
+from kinetree.compiler.runtime.kernel import Kernel
+
+robot = kt.robots.double_pendulum()
+state = np.zeros((3, 2))
+
+def functions():
+    called = []
+    def note(frame, event, argument):
+        if event == "call":
+            called.append(frame.f_code.co_qualname)
+        elif event == "c_call":
+            called.append(repr(argument))
+    sys.setprofile(note)
+    robot.inverse_dynamics(*state)
+    sys.setprofile(None)
+    return called
+
+robot.inverse_dynamics(*state)
+before, methods = functions(), dict(vars(Kernel))
+if sys.argv[1] == "torch":
+    import torch
+    arrays = torch.zeros(3, 2, dtype=torch.float64)
+else:
+    import jax.numpy
+    arrays = jax.numpy.zeros((3, 2))
+assert not isinstance(robot.inverse_dynamics(*arrays), np.ndarray)
+assert functions() == before, (before, functions())
+assert dict(vars(Kernel)) == methods
+assert 1 <= len(before) <= 8, before
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["torch", "jax"])
+def test_a_call_with_numpy_is_the_same_after_another_package_was_used(package):
+    pytest.importorskip(package)
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS_OF_NUMPY, package], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_arrays_that_nobody_knows_are_left_to_numpy():
     class Other:
         def __array__(self, dtype=None, copy=None):

@@ -101,6 +101,18 @@ def test_a_tensor_keeps_the_memory_of_its_array():
     assert memory.STORE.kept() > 0
 
 
+def test_pytorch_gets_large_results_in_kept_memory():
+    torch = pytest.importorskip("torch")
+    q = torch.from_numpy(ARM.random(0, STATES))
+    found = ARM.mass_matrix(q)
+    address = found.data_ptr()
+    del found
+    assert memory.STORE.kept() > 0
+    again = ARM.mass_matrix(q)
+    assert again.data_ptr() == address
+    assert (again.numpy() == matrices()).all()
+
+
 def test_jax_computes_large_results_in_kept_memory_without_checking_states():
     pytest.importorskip("jax")
     import jax.numpy as jnp

@@ -29,7 +29,7 @@ def whole_document(root: Element, finder: Finder) -> Element:
 
 
 def _upgraded(root: Element) -> Element:
-    """The same document, changed to say what it says in the newest version."""
+    """The same document in the newest version of the format."""
     version = version_of(root)
     if version >= (1, 7):
         return root
@@ -44,7 +44,7 @@ def _upgraded(root: Element) -> Element:
 
 @dataclass
 class _Includes:
-    """Puts what documents include in its place.
+    """Replaces <include> elements by what they include.
 
     Arguments:
         finder: of files.
@@ -126,7 +126,7 @@ class _Includes:
 
 
 def _overridden(model: Element, include: Element) -> Element:
-    """A model with what an <include> says instead of it."""
+    """A model with the overrides of its <include>."""
     attributes = dict(model.attributes)
     for tag in ("name", "placement_frame"):
         child = include.first(tag)

@@ -27,7 +27,7 @@ from kinetree.spatial import Transform
 MODEL, WORLD = "__model__", "world"
 DEEPEST_MODEL = 50  # models in one another
 KINDS = ("link", "frame", "model", "joint")
-"""In this order a name is looked for: before SDF 1.7 joints could have the names of links."""
+"""The order in which a name is looked up: before SDF 1.7 joints could have names of links."""
 
 
 @dataclass(eq=False)

@@ -248,7 +248,7 @@ class Tree:
         return self.frames.pose(joint.node).rotation @ u
 
     def _angle(self, start: Node, stop: Node, axis: Vector3) -> dict[str, float] | None:
-        """The angle between two links as a sum of coordinates; None if it is none."""
+        """The angle between two links as a sum of coordinates; None if it is no such sum."""
         total: dict[str, float] = {}
         for joint, forward in self._way(start, stop):
             for name, freedom in zip(joint.names, joint.freedoms, strict=True):
@@ -299,7 +299,7 @@ class _Groups:
         return node
 
     def join(self, one: Node, two: Node) -> bool:
-        """Make one set of two; whether they were two."""
+        """Merge two sets; returns whether they were different."""
         one, two = self.first(one), self.first(two)
         if one is two:
             return False

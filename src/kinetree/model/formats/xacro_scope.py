@@ -28,7 +28,7 @@ class Evaluation:
         self._commands, self.budget, self._depth = commands, Budget(), 0
 
     def text(self, text: str, scope: Scope) -> Any:
-        """The value of a text with ${...} and $(...) in it; of one alone, as it is."""
+        """The value of a text with ${...} and $(...) in it; one expression alone keeps its type."""
         self.budget.spend(1 + len(text) // 16)
         if "$" not in text:
             return text
