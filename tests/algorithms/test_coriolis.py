@@ -138,7 +138,7 @@ def test_a_factor_of_ones_own():
 
     arm = kt.robots.arm()
     q, v = arm.random(1, 3), np.random.default_rng(0).standard_normal((3, 7))
-    rate = arm.mass_matrix_rate(q, v)
+    rate = arm.coriolis.mass_matrix_rate(q, v)
     C = arm.coriolis_matrix(q, v, factorization=mixed)
     both = [arm.coriolis_matrix(q, v, factorization=f) for f in ("christoffel", "spatial")]
     assert relative_error(C, sum(both) / 2) < EXACT

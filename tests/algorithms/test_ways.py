@@ -278,7 +278,7 @@ def test_a_free_robot_keeps_its_momentum():
     tau = rng.standard_normal(robot.nv)
     tau[:6] = 0.0  # its own forces only
     a = robot.forward_dynamics(q, v, tau)
-    change = robot.momentum_matrix(q) @ a + robot.momentum_matrix_rate(q, v) @ v
+    change = robot.momentum_matrix(q) @ a + robot.centroidal.momentum_matrix_rate(q, v) @ v
     scale = np.abs(robot.momentum_matrix(q)) @ np.abs(a)
     assert np.abs(change).max() < 1e-12 * scale.max()
 

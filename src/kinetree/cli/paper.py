@@ -88,7 +88,7 @@ def residuals(robot: Robot) -> tuple[float, float, float]:
     """The largest of each of Table 1's residuals over random states."""
     rng = np.random.default_rng(0)
     q, v = robot.random(rng, STATES), rng.standard_normal((STATES, robot.nv))
-    M_rate, C = robot.mass_matrix_rate(q, v), robot.coriolis_matrix(q, v)
+    M_rate, C = robot.coriolis.mass_matrix_rate(q, v), robot.coriolis_matrix(q, v)
     tau = robot.without("gravity", "damping", "friction", "springs").bias_forces(
         q, v, method="rnea"
     )

@@ -90,7 +90,7 @@ def _best_duration(
         ordered = False
     if not ordered:
         raise KinetreeError(
-            f"duration={between!r}: two positive times are expected, the less first"
+            f"duration={between!r}: two positive times are expected, the smaller first"
         )
 
     def cost(duration: float) -> float:

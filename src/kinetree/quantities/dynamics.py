@@ -150,6 +150,7 @@ DYNAMICS: dict[str, Quantity] = {
         one(algorithms.mass_matrix_rate, CORIOLIS, INERTIAS),
         (Q, V),
         {"rate": f"symmetric; {SQUARE}"},
+        called="coriolis.mass_matrix_rate",
     ),
     "mass_matrix_inverse": Quantity(
         "The inverse of the mass matrix",
@@ -261,6 +262,7 @@ DYNAMICS: dict[str, Quantity] = {
         (Q, V),
         {"rate": SIX_ROWS},
         settings={"about": POINTS},
+        called="centroidal.momentum_matrix_rate",
     ),
     "momentum_rate": Quantity(
         "How fast the momentum changes at an acceleration",

@@ -249,7 +249,7 @@ def check_equipped(model: Model, quantity: str, what: str) -> None:
     parts = {"activations": "stateful"}.get(what, what)
     if what and not getattr(model.equipment, parts):
         raise KinetreeError(
-            f"robot {model.name!r} has no {what}, so {quantity} is not defined: files of MJCF have "
+            f"robot {model.name!r} has no {what}, so {quantity} is not defined: MJCF files have "
             "them, and robot.edit.equip(...) adds them"
         )
 

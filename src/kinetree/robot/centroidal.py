@@ -7,7 +7,7 @@ from kinetree.typing import About, Array, ArrayLike, Out
 
 
 class Centroidal(Door):
-    """Velocity, acceleration and Jacobians of the centre of mass; the rate of the momentum."""
+    """Velocity, acceleration and Jacobians of the centre of mass; rates of momentum."""
 
     def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """The velocity of the centre of mass.
@@ -77,3 +77,19 @@ class Centroidal(Door):
             (..., 6), linear (N), then angular (N m), in the world's axes.
         """
         return self._robot._compute("momentum_rate", (q, v, a), out, settings=(about,))
+
+    def momentum_matrix_rate(
+        self, q: ArrayLike, v: ArrayLike, *, about: About = "center", out: Out = None
+    ) -> Array:
+        """The time derivative of `Robot.momentum_matrix`.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            about: as in `Robot.momentum`.
+            out: an array to write into.
+
+        Returns:
+            (..., 6, nv), linear rows first.
+        """
+        settings = (about,)
+        return self._robot._compute("momentum_matrix_rate", (q, v), out, settings=settings)

@@ -41,7 +41,7 @@ class CoriolisMatrices(Core):
                     is skew-symmetric always.
                 "spatial": by (v x*) I, cheaper by hand; M' - 2C is skew-symmetric, too.
                 "lagrange": by Jacobians and their rates; M' - 2C is skew-symmetric, too.
-                a function B(v, I) of a Motion and an Inertia, giving an Operator with
+                a function B(v, I) of a Twist and an Inertia, giving an Operator with
                     B v = v x* I v; M' - 2C is skew-symmetric if B + B^T = (v x*) I - I (v x).
             out: an array to write into.
 
@@ -107,6 +107,18 @@ class Coriolis(Door):
     def pattern(self) -> NDArray[np.intp]:
         """The indices (i, j, k) of sparse Christoffel symbols, (m, 3); j <= k if symmetric."""
         return np.array(christoffel_pattern(self._robot.model), dtype=np.intp).reshape(-1, 3)
+
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """The time derivative of the mass matrix.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nv, nv), in the unit of the mass matrix per second.
+        """
+        return self._robot._compute("mass_matrix_rate", (q, v), out)
 
     def passivity_forces(
         self,

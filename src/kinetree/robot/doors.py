@@ -40,7 +40,7 @@ class Doors(Core):
 
     @cached_property
     def centroidal(self) -> Centroidal:
-        """The motion of the centre of mass, and the rate of the momentum."""
+        """The motion of the centre of mass, and rates of the momentum and its matrix."""
         return Centroidal(self)
 
     @cached_property
@@ -60,7 +60,7 @@ class Doors(Core):
 
     @cached_property
     def coriolis(self) -> Coriolis:
-        """The Coriolis matrix with the mass matrix, passivity-based control, an observer."""
+        """The Coriolis matrix, the rate of the mass matrix, passivity-based control, observers."""
         return Coriolis(self)
 
     @cached_property

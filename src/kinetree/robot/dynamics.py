@@ -151,18 +151,6 @@ class Dynamics(Core):
         """
         return self._compute("mass_matrix", (q,), out, method)
 
-    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """The time derivative of the mass matrix.
-
-        Arguments:
-            q, v: configuration (..., nq) and velocity (..., nv).
-            out: an array to write into.
-
-        Returns:
-            (..., nv, nv), in the unit of the mass matrix per second.
-        """
-        return self._compute("mass_matrix_rate", (q, v), out)
-
     def mass_matrix_inverse(
         self, q: ArrayLike, *, method: MassMatrixInverseMethod = "auto", out: Out = None
     ) -> Array:
@@ -335,21 +323,6 @@ class Dynamics(Core):
             (..., 6, nv), linear rows first.
         """
         return self._compute("momentum_matrix", (q,), out, settings=(about,))
-
-    def momentum_matrix_rate(
-        self, q: ArrayLike, v: ArrayLike, *, about: About = "center", out: Out = None
-    ) -> Array:
-        """The time derivative of `momentum_matrix`.
-
-        Arguments:
-            q, v: configuration (..., nq) and velocity (..., nv).
-            about: as in `momentum`.
-            out: an array to write into.
-
-        Returns:
-            (..., 6, nv), linear rows first.
-        """
-        return self._compute("momentum_matrix_rate", (q, v), out, settings=(about,))
 
     def generalized_forces(self, q: ArrayLike, external: Loading, *, out: Out = None) -> Array:
         """The generalised forces Q of external loads (Liu & Jain eq. 3, 48, 67 and 69).

@@ -192,7 +192,7 @@ class Simulated(Core):
         """The actuators under controls that are given as arrays."""
         if not self.model.equipment.actuators:
             raise KinetreeError(
-                f"ctrl or act is given, but robot {self.name!r} has no actuators: files of MJCF "
+                f"ctrl or act is given, but robot {self.name!r} has no actuators: MJCF files "
                 "have them, and robot.edit.equip(...) adds them"
             )
         if ctrl is None:

@@ -45,7 +45,7 @@ class Actuated:
         equipment = robot.model.equipment
         if not equipment.actuators:
             raise KinetreeError(
-                f"robot {robot.name!r} has no actuators: files of MJCF have them, and "
+                f"robot {robot.name!r} has no actuators: MJCF files have them, and "
                 "robot.edit.equip(...) adds them"
             )
         self._model, self._law = robot.model, law

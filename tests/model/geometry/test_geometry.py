@@ -52,7 +52,10 @@ def names(robot):
         (lambda: Collider("a", None, Plane(), (1, 2)), r"collider 'a': at must be three numbers"),
         (lambda: ContactPair("a", "b", condim=2), r"pair 'a/b': condim=2: 1, 3, 4 or 6"),
         (lambda: ContactPair("a", 2), r"second=2: the name of a collider is expected"),
-        (lambda: ContactPair("a", "b", friction=-1.0), r"friction=\(-1.0,\): no number below 0"),
+        (
+            lambda: ContactPair("a", "b", friction=-1.0),
+            r"friction=\(-1.0,\): numbers of at least 0",
+        ),
         (lambda: ContactPair("a", "b", friction=(1, 2)), r"friction=\(1, 2\): 1 or 3 or 5 finite"),
         (lambda: ContactPair("a", "b", solref=1.0), r"solref=1.0: 2 finite number"),
         (lambda: ContactPair("a", "b", margin=-1.0), r"margin=-1.0: at least 0 is expected, m"),

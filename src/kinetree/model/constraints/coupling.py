@@ -44,7 +44,7 @@ class Coupling(Constraint):
         pairs = given.items() if isinstance(given, Mapping) else given
         taken = tuple((joint, self._coefficients(joint, numbers)) for joint, numbers in pairs)
         if len({joint for joint, _ in taken}) < len(taken):
-            raise ModelError(f"{self.name}: a joint has two polynomials")
+            raise ModelError(f"{self.name}: a joint is given two polynomials; one is expected")
         if not any(any(numbers[1:]) for _, numbers in taken):
             raise ModelError(f"{self.name}: no coordinate has an effect on the sum")
         object.__setattr__(self, "polynomials", taken)

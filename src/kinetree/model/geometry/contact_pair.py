@@ -59,7 +59,9 @@ class ContactPair:
             raise ModelError(f"{self._where}: condim={self.condim!r}: 1, 3, 4 or 6 is expected")
         friction = self._numbers("friction", 1, 3, 5)
         if min(friction) < 0.0:
-            raise ModelError(f"{self._where}: friction={friction!r}: no number below 0 is expected")
+            raise ModelError(
+                f"{self._where}: friction={friction!r}: numbers of at least 0 are expected"
+            )
         self._take("friction", _five(friction))
         for name, length in LENGTHS.items():
             self._take(name, self._numbers(name, length))
