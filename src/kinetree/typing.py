@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree._lazy import listing
+from kinetree.model.edit import Effect
 from kinetree.model.loads import Load, Point
 
 __all__ = [
@@ -105,16 +106,3 @@ ChartName = Literal[
     "zyz",
 ]
 """The coordinates of a free orientation."""
-Effect = Literal[
-    "actuators",
-    "armature",
-    "constraints",
-    "contacts",
-    "damping",
-    "friction",
-    "gravity",
-    "limits",
-    "sensors",
-    "springs",
-    "tendons",
-]

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree import typing as kinds
 from kinetree.algorithms import AXES, POINTS
-from kinetree.model.edit import CHARTS, EFFECTS
+from kinetree.model.edit import CHARTS
 from kinetree.quantities import PUBLIC, QUANTITIES, SOME_CONSTRAINTS, SOME_JOINTS, calling
 from kinetree.quantities.settings import PINOCCHIO
 from kinetree.robot import doors
@@ -76,7 +76,6 @@ def test_the_other_types_allow_what_there_is():
     assert set(get_args(kinds.Axes)) == {*AXES, *theirs}
     assert get_args(kinds.About) == POINTS
     assert set(get_args(kinds.ChartName)) == set(CHARTS)
-    assert set(get_args(kinds.Effect)) == set(EFFECTS)
     assert set(get_args(kinds.Factorization)) == set(QUANTITIES["coriolis_matrix"].methods)
 
 

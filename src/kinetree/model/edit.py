@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from kinetree.errors import ModelError, among, unknown
 from kinetree.kinds import text
@@ -22,7 +22,7 @@ from kinetree.model.model import WORLD, Body, Limits, Model
 from kinetree.model.parts import below, closed_on_root, prefixed, root_name
 from kinetree.spatial import Transform, Vector3
 
-EFFECTS = (
+Effect = Literal[
     "actuators",
     "armature",
     "constraints",
@@ -34,7 +34,9 @@ EFFECTS = (
     "sensors",
     "springs",
     "tendons",
-)
+]
+"""What `without` can leave out of a robot."""
+EFFECTS = get_args(Effect)
 
 
 def without(model: Model, *effects: str) -> Model:
