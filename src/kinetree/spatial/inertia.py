@@ -113,7 +113,7 @@ class Inertia:
         """I A + V x* I V: the wrench on a body that moves so (Echeandia & Wensing eq. 7).
 
         With a = A.linear + w x v, the acceleration of the point now at the origin, and the tensor
-        Omega = [alpha] + [w][w], a point r of the body accelerates by a + Omega r. Summed over
+        Omega = `[alpha] + [w][w]`, a point r of the body accelerates by a + Omega r. Summed over
         the body, with its second moments J = tr(I) / 2 - I (Balafoutis & Patel's Euler tensor):
 
             f = m a + Omega h
@@ -133,7 +133,7 @@ class Inertia:
 
         Arguments:
             a: the acceleration of the point now at the origin.
-            Omega: [alpha] + [w][w].
+            Omega: `[alpha] + [w][w]`.
 
         Returns:
             The wrench at the origin.
