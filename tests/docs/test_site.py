@@ -16,6 +16,13 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(named) == sorted(pages)
 
 
+def test_the_search_finds_a_name_without_what_stands_before_and_behind_it():
+    separator = re.search(r"separator: '(.+)'", (ROOT / "mkdocs.yml").read_text())[1]
+    for text in ("kinetree.set_threads", "kt.set_threads(4)", "`set_threads`", "set_threads=2"):
+        assert "set_threads" in re.split(separator, text)
+    assert re.split(separator, "0.25") == ["0.25"]
+
+
 def test_the_printed_output_is_what_the_code_prints(capsys):
     for page in ("README.md", "docs/getting_started.md"):
         text = (ROOT / page).read_text()
