@@ -67,9 +67,9 @@ def functions():
     called = []
     def note(frame, event, argument):
         if event == "call":
-            called.append(frame.f_code.co_qualname)
+            called.append((frame.f_code.co_filename, frame.f_code.co_name))
         elif event == "c_call":
-            called.append(repr(argument))
+            called.append(argument.__name__)
     sys.setprofile(note)
     robot.inverse_dynamics(*state)
     sys.setprofile(None)
