@@ -1,18 +1,21 @@
 """What all tests share: a cache of their own, and hypothesis' settings."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
-# processes that tests start share compiled modules, even where the environment would not keep them
+# workers, and processes that tests start, share compiled modules, even where the environment would
+# not keep them
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-os.environ["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "kinetree-tests-bytecode")
+sys.dont_write_bytecode = False
 
 FOLDER = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
 """The working directory of all tests."""
@@ -42,3 +45,37 @@ def pytest_sessionstart(session):
     if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
         none = providers._local_constants  # as yet
         providers._get_local_constants = lambda: none
+
+
+QUICKLY_COMPILED = (
+    "algorithms",
+    "control",
+    "identify",
+    "model",
+    "motion",
+    "peers",
+    "quantities",
+    "robot",
+    "robots",
+    "show",
+    "simulate",
+    "test_arrays.py",
+    "test_properties.py",
+)
+"""Where tests are about numbers, which do not depend on how much machine code is optimised.
+
+LLVM takes most of the time of such tests. `compiler/runtime/test_host.py` checks that results are
+the same bit for bit; all other tests run code as users have it.
+"""
+TESTS = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Choose how much machine code is optimised."""
+    try:
+        from kinetree.compiler.runtime.cpu.host import Host
+    except ImportError:  # there is no compiler
+        return
+    part = item.path.relative_to(TESTS).parts[0]
+    Host.level = 0 if part in QUICKLY_COMPILED else 1
