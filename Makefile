@@ -26,10 +26,10 @@ demo: $(VENV)/.cli
 test: lint types
 	@test -n "$$KINETREE_BROWSER" || command -v chromium || command -v chrome || \
 	echo "no browser: the tests of the viewer's page are skipped (install chromium)"
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations 30
+	$(BIN)/pytest -n $(WORKERS) --durations 30
 
 test-fast: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --workers $(WORKERS)

@@ -1,8 +1,9 @@
-"""What all tests share: a cache of their own, and hypothesis' settings."""
+"""What all tests share: a cache of their own, hypothesis' settings, and how workers share tests."""
 
 import os
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,31 @@ def pytest_runtest_setup(item):
         return
     part = item.path.relative_to(TESTS).parts[0]
     Host.level = 0 if part in QUICKLY_COMPILED else 1
+
+
+# workers
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that no worker waits for another at the end."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give workers one file after the other.
+
+    Robots and kernels of a file are then made once. Tests with a browser are one piece of work: two
+    browsers at once take longer than the tests would wait.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return "browser" if file.startswith("tests/show/view/") else file
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
