@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from tests import durations
+
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
@@ -48,25 +50,27 @@ def pytest_sessionstart(session):
         providers._get_local_constants = lambda: none
 
 
-QUICKLY_COMPILED = (
-    "algorithms",
-    "control",
-    "identify",
-    "model",
-    "motion",
-    "peers",
-    "quantities",
-    "robot",
-    "robots",
-    "show",
-    "simulate",
-    "test_arrays.py",
-    "test_properties.py",
+AS_USERS_HAVE_IT = (
+    "adversarial/",
+    "bridges/",
+    "cli/",
+    "compiler/emit/",
+    "compiler/native/",
+    "compiler/runtime/test_cache.py",
+    "compiler/runtime/test_cpu.py",
+    "compiler/runtime/test_host.py",
+    "compiler/runtime/test_kernel.py",
+    "compiler/runtime/test_memory.py",
+    "compiler/runtime/test_native_function.py",
+    "compiler/runtime/test_threads.py",
+    "compiler/runtime/test_time_loop.py",
+    "simulate/",
+    "test_tiny.py",
 )
-"""Where tests are about numbers, which do not depend on how much machine code is optimised.
+"""Where tests are about machine code, or run it for long: LLVM optimises it as for users.
 
-LLVM takes most of the time of such tests. `compiler/runtime/test_host.py` checks that results are
-the same bit for bit; all other tests run code as users have it.
+All other tests are about numbers, which do not depend on that: `compiler/runtime/test_host.py`
+checks that results are the same bit for bit. There LLVM would take most of the time.
 """
 TESTS = Path(__file__).parent
 
@@ -78,8 +82,30 @@ def pytest_runtest_setup(item):
         from kinetree.compiler.runtime.cpu.host import Host
     except ImportError:  # there is no compiler
         return
-    part = item.path.relative_to(TESTS).parts[0]
-    Host.level = 0 if part in QUICKLY_COMPILED else 1
+    file = item.path.relative_to(TESTS).as_posix()
+    Host.level = 1 if file.startswith(AS_USERS_HAVE_IT) else 0
+
+
+# which tests are slow
+
+SLOW = durations.listed()
+
+
+def pytest_addoption(parser):
+    """Have `--slow-tests` write the list of slow tests again, from what runs."""
+    parser.addoption("--slow-tests", action="store_true", help="write tests/slow_tests.txt again")
+
+
+def pytest_configure(config):
+    """Measure tests where that is asked for; workers report to the process that started them."""
+    if config.getoption("--slow-tests") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(durations.Recorder())
+
+
+def pytest_itemcollected(item):
+    """Mark a test that the list has as slow."""
+    if durations.function(item.nodeid) in SLOW:
+        item.add_marker("slow")
 
 
 # workers
