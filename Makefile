@@ -1,6 +1,7 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
-# make test-fast      the tests that are not marked slow
+# make test-fast      the tests that are not slow, in two minutes
+# make slow-tests     measure which tests are slow, and write tests/slow_tests.txt again
 # make fuzz    property tests with fresh random seeds, for MINUTES=30
 # make test-pythons   the tiny suite on the other Python versions that are installed
 # make test-wheel     build the wheel, and try it in fresh environments of Python 3.10 to 3.13
@@ -18,7 +19,7 @@ MINUTES ?= 30
 # The build without CUDA. Any other version would bring 2.7 GB of CUDA packages.
 TORCH ?= 2.13.0+cpu
 
-.PHONY: demo test test-fast fuzz test-gpu test-pythons test-wheel test-memory bench paper docs lint types format clean
+.PHONY: demo test test-fast slow-tests fuzz test-gpu test-pythons test-wheel test-memory bench paper docs lint types format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/kinetree demo
@@ -26,10 +27,13 @@ demo: $(VENV)/.cli
 test: lint types
 	@test -n "$$KINETREE_BROWSER" || command -v chromium || command -v chrome || \
 	echo "no browser: the tests of the viewer's page are skipped (install chromium)"
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations 30
+	$(BIN)/pytest -n $(WORKERS) --durations 30
 
 test-fast: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow" --hypothesis-profile fast
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast
+
+slow-tests: $(VENV)/.test
+	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile fast --slow-tests
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --workers $(WORKERS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from numbers import Real
+from typing import Any
 
 from kinetree.spatial import Rotation
 
@@ -30,13 +32,15 @@ def digest(model: object) -> str:
 
 def _content(value: object) -> Iterator[str]:
     """Every leaf of a model as text, each number exact."""
-    if isinstance(value, Rotation):
+    kind = type(value)
+    if kind is float:  # most are
+        yield (value + 0.0).hex()  # type: ignore[operator]
+    elif isinstance(value, Rotation):
         yield from _content(value.rows)  # whatever its form
-    elif is_dataclass(value):
-        yield type(value).__name__ + getattr(value, "code_token", "")
-        for part in fields(value):
-            if part.name not in NOT_DYNAMICS:
-                yield from _content(getattr(value, part.name))
+    elif is_dataclass(kind):
+        yield kind.__name__ + getattr(value, "code_token", "")
+        for name in _dynamic_fields(kind):
+            yield from _content(getattr(value, name))
     elif isinstance(value, tuple):
         yield str(len(value))
         for item in value:
@@ -45,3 +49,9 @@ def _content(value: object) -> Iterator[str]:
         yield (float(value) + 0.0).hex()
     else:
         yield repr(value)
+
+
+@cache
+def _dynamic_fields(kind: Any) -> tuple[str, ...]:
+    """The names of a dataclass' fields that affect dynamics."""
+    return tuple(part.name for part in fields(kind) if part.name not in NOT_DYNAMICS)

@@ -82,6 +82,13 @@ class Tracer:
 
     def __init__(self, model: Model, parameters: Sequence[Parameter] = ()) -> None:
         self.model, self.parameters = model, tuple(parameters)
+        self._prepared: dict[Preparation, Model] = {}
+
+    def prepared(self, preparation: Preparation) -> Model:
+        """The robot as algorithms that allow these changes of it are traced."""
+        if preparation not in self._prepared:
+            self._prepared[preparation] = prepared(self.model, preparation)
+        return self._prepared[preparation]
 
     @property
     def charts(self) -> dict[str, TangentMap]:
@@ -134,7 +141,7 @@ class Tracer:
             algorithm: takes the model and the arguments, gives one result, or several by name.
             lengths: of the arguments; None for one number.
         """
-        model = prepared(self.model, Preparation.FRAMES)
+        model = self.prepared(Preparation.FRAMES)
 
         def function(*arrays: Any) -> dict[str, Any]:
             pairs = zip(lengths.values(), arrays, strict=True)
@@ -164,7 +171,7 @@ class Tracer:
         row = QUANTITIES[request.quantity]
         # parameters are numbers of the bodies and joints as they are
         preparation = Preparation.NOTHING if self.parameters else method.preparation
-        model = prepared(self.model, preparation)
+        model = self.prepared(preparation)
         shapes = {x.name: x.kind.shape(model) for x in row.arguments if x.given(model)}
         count = len(shapes)
         shapes |= {load_name(key): (size(key),) for key in request.loads}

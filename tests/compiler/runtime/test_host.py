@@ -3,12 +3,13 @@
 import threading
 
 import numpy as np
+import pytest
 
 import kinetree as kt
 from kinetree.compiler.emit.llvm import emit_body
 from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.runtime.cpu.bodies import style
-from kinetree.compiler.runtime.cpu.host import host
+from kinetree.compiler.runtime.cpu.host import Host, host
 
 
 def texts(robot, length=250):
@@ -67,3 +68,22 @@ def test_one_state_does_not_wait_for_the_code_of_batches(monkeypatch, tmp_path):
     assert made == [("one",)]
     robot.mass_matrix(np.zeros((5, 2)))
     assert made == [("one",), ("wide",)]
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics", "coriolis_matrix"])
+def test_results_do_not_depend_on_how_much_the_code_is_optimised(monkeypatch, quantity, kind):
+    """Most tests of numbers run code that is compiled quickly (tests/conftest.py)."""
+    robot = kt.robots.quadruped()
+    arguments = [
+        np.random.default_rng(k).normal(size=(9, *shape)).astype(kind)
+        for k, (_, shape) in enumerate(robot.kernel(quantity).interface.inputs)
+    ]
+    found = []
+    for level in (0, 1, 2):
+        monkeypatch.setattr(Host, "level", level)
+        kernel = kt.Robot(robot.model).kernel(quantity)
+        found.append([kernel(*arguments), *(kernel(*one) for one in zip(*arguments, strict=True))])
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert np.array_equal(a, b)

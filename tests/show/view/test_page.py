@@ -21,7 +21,6 @@ PATIENCE = 60_000
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(
         BROWSER is None, reason="no browser: install chromium, or name one by KINETREE_BROWSER"
     ),

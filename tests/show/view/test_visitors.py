@@ -150,7 +150,6 @@ def test_markdown_of_a_name_holds_nothing_but_letters_digits_and_references(name
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(BROWSER is None, reason="no browser: install chromium")
 def test_a_browser_shows_hostile_names_as_text_and_runs_nothing():
     pytest.importorskip("viser")

@@ -10,9 +10,17 @@ from kinetree.compiler.graph.program import Program, size
 from kinetree.errors import VerificationError
 from kinetree.scalar import CALLS, LEAVES, OPERATIONS
 
+_VERIFIED = "_verified"
+"""Among the attributes of a program: all rules were found to be kept."""
+
 
 def verify(program: Program) -> Program:
-    """Give the program back, or say which node breaks which rule."""
+    """Give the program back, or say which node breaks which rule.
+
+    A program does not change, so it is checked once, however many passes leave it as it is.
+    """
+    if _VERIFIED in program.__dict__:
+        return program
 
     def fail(what: str) -> VerificationError:
         return VerificationError(f"program {program.name!r}: {what}")
@@ -49,6 +57,7 @@ def verify(program: Program) -> Program:
     dead = [n for n in range(len(program.nodes)) if n not in used]
     if dead:
         raise fail(f"node {dead[0]} is dead")
+    program.__dict__[_VERIFIED] = True
     return program
 
 

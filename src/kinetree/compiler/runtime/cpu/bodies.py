@@ -43,9 +43,8 @@ def bodies(
     interface: Interface, program: Callable[[], Program], kind: str, names: Sequence[str]
 ) -> dict[str, Body]:
     """A kernel's bodies for one state, "one", or for a tile, "wide": kept ones or new ones."""
-    keys = {
-        name: disk.key("code", interface.digest, kind, host().fingerprint, name) for name in names
-    }
+    made_for = (host().fingerprint, str(host().level))
+    keys = {name: disk.key("code", interface.digest, kind, *made_for, name) for name in names}
     kept = {name: disk.load(key) for name, key in keys.items()}
     missing = [name for name, content in kept.items() if content is None]
     made = _generate(program(), kind, missing) if missing else {}
