@@ -3,7 +3,7 @@
 Source: E. Todorov (2014), as in `reference`; the problem is that of `newton`, with these parts:
 
     contacts              couples of bodies, `meetings`
-    limits of joints      one-sided rows with the distance to the nearer limit
+    limits                one-sided rows with the distance to the nearer limit, of joints, tendons
     dry friction          rows that hold a velocity with at most the friction of the drive
     constraints           rows of loops, held frames and couplings, nearly rigid: R = 1e-6 A
 
@@ -31,6 +31,7 @@ from kinetree.algorithms.contact.joint_rows import (
 from kinetree.algorithms.contact.meetings import Meetings
 from kinetree.algorithms.contact.newton import minimised
 from kinetree.algorithms.contact.problem import Layout, Problem
+from kinetree.algorithms.contact.tendon_rows import tendon_friction_rows, tendon_limit_rows
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order
@@ -149,6 +150,8 @@ def _parts(
     yield from Meetings(model, q, qd, weights, laws).entries()
     if solver.limits and options.limits:
         yield from limit_rows(model, q, qd, weights, shortest)
+        yield from tendon_limit_rows(model, q, qd, weights, shortest)
     if solver.friction:
         yield from friction_rows(model, qd, weights, shortest)
+        yield from tendon_friction_rows(model, q, qd, weights, shortest)
     yield from equality_rows(model, q, qd, weights)

@@ -122,6 +122,7 @@ class EquipmentElements:
         attributes |= _bounds("forcerange", x.force_range)
         attributes |= _bounds("actrange", x.activation_range)
         attributes |= _law("gain", x.gain) | _law("bias", x.bias) | _activation(x)
+        attributes |= {"actearly": "true"} if x.early else {}
         return "general", attributes, []
 
     def _transmission(self, x: Actuator) -> Attributes:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from kinetree.model.checked import Checked
 from kinetree.model.place import References
 from kinetree.model.ranges import UNBOUNDED, Range
+from kinetree.model.softness import SoftLimit, Softness
 from kinetree.model.tendons.path import Pulley, Via, Wrap
 
 T = TypeVar("T", bound="Tendon")
@@ -27,6 +28,8 @@ class Tendon(Checked, ABC):
         armature: inertia of the length's rate, kg; of fixed tendons only.
         limits: the lengths that it may have.
         force_range: of the sum of its actuators' forces, N.
+        limit_softness, friction_softness: of its limits and its dry friction, in steps with
+            contact.
     """
 
     name: str
@@ -37,6 +40,8 @@ class Tendon(Checked, ABC):
     armature: float = 0.0
     limits: Range = UNBOUNDED
     force_range: Range = UNBOUNDED
+    limit_softness: SoftLimit = SoftLimit()
+    friction_softness: Softness = Softness()
 
     @property
     def acts(self) -> bool:
