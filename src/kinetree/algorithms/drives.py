@@ -39,6 +39,7 @@ from kinetree.algorithms.transmissions import (
     transmitted_forces,
 )
 from kinetree.model import Drive, Model
+from kinetree.model.edit import without
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar, less, select
 
@@ -61,6 +62,15 @@ def drive_forces(
         for k, force in enumerate(taken_by):
             forces[k] = forces[k] + force
     return forces
+
+
+def passive_joint_forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """What springs, dampers, carried weights and fluids do to the joints; no dry friction."""
+    still: list[Scalar] = [0] * model.nv
+    rates = rotor_products(model, qd, qd)
+    smooth = without(model, "friction")
+    taken = drive_forces(smooth, q, qd, still)
+    return [rotor - force for force, rotor in zip(taken, rates, strict=True)]
 
 
 def rotor_products(model: Model, v: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:

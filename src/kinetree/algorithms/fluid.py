@@ -1,7 +1,8 @@
-"""What a fluid does to a body that moves in it: drag of a box; drag, lift, added mass of an ellipsoid.
+"""What a fluid does to a body in it: drag of a box; drag, lift and added mass of an ellipsoid.
 
-Source: MuJoCo's documentation, "Computation", section "Fluid forces"; A. Andersen, U. Pesavento & Z. J. Wang, Unsteady aerodynamics of fluttering and tumbling
-plates, Journal of Fluid Mechanics 541 (2005), for lift and added mass.
+Source: MuJoCo's documentation, "Computation", section "Fluid forces"; A. Andersen, U. Pesavento &
+Z. J. Wang, Unsteady aerodynamics of fluttering and tumbling plates, Journal of Fluid Mechanics 541
+(2005), for lift and added mass.
 
     symbol       code               meaning
     v, w         v, w               linear and angular velocity relative to the fluid
@@ -39,7 +40,7 @@ TINY = 1e-15
 
 
 def fluid_wrench(part: Immersed, V: Motion) -> Force:
-    """The wrench on a body, by its velocity relative to the fluid, both in the axes of its place."""
+    """The wrench on a body that moves relative to the fluid, both in the axes of its place."""
     if isinstance(part, FluidBox):
         return _box(part, V.linear, V.angular)
     assert isinstance(part, FluidEllipsoid)
@@ -69,7 +70,7 @@ def _added_mass(x: FluidEllipsoid, v: Vector3, w: Vector3) -> Force:
     """(4)."""
     rho = x.fluid.density
     p = _scaled(v, [rho * m for m in x.added_volume])
-    l = _scaled(w, [rho * J for J in x.added_moment])  # noqa: E741
+    l = _scaled(w, [rho * J for J in x.added_moment])
     return Force(p.cross(w), p.cross(v) + l.cross(w))
 
 
@@ -88,7 +89,7 @@ def _drag(x: FluidEllipsoid, v: Vector3, w: Vector3) -> Force:
     D = 2.0 / 3.0 * (short + middle + long)  # (9)
     I_max = 8.0 / 15.0 * math.pi * middle * long**4
     own = [8.0 / 15.0 * math.pi * r[i] * max(r[i - 1], r[i - 2]) ** 4 for i in range(3)]
-    u = _scaled(w, [x.angular * I + x.slender * (I_max - I) for I in own])  # noqa: E741
+    u = _scaled(w, [x.angular * I + x.slender * (I_max - I) for I in own])
     _, shadow, _ = _meeting(x, v)
     seen = shadow * x.blunt + (math.pi * long * middle - shadow) * x.slender
     push = norm(v) * seen * rho + beta * 3.0 * math.pi * D

@@ -16,7 +16,6 @@ from kinetree.model.sensors import Carried, Sensor
 from kinetree.model.tendons import FixedTendon, Tendon
 from kinetree.spatial import Inertia
 
-
 BODY_FORCES = {"compensation": Compensation, "fluid": Immersed}
 """The forces on bodies that an effect stands for."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from kinetree.algorithms import actuation
 from kinetree.algorithms.actuation.passive import tendon_tensions
+from kinetree.algorithms.drives import passive_joint_forces
 from kinetree.algorithms.sensing import readings
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
@@ -28,6 +29,13 @@ def _rate_along(moments: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ACTUATION: dict[str, Quantity] = {
+    "passive_forces": Quantity(
+        "The joint forces of springs, dampers, carried weights and fluids",
+        one(passive_joint_forces, MUJOCO),
+        (Q, V),
+        {"tau": Kind.FORCE},
+        called="actuation.passive_forces",
+    ),
     "tendon_lengths": Quantity(
         "The lengths of the tendons",
         one(actuation.tendon_lengths, MUJOCO),

@@ -106,7 +106,9 @@ class ClosedLoop:
         self.lengths |= {"p": settings.p_length, "memory": settings.memory, "numbers": numbers}
         self.lengths = {name: n for name, n in self.lengths.items() if n != 0}
 
-    def control(self, model: Model, dt: Scalar | None = None, **state: Any) -> tuple[list[Scalar], list[Scalar]]:
+    def control(
+        self, model: Model, dt: Scalar | None = None, **state: Any
+    ) -> tuple[list[Scalar], list[Scalar]]:
         """Joint forces and the rate of the controller's memory; dt is the step, if it is known."""
         if self.controller is None:
             return [0.0] * model.nv, []
@@ -205,7 +207,7 @@ class ClosedLoop:
         """The rates of q, v and the controller's memory."""
         state = dict(zip(self.lengths, values, strict=True))
         q, v = state["q"], state["v"]
-        tau, rate = self.control(model, dt, **state)
+        tau, rate = self.control(model, **state)
         plant = self.plant(model, **state)
         applied = saturated(plant, tau, self._rules.enforcement)
         rates = {

@@ -1,4 +1,4 @@
-"""Sensors of what touches, of distances, and of limits: touch, rangefinder, joint and tendon limits.
+"""Sensors of touch, of distances along a ray, and of the limits of joints and tendons.
 
 Source: MuJoCo's documentation, "Sensors", whose conventions these are: a contact of the sensor's
 link counts if the ray from its point into the link meets the sensor's zone, and a rangefinder that

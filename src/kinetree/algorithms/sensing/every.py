@@ -37,5 +37,6 @@ def readings(
     for sensor in model.equipment.sensors:
         positive = KINDS[sensor.kind].positive
         bounds = (-math.inf if positive else -sensor.cutoff, sensor.cutoff)
-        shown += [within(x, bounds) for x in SENSORS[sensor.kind](situation, sensor)]
+        measured = SENSORS[sensor.kind](situation, sensor)
+        shown += [within(-x if sensor.opposite else x, bounds) for x in measured]
     return shown

@@ -131,7 +131,6 @@ def _activation(m: Any, i: int) -> Activation | None:
 
 def actuator_remarks(parts: Parts) -> Iterator[Remark]:
     """What actuators do in MuJoCo and not here."""
-    m = parts.m
     for i, name in enumerate(_names(parts)):
         element = f"actuator {name!r}"
         if _switched_off(parts, i):

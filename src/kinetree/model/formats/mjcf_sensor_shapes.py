@@ -1,4 +1,4 @@
-"""The shapes that sensors of a compiled MuJoCo model need: zones of touch, and what rays can meet."""
+"""The shapes that MuJoCo's sensors need: zones of touch, and what the ray of one can meet."""
 
 from __future__ import annotations
 

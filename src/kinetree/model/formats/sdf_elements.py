@@ -31,6 +31,7 @@ HONOURED = (
     Row("`model`, nested `model`", True, "links and joints; names are `inner::link`"),
     Row("`world` with several models", True, "one robot, each model with a free joint of its own"),
     Row("`include`", True, "the model in that file, if it is in the robot's folders or a package"),
+    Row("`include` with `merge`", True, "its contents, in the model around it"),
     Row(
         "`pose`: `relative_to`, `degrees`, `rotation_format`", True, "poses, by the frame semantics"
     ),
@@ -64,6 +65,7 @@ HONOURED = (
     ),
     Row("`plane` of a link that stands still", True, "a collider of the world"),
     Row("`sensor` of type `imu`", True, "`Sensor`s: an accelerometer and a gyro"),
+    Row("`sensor` of type `force_torque` of a joint", True, "`Sensor`s: a force and a torque"),
     Row("`gravity` of a world", True, "gravity"),
     Row("`gravity` of a link", False, "all links feel gravity, with a warning"),
     Row(
@@ -83,7 +85,6 @@ HONOURED = (
         False,
         "left out, with a note",
     ),
-    Row("`include` with `merge`", False, "refused"),
 )
 """The rows, in the order of the page."""
 

@@ -64,6 +64,7 @@ class Sensor(Checked):
         shapes: of a touch sensor its zone, with the link whose contacts count as its frame; of a
             rangefinder all that it can meet.
         field: the magnetic field in the world's axes, for a magnetometer.
+        opposite: whether it shows the opposite numbers: what the child does to the parent.
         cutoff: the largest absolute value that it shows.
         noise: the standard deviation of its noise, where noise is asked for.
     """
@@ -76,6 +77,7 @@ class Sensor(Checked):
     carried: Carried | None = None
     shapes: tuple[Collider, ...] = ()
     field: Vector3 = MAGNETIC_FIELD
+    opposite: bool = False
     cutoff: float = math.inf
     noise: float = 0.0
 

@@ -12,6 +12,7 @@ from kinetree.model.ranges import UNBOUNDED, Range
 from kinetree.model.softness import SoftLimit, Softness
 from kinetree.model.tendons.path import Pulley, Via, Wrap
 
+SOFT, SOFT_LIMIT = Softness(), SoftLimit()
 T = TypeVar("T", bound="Tendon")
 
 
@@ -40,8 +41,8 @@ class Tendon(Checked, ABC):
     armature: float = 0.0
     limits: Range = UNBOUNDED
     force_range: Range = UNBOUNDED
-    limit_softness: SoftLimit = SoftLimit()
-    friction_softness: Softness = Softness()
+    limit_softness: SoftLimit = SOFT_LIMIT
+    friction_softness: Softness = SOFT
 
     @property
     def acts(self) -> bool:
