@@ -46,7 +46,7 @@ KINDS: dict[str, SensorKind] = {
     "framelinacc": SensorKind(XYZ, "m/s^2", "place"),
     "frameangacc": SensorKind(XYZ, "rad/s^2", "place"),
     "touch": SensorKind(ONE, "N", "place", positive=True),
-    "rangefinder": SensorKind(ONE, "m", "place", positive=True),
+    "rangefinder": SensorKind(ONE, "m", "place"),
     # of a link and all it carries
     "subtreecom": SensorKind(XYZ, "m", "place"),
     "subtreelinvel": SensorKind(XYZ, "m/s", "place"),
