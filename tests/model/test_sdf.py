@@ -359,11 +359,11 @@ def merging(tmp_path, more=""):
 
 def test_a_merged_model_gives_its_contents_to_the_one_around_it(tmp_path):
     robot = merging(tmp_path)
-    assert robot.joints == ("turn", "bend")
+    assert robot.joints == ("bend", "turn")
     here = np.linalg.inv(robot.pose(robot.neutral(), "arm"))
     for name, place in (("palm", [0, 0, 1.1]), ("grip", [0, 0.2, 1]), ("thumb", [-0.3, 0, 1.1])):
         assert np.allclose((here @ robot.pose(robot.neutral(), name))[:3, 3], place), name
-    bent = robot.jacobian(robot.neutral(), "thumb", axes="origin")[3:, 1]
+    bent = robot.jacobian(robot.neutral(), "thumb", axes="origin")[3:, 0]
     assert np.allclose(here[:3, :3] @ bent, [0, 1, 0])
 
 
