@@ -18,7 +18,6 @@ import argparse
 import importlib.util
 import time
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +49,14 @@ def mjcf_files(package: str) -> list[Path]:
 class Beside:
     """A robot here and in MuJoCo, at random states with random controls."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, most: int) -> None:
         import mujoco
         from tests.peers.mujoco_oracle import Peer
 
         self.mujoco = mujoco
         self.m = mujoco.MjModel.from_xml_path(str(file))
+        if self.m.nv > most:
+            raise ValueError(f"{self.m.nv} velocities")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.robot = kt.load(file, contact=False, mimic=False)
@@ -166,14 +167,14 @@ class Beside:
         return float(np.abs(end.d.qpos - peer.d.qpos).max() / scale)
 
 
-def compare_mjcf(files: Iterator[Path] | list[Path], motions: bool) -> int:
+def compare_mjcf(files: list[Path], motions: bool, most: int) -> int:
     """Print a row for each file; how many miss."""
     print(f"{'file':44}{'nv':>4}" + "".join(f"{name:>11}" for name in QUANTITIES) + "     motion")
     missed = 0
     for file in files:
         label, start = "/".join(file.parts[-3:])[-43:], time.process_time()
         try:
-            pair = Beside(file)
+            pair = Beside(file, most)
             found = pair.differences() if pair.robot.nv else {}
             small = motions and 0 < pair.robot.nv <= LARGEST
             moved = pair.motion() if small else None
@@ -209,6 +210,7 @@ def main() -> None:
     parser.add_argument("--package", nargs="+", default=["mujoco", "gymnasium", "dm_control"])
     parser.add_argument("--match", default="", help="only files whose path has this in it")
     parser.add_argument("--no-motion", action="store_true")
+    parser.add_argument("--most", type=int, default=200, help="velocities of a robot")
     given = parser.parse_args()
     if given.only == "rollout":
         from benchmarks.rollouts import actuated
@@ -218,7 +220,7 @@ def main() -> None:
     if given.only == "sdf":
         raise SystemExit(compare_sdf() > 0)
     files = [x for name in given.package for x in mjcf_files(name) if given.match in str(x)]
-    raise SystemExit(compare_mjcf(files, not given.no_motion) > 0)
+    raise SystemExit(compare_mjcf(files, not given.no_motion, given.most) > 0)
 
 
 if __name__ == "__main__":
