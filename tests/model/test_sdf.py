@@ -222,7 +222,6 @@ def test_a_link_without_inertia_has_that_of_sdf_or_of_its_shapes():
 def example(name):
     """A document with an element of a row that is not honoured."""
     inside = {
-        "`gravity` of a link": ("link", "<gravity>false</gravity>"),
         "other sensors": ("link", "<sensor name='s' type='camera'/>"),
         "`plugin`": ("model", "<plugin filename='x' name='p'/>"),
         "`fluid_added_mass`": ("inertial", "<fluid_added_mass/>"),
@@ -408,3 +407,11 @@ def test_a_force_torque_sensor_shows_what_a_joint_transmits(kind):
 def test_settings_of_a_force_torque_sensor_are_checked():
     with pytest.raises(FileFormatError, match="one of child, parent, sensor is expected"):
         sensed("fixed", "<frame>elsewhere</frame>")
+
+
+def test_a_link_without_gravity_has_its_weight_carried():
+    text = f"""<model name="m">{link("a")}{link("b", "<gravity>false</gravity>")}
+    {hinge("j", "a", "b", axis="0 1 0")}</model>"""
+    q, heavy = [0.3], text.replace("<gravity>false</gravity>", "")
+    assert abs(loaded(heavy).gravity_forces(q)[0]) > 1e-3
+    assert abs(loaded(text).gravity_forces(q)[0]) < 1e-12

@@ -78,7 +78,10 @@ def read_sdf(
         remarks=remarks,
         gives_base=gives_base,
         constraints=tree.constraints,
-        equipment=Equipment(sensors=tuple(reader.sensors.values())),
+        equipment=Equipment(
+            sensors=tuple(reader.sensors.values()),
+            body_forces=tuple(reader.weightless.values()),
+        ),
         colliders=list(reader.colliders.values()),
     )
 

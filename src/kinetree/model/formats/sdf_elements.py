@@ -67,7 +67,7 @@ HONOURED = (
     Row("`sensor` of type `imu`", True, "`Sensor`s: an accelerometer and a gyro"),
     Row("`sensor` of type `force_torque` of a joint", True, "`Sensor`s: a force and a torque"),
     Row("`gravity` of a world", True, "gravity"),
-    Row("`gravity` of a link", False, "all links feel gravity, with a warning"),
+    Row("`gravity` of a link", True, "`Compensation`: its weight is carried"),
     Row(
         "`stiffness`, `dissipation` of a limit",
         False,
