@@ -35,8 +35,8 @@ from kinetree.model.body_forces import FluidBox, FluidEllipsoid, Immersed
 from kinetree.scalar import Scalar, absolute, less, select
 from kinetree.spatial import Force, Motion, Vector3
 
-TINY = 1e-15
-"""Divisors are not less than this, as in MuJoCo."""
+TINY = 1e-100
+"""Divisors are not less than this: they vanish with v."""
 
 
 def fluid_wrench(part: Immersed, V: Motion) -> Force:
@@ -98,11 +98,12 @@ def _drag(x: FluidEllipsoid, v: Vector3, w: Vector3) -> Force:
 
 
 def _meeting(x: FluidEllipsoid, v: Vector3) -> tuple[Vector3, Scalar, Scalar]:
-    """n, A_proj, and the cosine between n and v over the length of n."""
-    a, b, c = x.half_axes
+    """n in units of the longest half axis, A_proj, the cosine between n and v over |n|."""
+    longest = max(x.half_axes)
+    a, b, c = (r / longest for r in x.half_axes)
     normal = _scaled(v, [(b * c) ** 2, (c * a) ** 2, (a * b) ** 2])
     along, across = normal.dot(v), normal.dot(normal)
-    shadow = root(across / _at_least(along)) * math.pi
+    shadow = root(across / _at_least(along)) * (math.pi * longest**2)
     return normal, shadow, along / _at_least(norm(v) * across)
 
 

@@ -117,7 +117,8 @@ def carried_by(links: Sequence[Link], connections: Sequence[Connection], link: s
     below: dict[str, list[Connection]] = {}
     for c in connections:
         below.setdefault(c.parent, []).append(c)
-    total, names, joints = Inertia.zero(), [], []
+    joints: list[str] = []
+    total, names = Inertia.zero(), []
     for name, at in _fixed(below, link, joints):
         total = total + at.to_parent(inertias[name])
         names.append(name)
