@@ -8,7 +8,6 @@ from typing import Any
 from kinetree.algorithms import actuation
 from kinetree.algorithms.actuation.passive import tendon_tensions
 from kinetree.algorithms.drives import passive_joint_forces
-from kinetree.algorithms.sensing import readings
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.quantities.citations import MUJOCO
@@ -26,6 +25,13 @@ def _rate_along(moments: Callable[..., Any]) -> Callable[..., Any]:
         return [sum((r * x for r, x in zip(row, v, strict=True)), start=0) for row in rows]
 
     return velocities
+
+
+def _readings(*arguments: Any) -> Any:
+    """What all sensors show."""
+    from kinetree.algorithms.sensing import readings  # most robots have no sensors
+
+    return readings(*arguments)
 
 
 ACTUATION: dict[str, Quantity] = {
@@ -118,7 +124,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "sensors": Quantity(
         "What the sensors measure",
-        one(readings, MUJOCO, Preparation.NOTHING),
+        one(_readings, MUJOCO, Preparation.NOTHING),
         (Q, V, A, ACT, CTRL),
         {"readings": "the numbers of each sensor, in their order"},
         equipped="sensors",

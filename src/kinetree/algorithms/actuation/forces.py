@@ -18,9 +18,10 @@ Cost: O(n d) for n actuators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.actuation.activations import after_step
 from kinetree.algorithms.actuation.levers import lever
 from kinetree.algorithms.actuation.posture import Posture, Row
 from kinetree.model import Model
@@ -101,35 +102,6 @@ def joint_forces_of_actuators(
     return tau
 
 
-def activation_rates(model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]) -> list[Scalar]:
-    """The rate of every activation."""
-    return [x.activation.rate(own, u) for x, own, u in _stateful(model, act, ctrl)]  # type: ignore[union-attr]
-
-
-def next_activations(
-    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar], dt: Scalar
-) -> list[Scalar]:
-    """Every activation after a step of time."""
-    return [_after(x, own, u, dt) for x, own, u in _stateful(model, act, ctrl)]
-
-
-def _after(x: Actuator, act: Scalar, ctrl: Scalar, dt: Scalar) -> Scalar:
-    """The activation of an actuator after a step; its control is bounded."""
-    assert x.activation is not None
-    after = x.activation.after(act, x.activation.rate(act, ctrl), dt)
-    return within(after, x.activation_range)
-
-
-def _stateful(
-    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]
-) -> Iterator[tuple[Actuator, Scalar, Scalar]]:
-    """The actuators with activations, these, and their bounded controls."""
-    own = iter(act)
-    for x, u in zip(model.equipment.actuators, ctrl, strict=True):
-        if x.activation is not None:
-            yield x, next(own), within(u, x.control_range)
-
-
 def _forces(
     model: Model,
     states: Sequence[Pulled],
@@ -144,7 +116,7 @@ def _forces(
         x, signal = state.actuator, within(u, state.actuator.control_range)
         if x.activation is not None:
             w = next(own)
-            signal = _after(x, w, signal, dt) if x.early else w
+            signal = after_step(x, w, signal, dt) if x.early else w
         forces.append(x.force(state.length, state.velocity, signal))
     _bound_on_tendons(model, states, forces)
     return [within(p, x.actuator.force_range) for x, p in zip(states, forces, strict=True)]

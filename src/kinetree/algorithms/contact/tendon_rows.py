@@ -15,6 +15,7 @@ Cost: that of the tendons' lengths, and O(k^2) for k velocities that change one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from kinetree.algorithms.actuation.posture import Posture
 from kinetree.algorithms.actuation.tendons import stretched
@@ -28,6 +29,33 @@ from kinetree.model import Model
 from kinetree.model.ranges import UNBOUNDED
 from kinetree.model.tendons import Tendon
 from kinetree.scalar import Scalar, known
+
+
+class Acting(Protocol):
+    """Which rows act."""
+
+    @property
+    def limits(self) -> bool:
+        """Those of limits."""
+
+    @property
+    def friction(self) -> bool:
+        """Those of dry friction."""
+
+
+def tendon_rows(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    weights: InverseWeights,
+    shortest: Scalar,
+    acting: Acting,
+) -> Iterator[Entry]:
+    """The rows of all tendons."""
+    if acting.limits and model.contact_options.limits:
+        yield from tendon_limit_rows(model, q, qd, weights, shortest)
+    if acting.friction:
+        yield from tendon_friction_rows(model, q, qd, weights, shortest)
 
 
 def tendon_limit_rows(

@@ -24,7 +24,8 @@ from kinetree.algorithms.actuation.posture import Posture
 from kinetree.algorithms.actuation.tendons import course
 from kinetree.algorithms.contact.given_accelerations import GivenAccelerations, Push
 from kinetree.algorithms.rnea import forward_pass, joint_wrenches
-from kinetree.algorithms.tree import ancestors, parent_transforms, subspaces
+from kinetree.algorithms.sensing.contact_loads import contact_loads
+from kinetree.algorithms.tree import parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.model.actuators import TendonTransmission
 from kinetree.model.place import Place
@@ -79,7 +80,7 @@ class Situation:
     def loads(self) -> list[tuple[str, Force]]:
         """What spatial tendons and contacts do to frames, each in its frame."""
         if "loads" not in self._known:
-            self._known["loads"] = [*self._tendon_loads(), *self._contact_loads()]
+            self._known["loads"] = [*self._tendon_loads(), *contact_loads(self.posture, self.soft)]
         return self._known["loads"]  # type: ignore[return-value]
 
     def soft(self) -> GivenAccelerations:
@@ -93,27 +94,6 @@ class Situation:
         """The contacts of a link's own shapes."""
         bodies = {self.model.frame(link).body} if link is not None else set()
         return [x for x in self.soft().pushes(bodies) if link in (x.first.frame, x.second.frame)]
-
-    def _contact_loads(self) -> Iterator[tuple[str, Force]]:
-        """On the frames that colliders are fixed in, of the bodies that force sensors carry."""
-        if not self.model.contacts:
-            return
-        for push in self.soft().pushes(self._weighed()):
-            for collider, sign in ((push.first, -1), (push.second, 1)):
-                if collider.frame is not None:
-                    pose = self.posture.pose(collider.frame)
-                    yield collider.frame, pose.to_child(push.W * sign)
-
-    def _weighed(self) -> set[int]:
-        """The bodies whose loads force sensors feel."""
-        found: set[int] = set()
-        for sensor in self.model.equipment.sensors:
-            if sensor.kind in ("force", "torque") and sensor.carried is not None:
-                found |= {self.model.frame(x).body for x in sensor.carried.frames}
-                roots = {self.posture.body_of_joint(x) for x in sensor.carried.joints}
-                bodies = range(len(self.model.bodies))
-                found |= {i for i in bodies if roots & set(ancestors(self.model, i))}
-        return found - {-1}
 
     def _tendon_loads(self) -> Iterator[tuple[str, Force]]:
         tensions = tendon_tensions(self.model, self.q, self.v)

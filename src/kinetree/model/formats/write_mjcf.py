@@ -49,12 +49,8 @@ GEOMS: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
 def write_mjcf(model: Model) -> str:
     """The text of an MJCF file."""
     equalities = EqualityElements(disassemble(model))
-    equipped = EquipmentElements(
-        model.equipment,
-        equalities.site,
-        model.shapes,
-        SensorElements(model, equalities.site),
-    )
+    sensors = SensorElements(model, equalities.site)
+    equipped = EquipmentElements(model.equipment, equalities.site, model.shapes, sensors)
     description = replace(equalities.description, shapes=equipped.shapes)
     contacts = ContactElements(description)
     named = {id(equipped.shapes[i]): x for i, x in equipped.shape_names.items()}

@@ -87,6 +87,7 @@ class FixedTendon(Tendon):
 
     Arguments:
         name, stiffness, rest, damping, friction, armature, limits, force_range: as of `Tendon`.
+        limit_softness, friction_softness: as of `Tendon`.
         coefficients: pairs of a joint's name and the weight of its coordinate.
         offset: what is added to the sum.
     """
@@ -109,6 +110,7 @@ class SpatialTendon(Tendon):
 
     Arguments:
         name, stiffness, rest, damping, friction, limits, force_range: as of `Tendon`.
+        limit_softness, friction_softness: as of `Tendon`.
         armature: has no effect.
         path: what it runs through and around, in order. A body to wrap around has a point before
             and after it; a pulley begins a new branch.
