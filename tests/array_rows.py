@@ -279,6 +279,7 @@ def _rows() -> dict[str, Row]:
         "robot.actuation",
         DRIVEN.actuation,
         activation_rates="act ctrl",
+        passive_forces="q v",
         actuator_forces="q v act ctrl",
         forces="q v act ctrl",
         lengths="q",

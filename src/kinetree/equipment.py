@@ -17,6 +17,13 @@ from kinetree.model.actuators import (
     Transmission,
 )
 from kinetree.model.actuators.makers import motor, position_servo, velocity_servo
+from kinetree.model.body_forces import (
+    BodyForce,
+    Compensation,
+    Fluid,
+    FluidBox,
+    FluidEllipsoid,
+)
 from kinetree.model.keyframe import Keyframe
 from kinetree.model.place import Place
 from kinetree.model.sensors import Sensor
@@ -26,8 +33,13 @@ __all__ = [
     "Activation",
     "Actuator",
     "Affine",
+    "BodyForce",
+    "Compensation",
     "Filter",
     "FixedTendon",
+    "Fluid",
+    "FluidBox",
+    "FluidEllipsoid",
     "Integrator",
     "JointTransmission",
     "Keyframe",

@@ -190,13 +190,34 @@ EXAMPLES = {
     ],
     "sensors of joints, tendons, actuators": [("sensor", '<jointpos joint="j"/>')],
     "sensors of subtrees and energy": [("sensor", '<subtreecom body="b"/><e_kinetic/>')],
-    "`touch`, `contact`, `rangefinder`, limits": [
-        ("sensor", '<touch site="s"/>'),
-        ("sensor", '<rangefinder site="s"/>'),
-        ("sensor", '<jointlimitpos joint="j"/>'),
+    "`touch`": [("sensor", '<touch site="s"/>')],
+    "`rangefinder` of a site, to planes and primitives": [("sensor", '<rangefinder site="s"/>')],
+    "`jointlimitpos`, `tendonlimitfrc` and the like": [
+        ("sensor", f'<jointlimit{kind} joint="j"/>') for kind in ("pos", "vel", "frc")
+    ],
+    "`contact`, `rangefinder` of a camera, `plugin`, `user`": [
+        ("sensor", '<contact geom1="g"/>'),
+        ("sensor", '<user dim="1"/>'),
     ],
     "`key`: `qpos`, `qvel`, `act`, `ctrl`": [("keyframe", '<key qpos="1" qvel="2"/>')],
     "`numeric` of `custom`": [("custom", '<numeric name="n" data="1"/>')],
+    "`gravcomp` of a body": [
+        ("worldbody", '<body gravcomp="1"><joint/><geom size="0.1" pos="1 0 0"/></body>')
+    ],
+    "`density`, `viscosity`, `wind`": [("option density='1' viscosity='1' wind='1 0 0'", "")],
+    "`fluidshape`, `fluidcoef` of a geom": [
+        (
+            "worldbody",
+            '<body><joint/><geom size="0.1" pos="1 0 0" fluidshape="ellipsoid"/></body>',
+        ),
+    ],
+    "`actuatorgravcomp` of a joint": [
+        (
+            "worldbody",
+            '<body gravcomp="1"><joint actuatorgravcomp="true"/><geom size="0.1" pos="1 0 0"/>'
+            "</body>",
+        )
+    ],
 }
 """What each row of the table stands for: sections of MJCF and what is in them."""
 
@@ -213,7 +234,7 @@ def test_what_is_honoured_is_read_without_a_remark_and_the_rest_with_one(row):
     if row == "`tendon` of an actuator":  # which needs one
         examples = [("tendon", "</tendon>".join([examples[0][1], f"<actuator>{examples[1][1]}"]))]
     for section, inside in examples:
-        end = "actuator" if "<actuator>" in inside else section
+        end = "actuator" if "<actuator>" in inside else section.split()[0]
         more = f"<{section}>{inside}</{end}>"
         text = f"<mujoco><worldbody>{world}</worldbody>{more}</mujoco>"
         found = [x for x in check_file(text) if x.severity != "error"]

@@ -46,7 +46,6 @@ class Peer:
         self.robot, self.m, self.d = robot, m, mujoco.MjData(m)
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         m.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
-        m.opt.density = m.opt.viscosity = 0.0  # not taken up, and the reader says so
         bodies = robot.model.bodies
         followers = {b.joint_name: i for i, b in enumerate(bodies) if b.follows is not None}
         own = iter(robot.model.coordinate_order)

@@ -406,25 +406,17 @@ LEFT_OUT = {
     "equality 'pull': it holds on to the mocap body 'grip', which stands still": f"""{TWO}
         <body name="grip" mocap="true"/></worldbody><equality>
         <weld name="pull" body1="grip" body2="two"/></equality><worldbody>""",
-    "tendon 't': its limit": f"""{SITES}</worldbody><tendon>
-        <spatial name="t" range="0 1"><site site="s"/><site site="t"/></spatial></tendon>
-        <worldbody>""",
     "tendon 't': its armature": f"""{SITES}</worldbody><tendon>
         <spatial name="t" armature="1"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
     "tendon 't': the higher-order part of its spring": f"""{SITES}</worldbody><tendon>
         <spatial name="t" stiffness="1 2"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
-    "body 'one': its gravity compensation": ONE.replace("<body", '<body gravcomp="1"'),
-    "the model: the fluid around it": f'</worldbody><option density="1"/><worldbody>{ONE}',
     "actuator 'gecko': its transmission is not known here": f"""{ONE}</worldbody><actuator>
         <motor joint="hinge"/><adhesion name="gecko" body="one" ctrlrange="0 1"/></actuator>
         <worldbody>""",
     "actuator 'actuator0': its gain or bias is not known here": f"""{ONE}</worldbody><actuator>
         <general joint="hinge" gaintype="user"/></actuator><worldbody>""",
-    "actuator 'early': its activation acts one step later": f"""{ONE}</worldbody><actuator>
-        <general name="early" joint="hinge" dyntype="filter" actearly="true"/></actuator>
-        <worldbody>""",
     "actuator 'motor': its armature": f"""{ONE}</worldbody><actuator>
         <motor name="motor" joint="hinge" armature="1"/></actuator><worldbody>""",
     "actuator 'motor': its damping": f"""{ONE}</worldbody><actuator>

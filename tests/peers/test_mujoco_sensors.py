@@ -7,6 +7,7 @@ import pytest
 import kinetree as kt
 from kinetree.model.sensors import KINDS
 from tests.peers.equipped_mjcf import Pair, close, text
+from tests.peers.test_mujoco_touch import ROBOT
 
 TENDON = """<spatial name="string" stiffness="30" damping="1.5"><site site="anchor"/>
 <site site="u1"/><geom geom="ball" sidesite="side"/><site site="palm"/></spatial>"""
@@ -71,11 +72,15 @@ def test_sensors_show_what_they_show_in_mujoco(family):
 
 def test_every_kind_of_sensor_is_compared():
     robot = kt.load(text(tendon=TENDON, actuator=ACTUATOR, sensor="".join(SENSORS.values())))
-    assert {sensor.kind for sensor in robot.model.equipment.sensors} == set(KINDS)
+    elsewhere = {
+        x.kind
+        for x in kt.load(ROBOT.replace("FORCES", "").replace("CONE", "")).model.equipment.sensors
+    }
+    assert {sensor.kind for sensor in robot.model.equipment.sensors} | elsewhere == set(KINDS)
 
 
-def test_a_sensor_that_needs_contacts_is_left_out_with_a_note():
-    mjcf = text(sensor='<touch name="skin" site="ft"/><gyro name="gyro" site="ft"/>')
+def test_a_sensor_of_an_unknown_kind_is_left_out_with_a_note():
+    mjcf = text(sensor='<contact name="skin" geom1="ball"/><gyro name="gyro" site="ft"/>')
     robot = kt.load(mjcf)
     assert robot.sensors.names == ("gyro",)
     assert robot.sensors.labels == ("gyro.x", "gyro.y", "gyro.z")

@@ -83,12 +83,6 @@ def test_dry_friction_of_a_tendon_opposes_its_velocity():
     assert np.allclose(taken, 0.7 * np.sign(rate) * robot.tendons.jacobian(q)[0])
 
 
-def test_a_limit_of_a_tendon_is_remarked():
-    mjcf = text(tendon=f'<fixed name="t" range="-1 1">{FIXED}</fixed>')
-    with pytest.warns(match="tendon 't': its limit"):
-        Pair(mjcf, 1)
-
-
 def test_a_step_treats_damping_of_tendons_as_mujocos_euler_does():
     pair = Pair(text(tendon=TENDONS["fixed"]), 1)
     m, d, robot = pair.m, pair.peer.d, pair.robot

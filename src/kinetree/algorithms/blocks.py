@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.actuation.passive import add_tendon_derivatives, tendon_inertia
+from kinetree.algorithms.body_forces import add_body_force_derivatives
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.dots import dots
 from kinetree.algorithms.drives import springs
@@ -67,6 +68,7 @@ def drive_matrices(
     K = stiffness_matrix(model, q)
     add_transmitted_derivatives(model, q, qd, K, D)
     add_tendon_derivatives(model, q, qd, K, D)
+    add_body_force_derivatives(model, q, qd, K, D)
     return K, D, rotor_matrix(model)
 
 

@@ -24,7 +24,7 @@ def coriolis_forces(inverse_dynamics: Callable[..., Any]) -> Callable[..., list[
     """The function c(model, q, qd), by a given algorithm of inverse dynamics."""
 
     def forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-        weightless = without(model, "gravity", "damping", "friction", "springs")
+        weightless = without(model, "gravity", "damping", "friction", "springs", "fluid")
         return inverse_dynamics(weightless, q, qd, [0] * model.nv)
 
     return forces

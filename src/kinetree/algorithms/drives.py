@@ -15,7 +15,7 @@ that turn with the body: its rotors resist its rate in the parent's axes, a_i (v
 has that velocity in the world's axes, where the same force is a_i times its rate.
 
 Drives of joints that follow others by a ratio that varies are in `transmissions`, tendons in
-`actuation.passive`. How the forces
+`actuation.passive`, forces on bodies in `body_forces`. How the forces
 change with the state is `blocks.drive_matrices`.
 
 Cost: O(N), and nothing for joints without drives.
@@ -26,6 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.actuation.passive import tendon_drag, tendon_energy, tendon_springs
+from kinetree.algorithms.body_forces import (
+    compensation_energy,
+    compensation_forces,
+    fluid_forces,
+)
 from kinetree.algorithms.transmissions import (
     damping_law,
     friction_law,
@@ -34,6 +39,7 @@ from kinetree.algorithms.transmissions import (
     transmitted_forces,
 )
 from kinetree.model import Drive, Model
+from kinetree.model.edit import without
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar, less, select
 
@@ -52,9 +58,19 @@ def drive_forces(
             forces[k] = forces[k] + taken
     for k, force in enumerate(transmitted_forces(model, q, qd, damping_law, friction_law)):
         forces[k] = forces[k] + force
-    for k, force in enumerate(tendon_drag(model, q, qd, qdd)):
-        forces[k] = forces[k] + force
+    for taken_by in (tendon_drag(model, q, qd, qdd), fluid_forces(model, q, qd)):
+        for k, force in enumerate(taken_by):
+            forces[k] = forces[k] + force
     return forces
+
+
+def passive_joint_forces(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """What springs, dampers, carried weights and fluids do to the joints; no dry friction."""
+    still: list[Scalar] = [0] * model.nv
+    rates = rotor_products(model, qd, qd)
+    smooth = without(model, "friction")
+    taken = drive_forces(smooth, q, qd, still)
+    return [rotor - force for force, rotor in zip(taken, rates, strict=True)]
 
 
 def rotor_products(model: Model, v: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
@@ -67,16 +83,17 @@ def rotor_products(model: Model, v: Sequence[Scalar], w: Sequence[Scalar]) -> li
 
 
 def spring_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """U: the energy of all springs, J; zero where they are relaxed."""
+    """U: the energy of all springs and carried weights, J; zero where springs are relaxed."""
     twice: Scalar = 0
     for joint, drive, at, _ in springs(model):
         for d in joint.displacement(drive.rest, q[at]):
             twice = twice + d * d * drive.stiffness
-    return twice * 0.5 + transmitted_energy(model, q) + tendon_energy(model, q)
+    inner = transmitted_energy(model, q) + tendon_energy(model, q)
+    return twice * 0.5 + inner + compensation_energy(model, q)
 
 
 def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
-    """dU/dq: the joint forces that hold the springs."""
+    """dU/dq: the joint forces that hold the springs and carried weights."""
     forces: list[Scalar] = [0] * model.nv
     for joint, drive, at, along in springs(model):
         for k, d in enumerate(joint.displacement(drive.rest, q[at]), along.start):
@@ -84,8 +101,9 @@ def spring_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     still: list[Scalar] = [0] * model.nv
     for k, force in enumerate(transmitted_forces(model, q, still, spring_law)):
         forces[k] = forces[k] + force
-    for k, force in enumerate(tendon_springs(model, q)):
-        forces[k] = forces[k] + force
+    for taken_by in (tendon_springs(model, q), compensation_forces(model, q)):
+        for k, force in enumerate(taken_by):
+            forces[k] = forces[k] + force
     return forces
 
 

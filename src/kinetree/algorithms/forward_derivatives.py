@@ -73,8 +73,9 @@ def base_columns(
     turned = any(isinstance(load, PointForce) for _, load in external)
     for i, body in enumerate(model.bodies):
         free = body.parent < 0 and body.joint.velocity_is_twist and body.drive == Drive()
+        outside = model.equipment.acting or model.equipment.body_forces
         followed = any(b.follows is not None for b in model.bodies)
-        if turned or followed or model.equipment.acting or not free:
+        if turned or followed or outside or not free:
             continue
         at = model.v_slices[i]
         _, a = parts.parent_motion(i, [], [])

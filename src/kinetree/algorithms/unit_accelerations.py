@@ -22,7 +22,7 @@ from kinetree.scalar import Scalar
 
 def mass_by_unit_accelerations(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix M(q)."""
-    weightless = without(model, "gravity", "springs")
+    weightless = without(model, "gravity", "springs", "fluid")
     zero = [0] * model.nv
     columns = []
     for j in range(model.nv):

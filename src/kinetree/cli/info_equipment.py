@@ -1,4 +1,4 @@
-"""What `kinetree info` shows of tendons, actuators, sensors and keyframes."""
+"""What `kinetree info` shows of tendons, actuators, sensors, keyframes and body forces."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kinetree.model.actuators import Actuator
+from kinetree.model.body_forces import BodyForce
 from kinetree.model.model import Model
 from kinetree.model.ranges import Range
 from kinetree.model.sensors import Sensor
@@ -23,6 +24,7 @@ def equipment(model: Model) -> dict[str, list[dict[str, Any]]]:
         "actuators": [_actuator(x) for x in parts.actuators],
         "sensors": [_sensor(x) for x in parts.sensors],
         "keyframes": [{"name": x.name, "time": x.time} for x in parts.keyframes],
+        "body_forces": [_body_force(x) for x in parts.body_forces],
     }
 
 
@@ -33,12 +35,13 @@ def equipment_tables(found: dict[str, list[dict[str, Any]]]) -> list[Table]:
         "actuators": ("along", "activation", "control", "force"),
         "sensors": ("kind", "at", "numbers"),
         "keyframes": ("time",),
+        "body_forces": ("kind", "at"),
     }
     return [_table(what, found[what], keys) for what, keys in columns.items() if found[what]]
 
 
 def _table(what: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> Table:
-    table = Table(what.removesuffix("s"), *keys, box=None)
+    table = Table(what.removesuffix("s").replace("_", " "), *keys, box=None)
     for row in rows:
         table.add_row(escape(row["name"]), *(escape(_shown(row[key])) for key in keys))
     return table
@@ -80,6 +83,10 @@ def _actuator(x: Actuator) -> dict[str, Any]:
 def _sensor(x: Sensor) -> dict[str, Any]:
     at = x.of if x.place is None else x.place.frame
     return {"name": x.name, "kind": x.kind, "at": at, "numbers": x.size}
+
+
+def _body_force(x: BodyForce) -> dict[str, Any]:
+    return {"name": x.name, "kind": type(x).__name__, "at": x.place.frame}
 
 
 def _bounds(bounds: Range) -> list[float | None]:

@@ -25,9 +25,11 @@ from kinetree.spatial import Transform, Vector3
 Effect = Literal[
     "actuators",
     "armature",
+    "compensation",
     "constraints",
     "contacts",
     "damping",
+    "fluid",
     "friction",
     "gravity",
     "limits",
@@ -43,8 +45,8 @@ def without(model: Model, *effects: str) -> Model:
     """The same robot with effects switched off.
 
     Arguments:
-        effects: of "actuators", "armature", "constraints", "contacts", "damping", "friction",
-            "gravity", "limits", "sensors", "springs", "tendons".
+        effects: of "actuators", "armature", "compensation", "constraints", "contacts", "damping",
+            "fluid", "friction", "gravity", "limits", "sensors", "springs", "tendons".
     """
     for effect in effects:
         if not among(effect, EFFECTS):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError, ModelError, among, unknown
 from kinetree.model.actuators import Actuator
+from kinetree.model.body_forces import BodyForce
 from kinetree.model.keyframe import Keyframe, Values
 from kinetree.model.sensors import Sensor
 from kinetree.model.tendons import FixedTendon, Tendon
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Equipment:
-    """Tendons, actuators, sensors and named states, each by name.
+    """Tendons, actuators, sensors, named states and forces on bodies, each by name.
 
     Arguments:
         tendons, actuators, sensors, keyframes: in the order of their numbers in arrays.
         numerics: arrays of a file's own, by name; no algorithm reads them.
+        body_forces: what acts on bodies wherever they are.
     """
 
     tendons: tuple[Tendon, ...] = ()
@@ -31,6 +33,7 @@ class Equipment:
     sensors: tuple[Sensor, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
     numerics: Values = ()
+    body_forces: tuple[BodyForce, ...] = ()
 
     @cached_property
     def stateful(self) -> tuple[Actuator, ...]:
@@ -70,7 +73,7 @@ class Equipment:
         for field in fields(self):
             if field.name != "numerics":
                 for part in getattr(self, field.name):
-                    yield field.name.removesuffix("s"), part
+                    yield field.name.removesuffix("s").replace("_", " "), part
 
     def mapped(self, change: Callable[[Any], Any]) -> Equipment:
         """The same equipment with each part changed.
@@ -82,7 +85,7 @@ class Equipment:
             Equipment.
         """
         changed: dict[str, Any] = {}
-        for name in ("tendons", "actuators", "sensors", "keyframes"):
+        for name in ("tendons", "actuators", "sensors", "keyframes", "body_forces"):
             parts = (change(part) for part in getattr(self, name))
             changed[name] = tuple(part for part in parts if part is not None)
         return replace(self, **changed)

@@ -8,12 +8,16 @@ from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.model.actuators import Actuator
+from kinetree.model.body_forces import BodyForce, Compensation, Immersed
 from kinetree.model.equipment import Equipment
 from kinetree.model.keyframe import Keyframe
 from kinetree.model.model import WORLD, Model
 from kinetree.model.sensors import Carried, Sensor
 from kinetree.model.tendons import FixedTendon, Tendon
 from kinetree.spatial import Inertia
+
+BODY_FORCES = {"compensation": Compensation, "fluid": Immersed}
+"""The forces on bodies that an effect stands for."""
 
 
 def without_held(equipment: Equipment, held: Mapping[str, tuple[float, ...]]) -> Equipment:
@@ -112,9 +116,15 @@ def equip(model: Model, *parts: Any) -> Model:
     """The same robot with more equipment.
 
     Arguments:
-        parts: tendons, actuators, sensors and keyframes.
+        parts: tendons, actuators, sensors, keyframes and forces on bodies.
     """
-    kinds = {Tendon: "tendons", Actuator: "actuators", Sensor: "sensors", Keyframe: "keyframes"}
+    kinds = {
+        Tendon: "tendons",
+        Actuator: "actuators",
+        Sensor: "sensors",
+        Keyframe: "keyframes",
+        BodyForce: "body_forces",
+    }
     added: dict[str, list[Any]] = {name: [] for name in kinds.values()}
     for part in parts:
         name = next((name for kind, name in kinds.items() if isinstance(part, kind)), None)
@@ -166,6 +176,8 @@ def without_effects(equipment: Equipment, effects: Sequence[str]) -> Equipment:
     """
 
     def change(part: Any) -> Any:
+        if any(isinstance(part, kind) for effect, kind in BODY_FORCES.items() if effect in effects):
+            return None
         return part.without(tuple(effects)) if isinstance(part, Tendon) else part
 
     left_out = {x: () for x in ("actuators", "sensors", "tendons") if x in effects}

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.algorithms import actuation
 from kinetree.algorithms.actuation.passive import tendon_tensions
-from kinetree.algorithms.sensing import readings
+from kinetree.algorithms.drives import passive_joint_forces
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
 from kinetree.quantities.citations import MUJOCO
@@ -27,7 +27,21 @@ def _rate_along(moments: Callable[..., Any]) -> Callable[..., Any]:
     return velocities
 
 
+def _readings(*arguments: Any) -> Any:
+    """What all sensors show."""
+    from kinetree.algorithms.sensing import readings  # most robots have no sensors
+
+    return readings(*arguments)
+
+
 ACTUATION: dict[str, Quantity] = {
+    "passive_forces": Quantity(
+        "The joint forces of springs, dampers, carried weights and fluids",
+        one(passive_joint_forces, MUJOCO),
+        (Q, V),
+        {"tau": Kind.FORCE},
+        called="actuation.passive_forces",
+    ),
     "tendon_lengths": Quantity(
         "The lengths of the tendons",
         one(actuation.tendon_lengths, MUJOCO),
@@ -110,7 +124,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "sensors": Quantity(
         "What the sensors measure",
-        one(readings, MUJOCO, Preparation.NOTHING),
+        one(_readings, MUJOCO, Preparation.NOTHING),
         (Q, V, A, ACT, CTRL),
         {"readings": "the numbers of each sensor, in their order"},
         equipped="sensors",

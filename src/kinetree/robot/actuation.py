@@ -83,6 +83,21 @@ class Actuation(Door):
         """
         return self._robot._compute("actuation_forces", (q, v, *self._act(act), ctrl), out)
 
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """The joint forces of springs, dampers, carried weights and the fluid around the bodies.
+
+        They are part of all dynamics. Springs and dampers are those of joints and tendons; dry
+        friction is not among them.
+
+        Arguments:
+            q, v: configuration (..., nq) and velocity (..., nv).
+            out: an array to write into.
+
+        Returns:
+            (..., nv), N m or N: positive where they push along a velocity.
+        """
+        return self._robot._compute("passive_forces", (q, v), out)
+
     def actuator_forces(
         self,
         q: ArrayLike,

@@ -85,20 +85,28 @@ class Actuated:
         return self.on(self._model, t, q, v, p, memory)
 
     def on(
-        self, model: Model, t: Scalar, q: Any, v: Any, p: Any, memory: Sequence[Scalar] = ()
+        self,
+        model: Model,
+        t: Scalar,
+        q: Any,
+        v: Any,
+        p: Any,
+        memory: Sequence[Scalar] = (),
+        dt: Scalar | None = None,
     ) -> Any:
         """The same, of a model prepared for tracing.
 
         Arguments:
             model: the robot's.
             t, q, v, p, memory: as of a controller.
+            dt: the step, for activations that act early; by default that of the robot's file.
 
         Returns:
             As of a call.
         """
         ctrl, rate = self._controls(t, q, v, p, memory)
         act = list(memory[self._own :])
-        tau = joint_forces_of_actuators(model, list(q), list(v), act, ctrl)
+        tau = joint_forces_of_actuators(model, list(q), list(v), act, ctrl, dt)
         if not len(self.memory):
             return tau
         return tau, [*rate, *activation_rates(model, act, ctrl)]

@@ -106,15 +106,17 @@ class ClosedLoop:
         self.lengths |= {"p": settings.p_length, "memory": settings.memory, "numbers": numbers}
         self.lengths = {name: n for name, n in self.lengths.items() if n != 0}
 
-    def control(self, model: Model, **state: Any) -> tuple[list[Scalar], list[Scalar]]:
-        """Joint forces and the rate of the controller's memory."""
+    def control(
+        self, model: Model, dt: Scalar | None = None, **state: Any
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Joint forces and the rate of the controller's memory; dt is the step, if it is known."""
         if self.controller is None:
             return [0.0] * model.nv, []
         arguments = self._arguments(state)
         self._check_arguments(arguments)
         law = self.controller
         if isinstance(law, Actuated):
-            law = partial(law.on, model)
+            law = partial(law.on, model, dt=dt)
         answer = law(*arguments)
         tau, rate = answer if self._memory else (answer, [])
         tau = flat(tau)
@@ -173,7 +175,7 @@ class ClosedLoop:
         """The state after a step, from that before it and dt."""
         *values, dt = arguments
         state = dict(zip(self.lengths, values, strict=True))
-        tau, rate = self.control(model, **state)
+        tau, rate = self.control(model, dt, **state)
         plant = self.plant(model, **state)
         loads = self.external(**state)
         q, v = self._step(plant, state["q"], state["v"], tau, dt, loads, *self._rules)

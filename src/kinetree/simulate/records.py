@@ -127,7 +127,7 @@ def _memory(model: Model, memory: Any) -> Any:
 
 
 def _sensors(model: Model, q: Any, v: Any, tau: Any, act: Any, ctrl: Any) -> Any:
-    a = acceleration(model, q, v, tau, (), DEFAULT_RULES, 0.0)
+    a = acceleration(model, q, v, tau, (), DEFAULT_RULES, model.contact_options.timestep)
     return readings(model, q, v, a, act, ctrl)
 
 

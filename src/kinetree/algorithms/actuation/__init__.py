@@ -1,18 +1,18 @@
 """Tendons and actuators: lengths, moment arms, forces.
 
 `posture` has the poses that the rest shares, `wrapping` the way of a tendon around a body,
-`tendons` and `levers` lengths with their moment arms, `forces` what actuators do, `passive` what
+`tendons` and `levers` lengths with their moment arms, `forces` what actuators
+do, `activations` their states, `passive` what
 tendons do by themselves.
 """
 
+from kinetree.algorithms.actuation.activations import activation_rates, next_activations
 from kinetree.algorithms.actuation.forces import (
-    activation_rates,
     actuator_forces,
     actuator_lengths,
     actuator_moments,
     actuator_velocities,
     joint_forces_of_actuators,
-    next_activations,
 )
 from kinetree.algorithms.actuation.tendons import tendon_jacobian, tendon_lengths
 

@@ -7,7 +7,8 @@ its documentation, "Actuators", whose order of bounds this is.
     l, l'     length ...  of an actuator along its transmission, and its rate r v
     w         act         activations of the actuators that have one
     u         ctrl        controls, bounded first
-    p         forces      gain(l, l') u + bias(l, l'), with w in the place of u if there is one
+    p         forces      gain(l, l') u + bias(l, l'), with w in the place of u if there is one;
+                          that at the end of the step if the actuator acts early
 
 The sum of the forces on a tendon is bounded by scaling them; then each force is bounded, and last
 the joint force of each joint by its effort limit. tau = sum of r p.
@@ -17,9 +18,10 @@ Cost: O(n d) for n actuators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.actuation.activations import after_step
 from kinetree.algorithms.actuation.levers import lever
 from kinetree.algorithms.actuation.posture import Posture, Row
 from kinetree.model import Model
@@ -68,9 +70,10 @@ def actuator_forces(
     v: Sequence[Scalar],
     act: Sequence[Scalar],
     ctrl: Sequence[Scalar],
+    dt: Scalar | None = None,
 ) -> list[Scalar]:
     """The force of every actuator, along its transmission."""
-    return _forces(model, pulled(model, q, v), act, ctrl)
+    return _forces(model, pulled(model, q, v), act, ctrl, dt)
 
 
 def joint_forces_of_actuators(
@@ -79,11 +82,17 @@ def joint_forces_of_actuators(
     v: Sequence[Scalar],
     act: Sequence[Scalar],
     ctrl: Sequence[Scalar],
+    dt: Scalar | None = None,
 ) -> list[Scalar]:
-    """The joint forces of all actuators together, within the effort limits of joints."""
+    """The joint forces of all actuators together, within the effort limits of joints.
+
+    Arguments:
+        dt: the step after which activations act that act early; by default that of the robot's
+            file.
+    """
     states = pulled(model, q, v)
     tau: list[Scalar] = [0] * model.nv
-    for state, force in zip(states, _forces(model, states, act, ctrl), strict=True):
+    for state, force in zip(states, _forces(model, states, act, ctrl, dt), strict=True):
         tau = [t + r * force for t, r in zip(tau, state.row, strict=True)]
     for i in model.coordinate_order:
         body, at = model.bodies[i], model.v_slices[i]
@@ -93,41 +102,21 @@ def joint_forces_of_actuators(
     return tau
 
 
-def activation_rates(model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]) -> list[Scalar]:
-    """The rate of every activation."""
-    return [x.activation.rate(own, u) for x, own, u in _stateful(model, act, ctrl)]  # type: ignore[union-attr]
-
-
-def next_activations(
-    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar], dt: Scalar
-) -> list[Scalar]:
-    """Every activation after a step of time."""
-    found = []
-    for x, own, u in _stateful(model, act, ctrl):
-        assert x.activation is not None
-        after = x.activation.after(own, x.activation.rate(own, u), dt)
-        found.append(within(after, x.activation_range))
-    return found
-
-
-def _stateful(
-    model: Model, act: Sequence[Scalar], ctrl: Sequence[Scalar]
-) -> Iterator[tuple[Actuator, Scalar, Scalar]]:
-    """The actuators with activations, these, and their bounded controls."""
-    own = iter(act)
-    for x, u in zip(model.equipment.actuators, ctrl, strict=True):
-        if x.activation is not None:
-            yield x, next(own), within(u, x.control_range)
-
-
 def _forces(
-    model: Model, states: Sequence[Pulled], act: Sequence[Scalar], ctrl: Sequence[Scalar]
+    model: Model,
+    states: Sequence[Pulled],
+    act: Sequence[Scalar],
+    ctrl: Sequence[Scalar],
+    dt: Scalar | None,
 ) -> list[Scalar]:
     """p of every actuator."""
     own, forces = iter(act), []
+    dt = model.contact_options.timestep if dt is None else dt
     for state, u in zip(states, ctrl, strict=True):
-        x = state.actuator
-        signal = within(u, x.control_range) if x.activation is None else next(own)
+        x, signal = state.actuator, within(u, state.actuator.control_range)
+        if x.activation is not None:
+            w = next(own)
+            signal = after_step(x, w, signal, dt) if x.early else w
         forces.append(x.force(state.length, state.velocity, signal))
     _bound_on_tendons(model, states, forces)
     return [within(p, x.actuator.force_range) for x, p in zip(states, forces, strict=True)]

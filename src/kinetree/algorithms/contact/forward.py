@@ -3,7 +3,7 @@
 Source: E. Todorov (2014), as in `reference`; the problem is that of `newton`, with these parts:
 
     contacts              couples of bodies, `meetings`
-    limits of joints      one-sided rows with the distance to the nearer limit
+    limits                one-sided rows with the distance to the nearer limit, of joints, tendons
     dry friction          rows that hold a velocity with at most the friction of the drive
     constraints           rows of loops, held frames and couplings, nearly rigid: R = 1e-6 A
 
@@ -31,6 +31,7 @@ from kinetree.algorithms.contact.joint_rows import (
 from kinetree.algorithms.contact.meetings import Meetings
 from kinetree.algorithms.contact.newton import minimised
 from kinetree.algorithms.contact.problem import Layout, Problem
+from kinetree.algorithms.contact.tendon_rows import tendon_rows
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import elimination_order
@@ -141,8 +142,7 @@ def _parts(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], solver: ContactSolver, dt: Scalar
 ) -> Iterator[Entry]:
     """All that acts: velocities that move it, the part, and whether it is near."""
-    options = model.contact_options
-    weights = InverseWeights(model)
+    options, weights = model.contact_options, InverseWeights(model)
     shortest = dt * 2 if options.refsafe else 0.0
     cone = options.cone if solver.cone == "auto" else solver.cone
     laws = ContactLaws(cone, options.impratio, shortest)
@@ -151,4 +151,5 @@ def _parts(
         yield from limit_rows(model, q, qd, weights, shortest)
     if solver.friction:
         yield from friction_rows(model, qd, weights, shortest)
+    yield from tendon_rows(model, q, qd, weights, shortest, solver)
     yield from equality_rows(model, q, qd, weights)

@@ -15,6 +15,7 @@ Cost: a few operations for each row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.laws import Huber, OneSided, Quadratic
@@ -22,14 +23,31 @@ from kinetree.algorithms.contact.part import Part
 from kinetree.algorithms.contact.reference import impedance, reference, regularisation
 from kinetree.algorithms.contact.row_parts import Equality, JointRows, Row
 from kinetree.algorithms.contact.weights import InverseWeights
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
+from kinetree.model.softness import SoftLimit
 from kinetree.scalar import Scalar, less, logical_or, minimum, select
 
 RIGID = 1e-6
 """R of constraints, as a share of A."""
 Entry = tuple[tuple[int, ...], Part, Scalar]
 """The velocities that move a part, the part, and whether some of its rows can act."""
+
+
+class LimitRow(NamedTuple):
+    """The row of the nearer limit of a coordinate or a length (13).
+
+    at: the velocities that move it.
+    r, rate: its residual, and how fast this changes.
+    acts: whether it is within its margin.
+    """
+
+    at: tuple[int, ...]
+    row: Row
+    r: Scalar
+    rate: Scalar
+    acts: Scalar
 
 
 def limit_rows(
@@ -40,24 +58,55 @@ def limit_rows(
     shortest: Scalar,
 ) -> Iterator[Entry]:
     """A row for each limited coordinate (13)."""
-    owner = {k: i for i in model.coordinate_order for k in _range(model.v_slices[i])}
-    at: list[int] = []
-    rows: list[Row] = []
+    found = list(joint_limits(model, q, qd, weights, shortest))
     near: Scalar = False
+    for limit in found:
+        near = logical_or(near, limit.acts)
+    if found:
+        yield tuple(x.at[0] for x in found), JointRows([x.row for x in found]), near
+
+
+def joint_limits(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    weights: InverseWeights,
+    shortest: Scalar,
+) -> Iterator[LimitRow]:
+    """The limits of coordinates (13)."""
+    owner = {k: i for i in model.coordinate_order for k in _range(model.v_slices[i])}
     for place, k, lower, upper in limited_coordinates(model):
         soft = model.bodies[owner[k]].softness.limit
-        below, above = q[place] - lower, upper - q[place]
-        side = select(less(below, above), 1.0, -1.0)
-        r = minimum(below, above) - soft.margin
-        d, acts = impedance(soft.solimp, r), less(r, 0.0)
-        of = reference(soft.solref, soft.solimp, shortest)
         A = weights.of_joint(owner[k])[k - model.v_slices[owner[k]].start]
-        D = select(acts, 1 / regularisation(d, A), 0.0)
-        rows.append(Row((side,), -of.b * (side * qd[k]) - of.k * d * r, OneSided(D)))
-        at.append(k)
-        near = logical_or(near, acts)
-    if rows:
-        yield tuple(at), JointRows(rows), near
+        moving = (k,), [1.0], [qd[k]]
+        yield nearer_limit(q[place], (lower, upper), moving, soft, A, shortest)
+
+
+def nearer_limit(
+    x: Scalar,
+    bounds: tuple[float, float],
+    moving: tuple[tuple[int, ...], Sequence[Scalar], Sequence[Scalar]],
+    soft: SoftLimit,
+    A: Scalar,
+    shortest: Scalar,
+) -> LimitRow:
+    """The row of the nearer of two bounds (13).
+
+    Arguments:
+        x: what is bounded.
+        moving: the velocities that change it, its gradient along them, and their values.
+        soft, A, shortest: as in `reference`.
+    """
+    at, J, rates = moving
+    below, above = x - bounds[0], bounds[1] - x
+    side = select(less(below, above), 1.0, -1.0)
+    r = minimum(below, above) - soft.margin
+    d, acts = impedance(soft.solimp, r), less(r, 0.0)
+    of = reference(soft.solref, soft.solimp, shortest)
+    D = select(acts, 1 / regularisation(d, A), 0.0)
+    entries = tuple(side * entry for entry in J)
+    rate = dot(entries, rates)
+    return LimitRow(at, Row(entries, -of.b * rate - of.k * d * r, OneSided(D)), r, rate, acts)
 
 
 def friction_rows(

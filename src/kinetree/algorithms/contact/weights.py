@@ -6,6 +6,7 @@ approximated once, at the reference configuration, so that softness does not dep
     MuJoCo             code        meaning
     body_invweight0    of_point    mean of J M^-1 J^T along three axes, and about them, at a point
     dof_invweight0     of_joint    mean of the diagonal of M^-1 over equal velocities of a joint
+    tendon_invweight0  of_tendon   J M^-1 J^T of the gradient J of a tendon's length
 
 Cost: O(N d^2) for the factor, O(N d) for each point; none at run time, unless the model has
 parameters.
@@ -13,13 +14,16 @@ parameters.
 
 from __future__ import annotations
 
+from kinetree.algorithms.actuation.posture import Posture
+from kinetree.algorithms.actuation.tendons import stretched
 from kinetree.algorithms.constraints.chains import Chains, Place
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import Row, elimination_order, factor
 from kinetree.model import Model
 from kinetree.model.geometry import Collider
 from kinetree.model.model import WORLD
-from kinetree.scalar import Scalar, maximum
+from kinetree.model.tendons import Tendon
+from kinetree.scalar import Scalar, known, maximum
 from kinetree.spatial import Transform, Vector3
 
 LEAST = 1e-12
@@ -34,7 +38,7 @@ class InverseWeights:
         for i in model.coordinate_order:
             body = model.bodies[i]
             q += body.softness.reference or body.joint.neutral()
-        self._model = model
+        self._model, self._q = model, q
         self._chains = Chains(model, q)
         self._M = factor(crba(model, q), elimination_order(model))
 
@@ -71,6 +75,11 @@ class InverseWeights:
         if len(single) == 6:
             return [sum(single[:3]) / 3] * 3 + [sum(single[3:]) / 3] * 3
         return [sum(single) / 3] * 3 if len(single) == 3 else single
+
+    def of_tendon(self, tendon: Tendon) -> Scalar:
+        """1 / kg of a tendon's length."""
+        _, row = stretched(Posture(self._model, self._q), tendon)
+        return maximum(self._squared({k: x for k, x in enumerate(row) if known(x) != 0}), LEAST)
 
     def of_row(self, row: Row) -> Scalar:
         """About the row's J M^-1 J^T, from the weights of the velocities that it has.

@@ -15,6 +15,7 @@ from kinetree.algorithms.actuation.tendons import stretched
 from kinetree.algorithms.energy import kinetic_energy, potential_energy
 from kinetree.algorithms.sensing.situation import Situation
 from kinetree.algorithms.tree import along
+from kinetree.model.edit import without
 from kinetree.model.sensors import Sensor
 from kinetree.scalar import Scalar
 from kinetree.spatial.angles import quat_of
@@ -76,7 +77,8 @@ def _actuator_force(s: Situation, sensor: Sensor) -> Any:
 
 def _potential_energy(s: Situation, sensor: Sensor) -> Any:
     base = s.model.base_inertia.moment
-    return (potential_energy(s.model, s.q) - s.model.gravity.dot(base),)
+    plain = without(s.model, "compensation")  # whose energy MuJoCo does not count
+    return (potential_energy(plain, s.q) - s.model.gravity.dot(base),)
 
 
 def _kinetic_energy(s: Situation, sensor: Sensor) -> Any:

@@ -22,7 +22,9 @@ from kinetree.algorithms.actuation.forces import (
 from kinetree.algorithms.actuation.passive import tendon_tensions
 from kinetree.algorithms.actuation.posture import Posture
 from kinetree.algorithms.actuation.tendons import course
+from kinetree.algorithms.contact.given_accelerations import GivenAccelerations, Push
 from kinetree.algorithms.rnea import forward_pass, joint_wrenches
+from kinetree.algorithms.sensing.contact_loads import contact_loads
 from kinetree.algorithms.tree import parent_transforms, subspaces
 from kinetree.model import Model
 from kinetree.model.actuators import TendonTransmission
@@ -76,10 +78,22 @@ class Situation:
         return self._known["wrenches"]  # type: ignore[return-value]
 
     def loads(self) -> list[tuple[str, Force]]:
-        """What spatial tendons do to the frames that they connect, each in its frame."""
+        """What spatial tendons and contacts do to frames, each in its frame."""
         if "loads" not in self._known:
-            self._known["loads"] = list(self._tendon_loads())
+            self._known["loads"] = [*self._tendon_loads(), *contact_loads(self.posture, self.soft)]
         return self._known["loads"]  # type: ignore[return-value]
+
+    def soft(self) -> GivenAccelerations:
+        """Contacts and limits at this state."""
+        if "soft" not in self._known:
+            given = self.model, self.q, self.v, self.a
+            self._known["soft"] = GivenAccelerations(*given)
+        return self._known["soft"]  # type: ignore[return-value]
+
+    def pushes(self, link: str | None) -> list[Push]:
+        """The contacts of a link's own shapes."""
+        bodies = {self.model.frame(link).body} if link is not None else set()
+        return [x for x in self.soft().pushes(bodies) if link in (x.first.frame, x.second.frame)]
 
     def _tendon_loads(self) -> Iterator[tuple[str, Force]]:
         tensions = tendon_tensions(self.model, self.q, self.v)

@@ -36,6 +36,7 @@ from collections.abc import Sequence
 from kinetree.algorithms.actuation.passive import tendon_drag
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.blocks import rotor_momenta
+from kinetree.algorithms.body_forces import fluid_forces
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.drives import drive_forces, rotor_products
@@ -70,17 +71,20 @@ def variational(
     """q' and v' after the time dt, of a robot without constraints."""
     still, order, half = [0] * model.nv, elimination_order(model), dt * 0.5
     smooth = limited(model, rules.enforcement)
-    dry = drive_forces(without(smooth, "armature", "damping", "springs"), q, v, still)
+    inert = without(smooth, "armature", "compensation", "damping", "fluid", "springs")
+    dry = drive_forces(inert, q, v, still)
     applied = plus(
         saturated(model, tau, rules.enforcement), passive_forces(model, q, v, rules.enforcement)
     )
     applied = plus(applied, plus(dry, transmitted_forces(model, q, v, damping_law)), -1)
     applied = plus(applied, tendon_drag(without(model, "armature", "friction"), q, v, still), -1)
+    applied = plus(applied, fluid_forces(model, q, v), -1)
+    dry_land = without(model, "fluid")
     dampings = _dampings(model)
     X, Phi, H = parent_transforms(model, q), subspaces(model, q), crba(model, q)
 
     # p + h/2 f: what the particles' momentum must be
-    held = balafoutis_patel(model, q, still, still, external)
+    held = balafoutis_patel(dry_land, q, still, still, external)
     p = plus([dot(row, v) for row in H], plus(applied, held, -1), half)
     for k in range(model.nv):
         H[k][k] = H[k][k] + dampings[k] * half
@@ -101,7 +105,7 @@ def variational(
     p1 = [p - d * half * w for p, d, w in zip(rotor_momenta(model, u), dampings, u, strict=True)]
     p1 = plus(p1, rotor_products(model, u, u), -half)
     carry_to_base(model, parent_transforms(model, q1), subspaces(model, q1), moved, p1)
-    held = balafoutis_patel(model, q1, still, still, external)
+    held = balafoutis_patel(dry_land, q1, still, still, external)
     v1 = factor(crba(model, q1), order).solve(plus(p1, plus(applied, held, -1), half))
     return clamped(model, q1, v1, rules.enforcement)
 

@@ -29,6 +29,7 @@ class Actuator(Checked):
             position servo the gain kp and the bias -kp length - kv velocity.
         activation: how its state follows the control; None if it has none.
         control_range, force_range, activation_range: bounds of these.
+        early: whether its force is that of the activation at the end of the step.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Actuator(Checked):
     control_range: Range = UNBOUNDED
     force_range: Range = UNBOUNDED
     activation_range: Range = UNBOUNDED
+    early: bool = False
 
     @property
     def references(self) -> References:

@@ -86,6 +86,7 @@ def _actuator(parts: Parts, i: int, name: str) -> Actuator:
         control_range=parts.bounds("actuator_ctrlrange", i) if clamped else UNBOUNDED,
         force_range=parts.bounds("actuator_forcerange", i),
         activation_range=parts.bounds("actuator_actrange", i),
+        early=bool(m.actuator_actearly[i]),
     )
 
 
@@ -130,7 +131,6 @@ def _activation(m: Any, i: int) -> Activation | None:
 
 def actuator_remarks(parts: Parts) -> Iterator[Remark]:
     """What actuators do in MuJoCo and not here."""
-    m = parts.m
     for i, name in enumerate(_names(parts)):
         element = f"actuator {name!r}"
         if _switched_off(parts, i):
@@ -139,8 +139,6 @@ def actuator_remarks(parts: Parts) -> Iterator[Remark]:
         if what := _unknown(parts, i):
             yield "warning", element, f"its {what} is not known here: it {LEFT_OUT}"
             continue
-        if m.actuator_actearly[i]:
-            yield "warning", element, "its activation acts one step later than its file says"
         for field in ("armature", "damping", "dampingpoly", "delay"):
             if parts.any(f"actuator_{field}", i):
                 yield "warning", element, f"its {field.removesuffix('poly')} {LEFT_OUT}"

@@ -12,6 +12,7 @@ from kinetree.model.formats.mjcf_actuators import (
     actuator_remarks,
     actuators,
 )
+from kinetree.model.formats.mjcf_body_forces import body_force_remarks, body_forces
 from kinetree.model.formats.mjcf_keyframes import keyframes, numerics
 from kinetree.model.formats.mjcf_parts import Parts, Remark
 from kinetree.model.formats.mjcf_sensors import sensor_remarks, sensors
@@ -41,10 +42,12 @@ class EquipmentReader:
             tuple(sensors(parts, self.inertia, read)),
             tuple(keyframes(parts, read)),
             numerics(parts),
+            tuple(body_forces(parts)),
         )
 
     def remarks(self) -> Iterator[Remark]:
         """What is left out."""
+        yield from body_force_remarks(self.parts)
         yield from tendon_remarks(self.parts)
         yield from actuator_remarks(self.parts)
         yield from sensor_remarks(self.parts, {x.name for x in self.equipment.sensors})

@@ -46,8 +46,6 @@ def _joints(m: Any, joints: list[str], off: set[str]) -> Iterator[Remark]:
 def _bodies(m: Any) -> Iterator[Remark]:
     for i in range(m.nbody):
         element = f"body {_name(m, 'body', i)}"
-        if m.body_gravcomp[i]:
-            yield "warning", element, f"its gravity compensation (gravcomp) {LEFT_OUT}"
         if m.body_plugin[i] >= 0:
             yield "warning", element, f"its plugin {LEFT_OUT}"
 
@@ -55,8 +53,6 @@ def _bodies(m: Any) -> Iterator[Remark]:
 def _others(m: Any) -> Iterator[Remark]:
     for i in range(m.nflex):
         yield "warning", f"flex {_name(m, 'flex', i)}", f"its deformation {LEFT_OUT}"
-    if m.opt.density or m.opt.viscosity:
-        yield "warning", "the model", f"the fluid around it (density, viscosity) {LEFT_OUT}"
 
 
 def _any(m: Any, field: str, i: int) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 from kinetree._optional import optional
 from kinetree.model.formats.mjcf_parts import SITE, XBODY, Parts, Remark
+from kinetree.model.formats.mjcf_sensor_shapes import in_sight, sight_remark, zone
+from kinetree.model.geometry import Collider
 from kinetree.model.place import Place
 from kinetree.model.sensors import KINDS, Carried, Sensor
 from kinetree.spatial import Inertia, Transform, Vector3
@@ -29,12 +31,19 @@ def sensors(
     """
     found = []
     for i, name, kind in _named(parts):
-        known = kind in KINDS and not (
-            KINDS[kind].of == "actuator" and not _of(parts, i, actuators)
-        )
-        if known:
+        if _known(parts, i, kind, actuators):
             found.append(_sensor(parts, i, name, kind, inertia, actuators))
     return found
+
+
+def _known(parts: Parts, i: int, kind: str, actuators: dict[int, str]) -> bool:
+    """Whether a sensor can be read."""
+    if kind not in KINDS or (KINDS[kind].of == "actuator" and not _of(parts, i, actuators)):
+        return False
+    m, at_site = parts.m, parts.m.sensor_objtype[i] == SITE
+    if kind == "rangefinder":  # of a camera, or with more than a distance
+        return bool(at_site and m.sensor_dim[i] == 1)
+    return kind != "touch" or zone(parts, int(m.sensor_objid[i])) is not None
 
 
 def _named(parts: Parts) -> Iterator[tuple[int, str, str]]:
@@ -72,12 +81,21 @@ def _sensor(
         kind=kind,
         place=_place(parts, i, kind) if refers == "place" else None,
         of=of,
+        shapes=_shapes(parts, kind, number),
         reference=_reference(parts, i) if KINDS[kind].relative else None,
         field=Vector3(*m.opt.magnetic.tolist()),
         cutoff=float(m.sensor_cutoff[i]) if shown else math.inf,
         noise=parts.number("sensor_noise", i),
     )
     return replace(sensor, carried=_carried(parts, i, inertia)) if sensor.holds else sensor
+
+
+def _shapes(parts: Parts, kind: str, number: int) -> tuple[Collider, ...]:
+    """The zone of a touch sensor, or what a rangefinder can meet."""
+    if kind == "touch":
+        found = zone(parts, number)
+        return () if found is None else (found,)
+    return tuple(in_sight(parts, number)) if kind == "rangefinder" else ()
 
 
 def _place(parts: Parts, i: int, kind: str) -> Place | None:
@@ -131,3 +149,5 @@ def sensor_remarks(parts: Parts, read: Collection[str]) -> Iterator[Remark]:
             )
         elif parts.any("sensor_delay", i) or parts.any("sensor_interval", i):
             yield "note", f"sensor {name!r}", "it measures without delay, and at every step"
+        if name in read and kind == "rangefinder":
+            yield from sight_remark(parts, i, f"sensor {name!r}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kinetree.model.formats.mjcf_equality import softness
 from kinetree.model.formats.mjcf_parts import GEOM, Parts, Remark
 from kinetree.model.ranges import UNBOUNDED
+from kinetree.model.softness import SoftLimit
 from kinetree.model.tendons import FixedTendon, Pulley, SpatialTendon, Tendon, Via, Wrap
 
 JOINT, PULLEY, SITE, SPHERE, CYLINDER = range(1, 6)  # mjtWrap
@@ -34,10 +36,17 @@ def _tendon(parts: Parts, i: int, name: str) -> Tendon:
         "armature": 0.0 if spatial else parts.number("tendon_armature", i),
         "limits": parts.bounds("tendon_range", i) if m.tendon_limited[i] else UNBOUNDED,
         "force_range": _force_range(parts, i),
+        "limit_softness": _soft_limit(m, i),
+        "friction_softness": softness(m.tendon_solref_fri[i], m.tendon_solimp_fri[i]),
     }
     if not spatial:
         return FixedTendon(**common, coefficients=tuple(_coefficients(parts, i)))
     return SpatialTendon(**common, path=tuple(_path(parts, i)))
+
+
+def _soft_limit(m: Any, i: int) -> SoftLimit:
+    soft = softness(m.tendon_solref_lim[i], m.tendon_solimp_lim[i])
+    return SoftLimit(soft.solref, soft.solimp, float(m.tendon_margin[i]))
 
 
 def _force_range(parts: Parts, i: int) -> tuple[float, float]:
@@ -76,8 +85,6 @@ def tendon_remarks(parts: Parts) -> Iterator[Remark]:
     for i, name in enumerate(parts.names("tendon", m.ntendon)):
         element = f"tendon {name!r}"
         spatial = m.wrap_type[m.tendon_adr[i]] != JOINT
-        if m.tendon_limited[i] and not parts.off & {"LIMIT", "CONSTRAINT"}:
-            yield "warning", element, f"its limit {LEFT_OUT}"
         if spatial and parts.number("tendon_armature", i):
             yield "warning", element, f"its armature {LEFT_OUT}: that of fixed tendons does"
         for field, what in (

@@ -9,6 +9,7 @@ free, as in a simulator.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link
@@ -20,6 +21,7 @@ from kinetree.model.formats.sdf_elements import unread
 from kinetree.model.formats.sdf_frames import DEEPEST_MODEL, KINDS, WORLD, Frames, Node, Scope
 from kinetree.model.formats.sdf_joints import read_joint
 from kinetree.model.formats.sdf_links import Links
+from kinetree.model.formats.sdf_sensors import JointSensors
 from kinetree.model.formats.sdf_tree import Tree
 from kinetree.model.formats.sdf_values import flag
 from kinetree.model.formats.xml import Element
@@ -59,11 +61,16 @@ def read_sdf(
     if gives_base:
         links.insert(0, Link(WORLD, Inertia.zero(), root.where))
     named, fixed = _named_frames(world.inside, frames, {x.name for x in (*links, *tree.between)})
-    remarks = [*_document_remarks(document), *reader.remarks, *tree.remarks]
+    all_links, connections = [*links, *tree.between, *named], [*tree.connections, *fixed]
+    sensed = JointSensors(frames, all_links, connections, reader.sensors)
+    for joint in joints:
+        sensed.add(joint)
+    said = (reader.remarks, tree.remarks, sensed.remarks)
+    remarks = [*_document_remarks(document), *chain.from_iterable(said)]
     return Description(
         models[0].element.name() if len(models) == 1 else world.element.name(default="world"),
-        [*links, *tree.between, *named],
-        [*tree.connections, *fixed],
+        all_links,
+        connections,
         root=_mount(tree, frames),
         gravity=_gravity(document),
         shapes=reader.shapes,
@@ -71,7 +78,10 @@ def read_sdf(
         remarks=remarks,
         gives_base=gives_base,
         constraints=tree.constraints,
-        equipment=Equipment(sensors=tuple(reader.sensors.values())),
+        equipment=Equipment(
+            sensors=tuple(reader.sensors.values()),
+            body_forces=tuple(reader.weightless.values()),
+        ),
         colliders=list(reader.colliders.values()),
     )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from kinetree.model.formats.files import read_file
 from kinetree.model.formats.packages import SCHEMES, Finder, is_file, robot_folders
 from kinetree.model.formats.sdf_frames import DEEPEST_MODEL, MODEL
+from kinetree.model.formats.sdf_merge import merged
 from kinetree.model.formats.sdf_values import is_true, text, version_of
 from kinetree.model.formats.xml import LARGEST, MOST_ELEMENTS, TEXT, Element, brief, parse
 
@@ -62,7 +63,7 @@ class _Includes:
         for child in element.children:
             self._count(child)
             if child.tag == "include" and element.tag in ("model", "world", "sdf"):
-                children.append(self._included(child, depth + 1))
+                children += self._included(child, element, depth + 1)
             elif child.tag in ("model", "world"):
                 if depth >= DEEPEST_MODEL:
                     raise child.error(f"models are nested more than {DEEPEST_MODEL} deep")
@@ -76,11 +77,13 @@ class _Includes:
         if self.elements > MOST_ELEMENTS:
             raise element.error(f"more than {MOST_ELEMENTS} elements, with what is included")
 
-    def _included(self, include: Element, depth: int) -> Element:
+    def _included(self, include: Element, around: Element, depth: int) -> list[Element]:
+        """The model that an element includes, or its contents."""
         if depth >= DEEPEST_MODEL:
             raise include.error(f"files include one another more than {DEEPEST_MODEL} deep")
-        if is_true(include, include.attributes.get("merge", "")):
-            raise include.error("merge='true' is not read: include the model without it")
+        merges = is_true(include, include.attributes.get("merge", ""))
+        if merges and around.tag != "model":
+            raise include.error("only a model can merge the contents of another one")
         path = self._file(include)
         if path not in self.documents:
             document = parse(read_file(path, LARGEST), str(path))
@@ -90,7 +93,8 @@ class _Includes:
         models = list(self.documents[path].all("model"))
         if len(models) != 1:
             raise include.error(f"{path.name} has {len(models)} models; one is expected")
-        return self.expanded(_overridden(models[0], include), depth)
+        model = self.expanded(_overridden(models[0], include), depth)
+        return merged(model, include) if merges else [model]
 
     def _file(self, include: Element) -> Path:
         """The file that an element includes."""

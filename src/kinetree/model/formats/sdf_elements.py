@@ -14,12 +14,9 @@ from kinetree.model.problem import Problem
 
 HONOURED = (
     Feature("`model`, nested `model`", True, "links and joints; names are `inner::link`"),
-    Feature(
-        "`world` with several models", True, "one robot, each model with a free joint of its own"
-    ),
-    Feature(
-        "`include`", True, "the model in that file, if it is in the robot's folders or a package"
-    ),
+    Feature("`world` with several models", True, "one robot, each model with a free joint of its own"),
+    Feature("`include`", True, "the model in that file, if it is in the robot's folders or a package"),
+    Feature("`include` with `merge`", True, "its contents, in the model around it"),
     Feature(
         "`pose`: `relative_to`, `degrees`, `rotation_format`", True, "poses, by the frame semantics"
     ),
@@ -55,8 +52,9 @@ HONOURED = (
     ),
     Feature("`plane` of a link that stands still", True, "a collider of the world"),
     Feature("`sensor` of type `imu`", True, "`Sensor`s: an accelerometer and a gyro"),
+    Feature("`sensor` of type `force_torque` of a joint", True, "`Sensor`s: a force and a torque"),
     Feature("`gravity` of a world", True, "gravity"),
-    Feature("`gravity` of a link", False, "all links feel gravity, with a warning"),
+    Feature("`gravity` of a link", True, "`Compensation`: its weight is carried"),
     Feature(
         "`stiffness`, `dissipation` of a limit",
         False,
@@ -74,7 +72,6 @@ HONOURED = (
         False,
         "left out, with a note",
     ),
-    Feature("`include` with `merge`", False, "refused"),
 )
 """The rows, in the order of the page."""
 

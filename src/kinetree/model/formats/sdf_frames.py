@@ -174,7 +174,7 @@ class Frames:
             base = self._base(node)
             raw = pose_of(node.element)
             placed = node.element.attributes.get("placement_frame", "")
-            if node.inside is not None and placed not in ("", MODEL):
+            if node.kind in ("model", "frame") and placed not in ("", MODEL):
                 raw = raw @ self._within(node, placed).inverse()
             self._edges[node] = raw, base
         return self._edges[node]
@@ -191,9 +191,10 @@ class Frames:
         return scope.find(attached, element) if attached else scope.node
 
     def _within(self, model: Node, name: str) -> Transform:
-        """The pose of a frame of a model in the model's own frame."""
-        assert model.inside is not None  # a model
-        at, total = model.inside.find(name, model.element), Transform.identity()
+        """The pose of a frame of a model in the model's own frame, or in that of a merged one."""
+        scope = model.inside or model.scope
+        assert scope is not None  # only the world has none
+        at, total = scope.find(name, model.element), Transform.identity()
         seen = set[Node]()
         while at is not model:
             if at.scope is None or at in seen:

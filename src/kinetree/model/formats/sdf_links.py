@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, ModelError
+from kinetree.model.body_forces import Compensation
 from kinetree.model.description import WATER, Link
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.collision_shapes import solid_of
@@ -51,6 +52,7 @@ class Links:
     shapes: list[Shape] = field(default_factory=list)
     colliders: dict[str, Collider] = field(default_factory=dict)
     sensors: dict[str, Sensor] = field(default_factory=dict)
+    weightless: dict[str, Compensation] = field(default_factory=dict)
 
     def add(self, node: Node, static: bool) -> Link:
         """Read a link with all that is on it.
@@ -70,12 +72,28 @@ class Links:
                         densities.append((shape, number(part, "density", 0.0)))
         for part in element.all("sensor"):
             self._sensor(node, part)
-        for tag, plain in (("gravity", "1"), ("kinematic", "0")):
-            child = element.first(tag)
-            if child is not None and is_true(child, child.content) != (plain == "1"):
-                lost = "it feels gravity" if tag == "gravity" else "it moves as its dynamics say"
-                self._remark("warning", node, f"<{tag}> is not read: {lost} all the same", child)
-        return Link(node.name, self._inertia(node, densities, static), element.where)
+        kinematic = element.first("kinematic")
+        if kinematic is not None and is_true(kinematic, kinematic.content):
+            message = "<kinematic> is not read: it moves as its dynamics say all the same"
+            self._remark("warning", node, message, kinematic)
+        inertia = self._inertia(node, densities, static)
+        self._weightless(node, inertia, static)
+        return Link(node.name, inertia, element.where)
+
+    def _weightless(self, node: Node, inertia: Inertia, static: bool) -> None:
+        """A link that feels no gravity: its weight is carried."""
+        gravity = node.element.first("gravity")
+        if gravity is None or is_true(gravity, gravity.content) or static:
+            return
+        if not inertia.mass:  # perhaps it gets that of its shapes, later
+            message = "<gravity> is not read: it feels gravity all the same"
+            self._remark("warning", node, message, gravity)
+            return
+        center, _ = inertia.center_and_rotational()
+        at = Transform(Rotation.identity(), center)
+        name = fresh(f"{node.name} compensation", self.weightless)
+        place = Place(node.name, at)
+        self.weightless[name] = Compensation(name=name, place=place, mass=inertia.mass)
 
     def _remark(self, severity: str, node: Node, message: str, at: Element) -> None:
         self.remarks.append(Problem(severity, str(node), message, at.where))

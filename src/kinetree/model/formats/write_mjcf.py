@@ -17,6 +17,7 @@ import numpy as np
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
+from kinetree.model.formats.write_mjcf_body_forces import BodyForceElements
 from kinetree.model.formats.write_mjcf_contacts import (
     SILENT,
     ContactElements,
@@ -25,7 +26,7 @@ from kinetree.model.formats.write_mjcf_contacts import (
 from kinetree.model.formats.write_mjcf_equality import EqualityElements
 from kinetree.model.formats.write_mjcf_equipment import EquipmentElements
 from kinetree.model.formats.write_mjcf_keyframes import KeyframeElements
-from kinetree.model.formats.write_mjcf_sensors import SensorElements
+from kinetree.model.formats.write_mjcf_sensors import SensorElements, magnetic_field
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
 from kinetree.model.model import Limits, Model, Shape
@@ -48,20 +49,22 @@ GEOMS: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
 def write_mjcf(model: Model) -> str:
     """The text of an MJCF file."""
     equalities = EqualityElements(disassemble(model))
-    equipped = EquipmentElements(
-        model.equipment,
-        equalities.site,
-        model.shapes,
-        SensorElements(model, equalities.site),
-    )
+    sensors = SensorElements(model, equalities.site)
+    equipped = EquipmentElements(model.equipment, equalities.site, model.shapes, sensors)
     description = replace(equalities.description, shapes=equipped.shapes)
     contacts = ContactElements(description)
     named = {id(equipped.shapes[i]): x for i, x in equipped.shape_names.items()}
-    tree = _Tree(description, contacts, named)
+    forces = BodyForceElements(model)
+    tree = _Tree(description, contacts, named, forces.gravcomp)
     out = Writer()
     with out.element("mujoco", model=description.name):
         out.leaf("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-        option = {"gravity": numbers(description.gravity), **contacts.option(), **_magnetic(model)}
+        option = {
+            "gravity": numbers(description.gravity),
+            **contacts.option(),
+            **magnetic_field(model),
+        }
+        option |= forces.option
         with out.element("option", **option):
             if contacts.flags():
                 out.leaf("flag", **contacts.flags())
@@ -77,21 +80,13 @@ def write_mjcf(model: Model) -> str:
         equipped.write(out)
         keyframes = KeyframeElements(model, tree.joints)
         keyframes.write(out)
-    lost = [*_losses(model, tree), *equipped.lost, *keyframes.lost]
-    if equalities.lost:
-        lost.append(f"constraint {listed(equalities.lost)}")
-    if contacts.lost:
-        lost.append(f"the height field {listed(contacts.lost)}")
+    lost = [*_losses(model, tree), *equipped.lost, *forces.lost, *keyframes.lost]
+    lost += [f"constraint {listed(equalities.lost)}"] if equalities.lost else []
+    lost += [f"the height field {listed(contacts.lost)}"] if contacts.lost else []
     if lost:
         message = f"robot {model.name!r}: MJCF cannot express {', '.join(lost)}; not written"
         warnings.warn(message, ModelWarning, stacklevel=4)  # at Robot.save
     return out.text()
-
-
-def _magnetic(model: Model) -> dict[str, str]:
-    """The magnetic field, if anything measures it."""
-    fields = {x.field for x in model.equipment.sensors if x.kind == "magnetometer"}
-    return {"magnetic": numbers(fields.pop())} if fields else {}
 
 
 class _Part(NamedTuple):
@@ -110,13 +105,18 @@ class _Tree:
     joints: the names of the joints in the order written.
     turned: the balls whose springs rest at another orientation than the neutral one.
     shape_names: names of shapes, by their identity.
+    attributes: more of them, by the names of links.
     """
 
     def __init__(
-        self, description: Description, contacts: ContactElements, shape_names: Mapping[int, str]
+        self,
+        description: Description,
+        contacts: ContactElements,
+        shape_names: Mapping[int, str],
+        attributes: Mapping[str, dict[str, str]],
     ) -> None:
         self.description, self.contacts = description, contacts
-        self.shape_names = shape_names
+        self.shape_names, self.attributes = shape_names, attributes
         self.links = {link.name: link for link in description.links}
         self.below: dict[str, list[Connection]] = {name: [] for name in self.links}
         rank = {name: i for i, name in enumerate(description.order)}
@@ -159,7 +159,7 @@ class _Tree:
             elements = [self._element(part) for part in joints]
             free = [element.type for element in elements] == ["free"]
             pose = _resting_pose(joints[0]) if free else _pose(at)
-            opened = out.element("body", name=link, **pose)
+            opened = out.element("body", name=link, **pose, **self.attributes.get(link, {}))
             opened.__enter__()
             pending.append(opened)
             ball = ""
@@ -257,8 +257,7 @@ class _Tree:
 
 
 def _is_free(joint: Joint | None) -> bool:
-    element = None if joint is None else joint.mjcf()
-    return element is not None and element.type == "free"
+    return joint is not None and (element := joint.mjcf()) is not None and element.type == "free"
 
 
 def _series(joint: Joint | None) -> Iterator[Joint]:
@@ -361,8 +360,7 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
     description = tree.description
     if model.unread:
         yield f"{counted(model.unread)} of the URDF file"
-    links = [name for name in tree.skipped if ":" not in name]  # others are made by the reader
-    if links:
+    if links := [name for name in tree.skipped if ":" not in name]:  # others the reader makes
         yield f"links between joints of one body ({links[0]!r}...)"
     if any(shape.kind == "mesh" for shape in description.shapes):
         yield "meshes without their files"

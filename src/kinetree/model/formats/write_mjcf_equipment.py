@@ -21,6 +21,7 @@ from kinetree.model.actuators import (
     TendonTransmission,
 )
 from kinetree.model.equipment import Equipment
+from kinetree.model.formats.write_mjcf_contacts import softness
 from kinetree.model.formats.write_mjcf_sensors import SensorElements
 from kinetree.model.formats.write_xml import Writer, number, numbers
 from kinetree.model.model import Shape
@@ -90,6 +91,7 @@ class EquipmentElements:
         attributes |= {"armature": number(x.armature)} if x.armature else {}
         limits = (x.limits[0] - shift, x.limits[1] - shift)
         attributes |= _bounds("range", limits) | _bounds("actuatorfrcrange", x.force_range)
+        attributes |= _softness(x)
         if isinstance(x, SpatialTendon):
             return "spatial", attributes, list(self._path(x))
         assert isinstance(x, FixedTendon)
@@ -122,6 +124,7 @@ class EquipmentElements:
         attributes |= _bounds("forcerange", x.force_range)
         attributes |= _bounds("actrange", x.activation_range)
         attributes |= _law("gain", x.gain) | _law("bias", x.bias) | _activation(x)
+        attributes |= {"actearly": "true"} if x.early else {}
         return "general", attributes, []
 
     def _transmission(self, x: Actuator) -> Attributes:
@@ -139,6 +142,12 @@ class EquipmentElements:
         ends = {"site": t.frame} | ({} if t.reference is None else {"refsite": t.reference})
         sites = {key: self._site(x.name, name) for key, name in ends.items()}
         return {**sites, "gear": numbers(t.gear)}
+
+
+def _softness(x: Tendon) -> Attributes:
+    limit, friction = x.limit_softness, x.friction_softness
+    margin = {"margin": number(limit.margin)} if limit.margin else {}
+    return softness(limit, "limit") | softness(friction, "friction") | margin
 
 
 def _law(which: str, law: Law) -> Attributes:

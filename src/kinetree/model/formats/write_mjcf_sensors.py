@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from kinetree.model.formats.write_xml import number
+from kinetree.model.formats.write_xml import number, numbers
 from kinetree.model.model import Model
 from kinetree.model.sensors import KINDS, Sensor
 
-AT_SITE = ("accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer")
+AT_SITE = (
+    "accelerometer",
+    "velocimeter",
+    "gyro",
+    "force",
+    "torque",
+    "magnetometer",
+    "rangefinder",
+)
 """Sensors that name a site, and no other object."""
 
 
@@ -32,7 +40,9 @@ class SensorElements:
         self.elements = [(x.kind, dict(self._attributes(x))) for x in written]
 
     def _loses(self, x: Sensor) -> bool:
-        """Whether what a sensor carries is only a part of its body, which is one in MJCF."""
+        """Whether MJCF has no such zone, sign, or part of a body for a sensor."""
+        if x.kind == "touch" or x.opposite:
+            return True
         if x.carried is None or x.place is None:
             return False
         home = self._model.frame(x.carried.frames[0])
@@ -65,3 +75,9 @@ class SensorElements:
             yield "cutoff", number(x.cutoff)
         if x.noise:
             yield "noise", number(x.noise)
+
+
+def magnetic_field(model: Model) -> dict[str, str]:
+    """The magnetic field, if anything measures it."""
+    fields = {x.field for x in model.equipment.sensors if x.kind == "magnetometer"}
+    return {"magnetic": numbers(fields.pop())} if fields else {}

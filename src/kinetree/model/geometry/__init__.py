@@ -11,6 +11,7 @@ from kinetree.model.geometry.shapes import (
     Ellipsoid,
     HeightField,
     Plane,
+    Rectangle,
     Solid,
     Sphere,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Ellipsoid",
     "HeightField",
     "Plane",
+    "Rectangle",
     "Solid",
     "Sphere",
 ]

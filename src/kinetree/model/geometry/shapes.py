@@ -57,6 +57,26 @@ class Plane(Solid):
 
 
 @dataclass(frozen=True)
+class Rectangle(Solid):
+    """A part of the plane z = 0 of its frame about the origin: what a rangefinder meets from above.
+
+    Arguments:
+        half_x, half_y: half of its extent along x and y, m; infinite for no bound.
+    """
+
+    half_x: float = math.inf
+    half_y: float = math.inf
+
+    def __post_init__(self) -> None:
+        for name in ("half_x", "half_y"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, (int, float)) or not value > 0.0:
+                what = f"rectangle: {name}={value!r}"
+                raise ModelError(f"{what}: more than zero is expected, m")
+            self._take(name, float(value))
+
+
+@dataclass(frozen=True)
 class Sphere(Solid):
     """A ball about the origin.
 

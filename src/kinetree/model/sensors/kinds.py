@@ -18,12 +18,14 @@ class SensorKind:
         unit: of these numbers; empty where it depends on a joint, or there is none.
         of: what it refers to: "place", "joint", "tendon", "actuator" or "" for the whole robot.
         relative: whether it may measure relative to another place.
+        positive: whether it measures numbers that are bounded from above only.
     """
 
     labels: tuple[str, ...]
     unit: str
     of: str
     relative: bool = False
+    positive: bool = False
 
 
 KINDS: dict[str, SensorKind] = {
@@ -43,6 +45,8 @@ KINDS: dict[str, SensorKind] = {
     "frameangvel": SensorKind(XYZ, "rad/s", "place", True),
     "framelinacc": SensorKind(XYZ, "m/s^2", "place"),
     "frameangacc": SensorKind(XYZ, "rad/s^2", "place"),
+    "touch": SensorKind(ONE, "N", "place", positive=True),
+    "rangefinder": SensorKind(ONE, "m", "place"),
     # of a link and all it carries
     "subtreecom": SensorKind(XYZ, "m", "place"),
     "subtreelinvel": SensorKind(XYZ, "m/s", "place"),
@@ -51,12 +55,18 @@ KINDS: dict[str, SensorKind] = {
     "jointpos": SensorKind(ONE, "", "joint"),
     "jointvel": SensorKind(ONE, "", "joint"),
     "jointactuatorfrc": SensorKind(ONE, "", "joint"),
+    "jointlimitpos": SensorKind(ONE, "", "joint"),
+    "jointlimitvel": SensorKind(ONE, "", "joint"),
+    "jointlimitfrc": SensorKind(ONE, "", "joint"),
     "ballquat": SensorKind(QUATERNION, "", "joint"),
     "ballangvel": SensorKind(XYZ, "rad/s", "joint"),
     # of tendons and actuators
     "tendonpos": SensorKind(ONE, "", "tendon"),
     "tendonvel": SensorKind(ONE, "", "tendon"),
     "tendonactuatorfrc": SensorKind(ONE, "", "tendon"),
+    "tendonlimitpos": SensorKind(ONE, "", "tendon"),
+    "tendonlimitvel": SensorKind(ONE, "", "tendon"),
+    "tendonlimitfrc": SensorKind(ONE, "N", "tendon"),
     "actuatorpos": SensorKind(ONE, "", "actuator"),
     "actuatorvel": SensorKind(ONE, "", "actuator"),
     "actuatorfrc": SensorKind(ONE, "", "actuator"),
@@ -64,4 +74,4 @@ KINDS: dict[str, SensorKind] = {
     "e_potential": SensorKind(ONE, "J", ""),
     "e_kinetic": SensorKind(ONE, "J", ""),
 }
-"""The sensors that are functions of the state, under MJCF's names."""
+"""The sensors that are functions of state, acceleration and controls, under MJCF's names."""

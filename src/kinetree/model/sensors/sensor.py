@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, among, unknown
 from kinetree.model.checked import Checked
+from kinetree.model.geometry import Box, Capsule, Collider, Cylinder, Ellipsoid, Sphere
 from kinetree.model.joints import Label
 from kinetree.model.place import Place, References
 from kinetree.model.sensors.kinds import KINDS
@@ -14,6 +15,10 @@ from kinetree.spatial import Inertia, Vector3
 
 MAGNETIC_FIELD = Vector3(0.0, -0.5, 0.0)
 """In the world's axes, as MuJoCo has it by default."""
+
+
+ZONES = (Sphere, Capsule, Cylinder, Ellipsoid, Box)
+"""Shapes that a zone of touch can have."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,10 @@ class Sensor(Checked):
         of: the name of the joint, tendon or actuator, for the other kinds.
         reference: relative to what it measures; None for the world.
         carried: what hangs on it, for forces, torques and subtrees; `equip` finds it if None.
+        shapes: of a touch sensor its zone, with the link whose contacts count as its frame; of a
+            rangefinder all that it can meet.
         field: the magnetic field in the world's axes, for a magnetometer.
+        opposite: whether it shows the opposite numbers: what the child does to the parent.
         cutoff: the largest absolute value that it shows.
         noise: the standard deviation of its noise, where noise is asked for.
     """
@@ -67,7 +75,9 @@ class Sensor(Checked):
     of: str = ""
     reference: Place | None = None
     carried: Carried | None = None
+    shapes: tuple[Collider, ...] = ()
     field: Vector3 = MAGNETIC_FIELD
+    opposite: bool = False
     cutoff: float = math.inf
     noise: float = 0.0
 
@@ -80,6 +90,13 @@ class Sensor(Checked):
         if (needs == "place") != (given == "place") or (needs not in ("", "place") and not self.of):
             what = f"a {needs}" if needs else "nothing"
             raise ModelError(f"sensor {self.name!r}: a {self.kind} refers to {what}")
+        if self.kind == "touch" and not (
+            len(self.shapes) == 1 and isinstance(self.shapes[0].shape, ZONES)
+        ):
+            raise ModelError(
+                f"sensor {self.name!r}: a touch sensor has one shape, its zone: a sphere, a "
+                "capsule, a cylinder, an ellipsoid or a box"
+            )
 
     @property
     def holds(self) -> bool:
@@ -102,6 +119,7 @@ class Sensor(Checked):
         """The names that it refers to."""
         places = tuple(x.frame for x in (self.place, self.reference) if x is not None)
         carried = self.carried
+        places += tuple(x.frame for x in self.shapes if x.frame is not None)
         frames = places if carried is None else (*places, *carried.frames)
         joints = () if carried is None else carried.joints
         named = {"joints": joints, "tendons": (), "actuators": ()}
@@ -130,4 +148,5 @@ class Sensor(Checked):
             place=place,  # type: ignore[arg-type]
             reference=reference,  # type: ignore[arg-type]
             carried=carried,  # type: ignore[arg-type]
+            shapes=tuple(x.renamed(prefix) for x in self.shapes),
         )

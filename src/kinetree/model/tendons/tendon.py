@@ -9,8 +9,10 @@ from typing import TypeVar
 from kinetree.model.checked import Checked
 from kinetree.model.place import References
 from kinetree.model.ranges import UNBOUNDED, Range
+from kinetree.model.softness import SoftLimit, Softness
 from kinetree.model.tendons.path import Pulley, Via, Wrap
 
+SOFT, SOFT_LIMIT = Softness(), SoftLimit()
 T = TypeVar("T", bound="Tendon")
 
 
@@ -27,6 +29,8 @@ class Tendon(Checked, ABC):
         armature: inertia of the length's rate, kg; of fixed tendons only.
         limits: the lengths that it may have.
         force_range: of the sum of its actuators' forces, N.
+        limit_softness, friction_softness: of its limits and its dry friction, in steps with
+            contact.
     """
 
     name: str
@@ -37,6 +41,8 @@ class Tendon(Checked, ABC):
     armature: float = 0.0
     limits: Range = UNBOUNDED
     force_range: Range = UNBOUNDED
+    limit_softness: SoftLimit = SOFT_LIMIT
+    friction_softness: Softness = SOFT
 
     @property
     def acts(self) -> bool:
@@ -81,6 +87,7 @@ class FixedTendon(Tendon):
 
     Arguments:
         name, stiffness, rest, damping, friction, armature, limits, force_range: as of `Tendon`.
+        limit_softness, friction_softness: as of `Tendon`.
         coefficients: pairs of a joint's name and the weight of its coordinate.
         offset: what is added to the sum.
     """
@@ -103,6 +110,7 @@ class SpatialTendon(Tendon):
 
     Arguments:
         name, stiffness, rest, damping, friction, limits, force_range: as of `Tendon`.
+        limit_softness, friction_softness: as of `Tendon`.
         armature: has no effect.
         path: what it runs through and around, in order. A body to wrap around has a point before
             and after it; a pulley begins a new branch.

@@ -1,0 +1,142 @@
+"""The forces of contacts and limits at given accelerations: no problem has to be solved.
+
+Source: E. Todorov (2014), as in `reference`: the force of a soft constraint is a function of the
+acceleration of its rows, so that dynamics with contact can be inverted in closed form.
+
+    f = law(J u - aref)                                                                     (16)
+
+    symbol    code     meaning
+    u         u        accelerations as in `forward`
+    f         f        of each row: along the normal first
+
+Where the accelerations are those of `forward`, so are the forces.
+
+Cost: that of the shapes' touches, and a few operations for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting
+from kinetree.algorithms.contact.couple import Contact
+from kinetree.algorithms.contact.joint_rows import LimitRow, joint_limits
+from kinetree.algorithms.contact.meetings import couples
+from kinetree.algorithms.contact.of_robot import collider_poses
+from kinetree.algorithms.contact.relative import merged, relative_columns, way
+from kinetree.algorithms.contact.tendon_rows import tendon_limit
+from kinetree.algorithms.contact.touch import Touch
+from kinetree.algorithms.contact.touches import touches
+from kinetree.algorithms.contact.weights import InverseWeights
+from kinetree.algorithms.dense import dot
+from kinetree.algorithms.manifold import resting_rates
+from kinetree.algorithms.tree import along, body_poses, parent_transforms, subspaces
+from kinetree.model import Model
+from kinetree.model.geometry import Collider
+from kinetree.model.model import WORLD
+from kinetree.model.ranges import UNBOUNDED
+from kinetree.scalar import Scalar, select
+from kinetree.spatial import Force, Motion, Vector3
+
+
+class Push(NamedTuple):
+    """What acts at a touch.
+
+    first, second: the colliders.
+    normal_force: with which they are pressed together, N.
+    W: the wrench on the second one, in the world's axes at its origin.
+    """
+
+    first: Collider
+    second: Collider
+    touch: Touch
+    normal_force: Scalar
+    W: Force
+
+
+class Limit(NamedTuple):
+    """The nearer limit of a joint or a tendon: all zero where it does not act.
+
+    r, rate: how far it is overstepped, a negative number, and how fast this changes.
+    force: with which it pushes back.
+    """
+
+    r: Scalar
+    rate: Scalar
+    force: Scalar
+
+
+NO_LIMIT = Limit(0.0, 0.0, 0.0)
+
+
+class GivenAccelerations:
+    """A robot with soft constraints, in a state with given accelerations.
+
+    Arguments:
+        q, v, a: the state, and the accelerations.
+    """
+
+    def __init__(
+        self, model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
+    ) -> None:
+        self._model, self._q, self._v = model, q, v
+        self._u = [x - s for x, s in zip(a, resting_rates(model, v), strict=True)]
+        options = model.contact_options
+        self._shortest = options.timestep * 2 if options.refsafe else 0.0
+        self._laws = ContactLaws(options.cone, options.impratio, self._shortest)
+        self._weights = InverseWeights(model)
+
+    def pushes(self, bodies: set[int]) -> Iterator[Push]:
+        """The contacts of some bodies (16)."""
+        model = self._model
+        X0 = list(body_poses(model, parent_transforms(model, self._q)))
+        X, Phi = collider_poses(model, X0), subspaces(model, self._q)
+        colliders = {x.name: x for x in model.colliders}
+        for (first, second), pairs in couples(model).items():
+            if not bodies & {first, second}:
+                continue
+            o = X0[second if second != WORLD else first].translation
+            at, links = way(model, X0, Phi, first, second)
+            columns = merged(at, relative_columns(links, o))
+            V, A = (along(columns.values(), [x[k] for k in columns]) for x in (self._v, self._u))
+            for pair in pairs:
+                one, two = colliders[pair.first], colliders[pair.second]
+                A_pair, numbers = self._weights.of_pair(one, two)[0], self._laws.numbers(pair)
+                shapes = (one.shape, X[pair.first], two.shape, X[pair.second])
+                for touch in touches(*shapes, pair.margin):
+                    contact = self._laws.rows(pair, Meeting(touch, o, V, A_pair, *numbers))
+                    normal_force, W = _pushed(contact, A, o)
+                    yield Push(one, two, touch, normal_force, W)
+
+    def joint_limit(self, k: int) -> Limit:
+        """The limit of a velocity's coordinate (16)."""
+        rows = joint_limits(self._model, self._q, self._v, self._weights, self._shortest)
+        return self._limit(next((x for x in rows if x.at == (k,)), None))
+
+    def tendon_limit(self, name: str) -> Limit:
+        """The limit of a tendon (16)."""
+        tendon = self._model.equipment.tendon(name)
+        if tendon.limits == UNBOUNDED:
+            return NO_LIMIT
+        given = self._q, self._v, self._weights, self._shortest
+        return self._limit(tendon_limit(self._model, tendon, *given))
+
+    def _limit(self, found: LimitRow | None) -> Limit:
+        if found is None or not self._model.contact_options.limits:
+            return NO_LIMIT
+        row = found.row
+        x = dot(row.entries, [self._u[k] for k in found.at]) - row.aref
+        (force,), _ = row.law.response([x])
+        r, rate = (select(found.acts, number, 0.0) for number in (found.r, found.rate))
+        return Limit(r, rate, force)
+
+
+def _pushed(contact: Contact, A: Motion, o: Vector3) -> tuple[Scalar, Force]:
+    """The normal force of a contact, and its wrench at the world's origin (16)."""
+    x = [u - ref for u, ref in zip(contact.rows(A), contact.aref, strict=True)]
+    f, _ = contact.law.response(x)
+    total = Force.zero()
+    for wrench, force in zip(contact.wrenches(), f, strict=True):
+        total = total + wrench * force
+    return f[0], Force(total.linear, total.angular + o.cross(total.linear))
