@@ -61,7 +61,7 @@ def constrained_dynamics(
     stabilization: Baumgarte = NO_STABILIZATION,
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
     """qdd, the forces of the rows, and the norm of the acceleration that is left in the rows."""
-    rows = constraint_rows(model, q, qd, names)
+    rows = constraint_rows(model, q, qd, names, along_frames=True)
     return _dynamics(model, q, qd, tau, external, rows, stabilization)
 
 
@@ -80,7 +80,7 @@ def switched_dynamics(
     The rows of a constraint that does not act are zero, and so are their forces.
     """
     on = rows_switched_on(model, active, names)
-    rows = constraint_rows(model, q, qd, names).weighted(on)
+    rows = constraint_rows(model, q, qd, names, along_frames=True).weighted(on)
     idle = [1 - s for s in on]
     return _dynamics(model, q, qd, tau, external, rows, stabilization, idle)
 
@@ -110,7 +110,7 @@ def _dynamics(
     bias = balafoutis_patel(model, q, qd, [0] * model.nv, external)
     factors = proximal(model, q, rows.J, idle)
     qdd, forces, left = solution(factors, rows, qd, tau, bias, stabilization)
-    return qdd, forces, norm(left)
+    return qdd, rows.turned(forces), norm(left)
 
 
 def solution(
