@@ -146,14 +146,23 @@ def test_steps_that_cannot_honour_constraints_say_so(linkage):
         robot.step(q, v, np.zeros(3), 1e-3, method="variational")
     with pytest.raises(KinetreeError, match="needs fixed steps"):
         robot.simulate_adaptive(q, v, time=0.1, stabilization=kt.Projection())
-    for wrong, message in (
-        (3, "a Projection or a Baumgarte is expected"),
-        (kt.Projection(iterations=-1), "a whole number from 0 to 20"),
-        (kt.Projection(iterations=1.5), "a whole number from 0 to 20"),
-        (kt.Baumgarte(rate=-1.0), "rate must be a finite number"),
-    ):
-        with pytest.raises(KinetreeError, match=message):
-            robot.simulate(q, v, time=0.1, stabilization=wrong)
+    with pytest.raises(KinetreeError, match="a Projection or a Baumgarte is expected"):
+        robot.simulate(q, v, time=0.1, stabilization=3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: kt.Projection(iterations=-1), "a whole number from 0 to 20, got -1"),
+        (lambda: kt.Projection(iterations=1.5), "a whole number from 0 to 20, got 1.5"),
+        (lambda: kt.Baumgarte(rate=-1.0), "rate must be a finite number, zero or more, got -1.0"),
+        (lambda: kt.Baumgarte(damping=np.inf), "damping must be a finite number"),
+        (lambda: kt.Baumgarte(rate="20"), "rate must be a finite number"),
+    ],
+)
+def test_what_cannot_stabilize_is_refused_when_it_is_made(make, message):
+    with pytest.raises(KinetreeError, match=message):
+        make()
 
 
 def test_a_start_with_an_open_loop_is_a_warning_that_names_it(linkage):

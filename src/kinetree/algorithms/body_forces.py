@@ -28,17 +28,17 @@ from kinetree.model import Model
 from kinetree.model.body_forces import BodyForce, Compensation, Immersed
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Twist, Rotation, Transform, Vector3
 
 Matrix = list[list[Scalar]]
-Wrench = Callable[[BodyForce, Rotation, Motion], Force]
+Wrench = Callable[[BodyForce, Rotation, Twist], Force]
 """Of a force, the axes of its place in the world, and the velocity of the place in them."""
 
 
 def compensation_forces(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     """The joint forces that hold the carried weights."""
 
-    def wrench(part: BodyForce, R: Rotation, _: Motion) -> Force:
+    def wrench(part: BodyForce, R: Rotation, _: Twist) -> Force:
         assert isinstance(part, Compensation)
         return Force(R.T @ model.gravity * -part.mass, Vector3.zero())
 
@@ -61,9 +61,9 @@ def compensation_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
 def fluid_forces(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """The joint forces that the fluid around the bodies takes."""
 
-    def wrench(part: BodyForce, R: Rotation, V: Motion) -> Force:
+    def wrench(part: BodyForce, R: Rotation, V: Twist) -> Force:
         assert isinstance(part, Immersed)
-        return fluid_wrench(part, Motion(V.linear - R.T @ part.fluid.wind, V.angular))
+        return fluid_wrench(part, Twist(V.linear - R.T @ part.fluid.wind, V.angular))
 
     return _taken(model, q, v, Immersed, wrench)
 
@@ -106,11 +106,11 @@ def _taken(
 
 
 def _moving_frames(
-    model: Model, X: Sequence[Transform], Phi: Sequence[Sequence[Motion]], v: Sequence[Scalar]
-) -> tuple[list[Rotation], list[Motion]]:
+    model: Model, X: Sequence[Transform], Phi: Sequence[Sequence[Twist]], v: Sequence[Scalar]
+) -> tuple[list[Rotation], list[Twist]]:
     """The axes of every body in the world, and its velocity in them."""
     R: list[Rotation] = []
-    V: list[Motion] = []
+    V: list[Twist] = []
     for i, body in enumerate(model.bodies):
         own, p = along(Phi[i], v[model.v_slices[i]]), body.parent
         R.append(R[p] @ X[i].rotation if p >= 0 else X[i].rotation)

@@ -33,13 +33,13 @@ import math
 from kinetree.algorithms.actuation.plane import norm, root
 from kinetree.model.body_forces import FluidBox, FluidEllipsoid, Immersed
 from kinetree.scalar import Scalar, absolute, less, select
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 TINY = 1e-100
 """Divisors are not less than this: they vanish with v."""
 
 
-def fluid_wrench(part: Immersed, V: Motion) -> Force:
+def fluid_wrench(part: Immersed, V: Twist) -> Force:
     """The wrench on a body that moves relative to the fluid, both in the axes of its place."""
     if isinstance(part, FluidBox):
         return _box(part, V.linear, V.angular)

@@ -121,7 +121,7 @@ CONSTRAINTS: dict[str, Quantity] = {
     ),
     "constrained_dynamics": Quantity(
         "Accelerations and constraint forces that joint forces give",
-        one(algorithms.constrained_dynamics, PROXIMAL),
+        one(algorithms.constrained_dynamics, PROXIMAL, INERTIAS),
         (Q, V, TAU),
         {"a": Kind.ACCELERATION, **FORCES},
         loads=True,
@@ -134,7 +134,7 @@ CONSTRAINTS: dict[str, Quantity] = {
     ),
     "switched_dynamics": Quantity(
         "Accelerations and constraint forces, with constraints that are switched on and off",
-        one(algorithms.switched_dynamics, PROXIMAL),
+        one(algorithms.switched_dynamics, PROXIMAL, INERTIAS),
         (Q, V, TAU, Argument("active", Kind.ACTIVE)),
         {"a": Kind.ACCELERATION, **FORCES},
         loads=True,

@@ -194,7 +194,9 @@ DYNAMICS: dict[str, Quantity] = {
                 constraints=False,
                 contacts=False,
             ),
-            "proximal": Method(constrained_accelerations, sources=PROXIMAL, contacts=False),
+            "proximal": Method(
+                constrained_accelerations, Preparation.INERTIAS, PROXIMAL, contacts=False
+            ),
             "newton": Method(accelerations_with_contact, sources=SOFT, constraints=False),
         },
         (Q, V, TAU),

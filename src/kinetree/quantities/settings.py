@@ -26,8 +26,6 @@ from kinetree.quantities import (
 
 CONES = ("auto", "pyramidal", "elliptic")
 MOST_NEWTON_STEPS = 100
-MOST_ITERATIONS = 20
-"""Of a projection: each is compiled into the step."""
 PINOCCHIO = {"local": "body", "local_world_aligned": "origin", "world": "world"}
 """Maps Pinocchio's names of axes, in lower case, to ours."""
 OTHER_MEANING = ("velocity_derivatives", "acceleration_derivatives")
@@ -171,11 +169,6 @@ def stabilization(value: Any) -> Stabilization:
             f"stabilization={value!r}: a Projection or a Baumgarte is expected, such as "
             "kinetree.Projection() or kinetree.Baumgarte(rate=20.0)"
         )
-    n: Any = value.iterations
-    if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= MOST_ITERATIONS:
-        raise KinetreeError(
-            f"Projection: iterations must be a whole number from 0 to {MOST_ITERATIONS}, got {n!r}"
-        )
     return value
 
 
@@ -186,12 +179,6 @@ def _baumgarte(value: Any) -> Baumgarte:
             f"stabilization={value!r}: a Baumgarte is expected, such as "
             "kinetree.Baumgarte(rate=20.0)"
         )
-    for name in ("rate", "damping"):
-        number = getattr(value, name)
-        if not (isinstance(number, Real) and 0.0 <= float(number) < math.inf):
-            raise KinetreeError(
-                f"Baumgarte: {name} must be a finite number, zero or more, got {number!r}"
-            )
     return value
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kinetree._lazy import cached_property
 from kinetree.algorithms.constraints import NO_STABILIZATION, Baumgarte
 from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
+from kinetree.errors import KinetreeError
 from kinetree.model.joints.answers import Label
 from kinetree.quantities.settings import joint_names
 from kinetree.robot.closing import close
@@ -278,13 +281,14 @@ class Constrained(Switched):
 
         Arguments:
             q, v: configuration (..., nq) and the velocity before, (..., nv).
-            restitution: 0 if the rows come to rest, 1 if they bounce back as fast, (...).
+            restitution: from 0, if the rows come to rest, to 1, if they bounce back as fast, (...).
             constraints: the names of the constraints.
             out: two arrays to write into.
 
         Returns:
             The velocity after, (..., nv); the impulses of the rows, (..., rows), N s or N m s.
         """
+        _check_ratio("restitution", restitution)
         after, impulses = self._robot._compute(
             "impact", (q, v, restitution), out, settings=(constraints,)
         )
@@ -353,3 +357,16 @@ class Constrained(Switched):
             AssemblyError: where a loop cannot be closed; it names the constraint.
         """
         return close(self._robot, q, held, tolerance, iterations)
+
+
+def _check_ratio(name: str, given: ArrayLike) -> None:
+    """Refuse numbers outside [0, 1]; arrays of other libraries, which may have none yet, pass."""
+    if not isinstance(given, (int, float, list, tuple, np.ndarray)):
+        return
+    try:
+        found = np.asarray(given, float)
+    except (ValueError, TypeError):  # refused with the other arguments
+        return
+    outside = found[(found < 0.0) | (found > 1.0)]
+    if outside.size:
+        raise KinetreeError(f"{name}={outside.flat[0]:g}: a number from 0 to 1 is expected")

@@ -145,6 +145,42 @@ def test_an_impact_reverses_the_rows_and_keeps_all_other_momentum(restitution):
         assert after @ M @ after == pytest.approx(v @ M @ v, rel=1e-10)
 
 
+@pytest.mark.parametrize("restitution", [-0.1, 1.5, [0.0, 2.0]])
+def test_a_restitution_that_would_add_energy_is_refused(restitution):
+    robot = four_bar()
+    with pytest.raises(KinetreeError, match=r"restitution=.*: a number from 0 to 1 is expected"):
+        robot.constraints.impact(robot.neutral(), np.zeros(robot.nv), restitution)
+
+
+SIX = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@pytest.mark.parametrize("rows", [SIX[:3], SIX, ("rx", "ry", "rz", "x"), ("z", "y", "x")])
+def test_rows_along_the_held_frame_give_the_forces_along_the_base(rows):
+    foot = HeldFrame("foot", "left5", rows=rows, anywhere=True)
+    robot = two_arms().constrain(foot)
+    rng = np.random.default_rng(12)
+    q, (v, tau) = robot.random(rng), rng.standard_normal((2, robot.nv))  # the rows do move
+    wanted, wanted_forces = solved(robot, q, v, tau)
+    ways = robot.constraints.forward_dynamics(q, v, tau)
+    for a, forces, _ in (ways, robot.constraints.switched_dynamics(q, v, tau, [1.0])):
+        np.testing.assert_allclose(a, wanted, atol=1e-9 * np.abs(wanted).max())
+        np.testing.assert_allclose(forces, wanted_forces, atol=1e-9 * np.abs(wanted_forces).max())
+
+
+def test_errors_of_rows_along_the_held_frame_decay_as_named():
+    at = np.eye(4)
+    at[:3, 3] = 0.3, 0.1, 0.5
+    robot = two_arms().constrain(HeldFrame("foot", "left5", rows=SIX[:3], at_base=at))
+    rng = np.random.default_rng(13)
+    q, (v, tau) = robot.random(rng), rng.standard_normal((2, robot.nv))
+    soft = kt.Baumgarte(rate=3.0, damping=0.7)
+    a, _, _ = robot.constraints.forward_dynamics(q, v, tau, stabilization=soft)
+    J, c = robot.constraints.jacobian(q), robot.constraints
+    wanted = -2 * 0.7 * 3.0 * J @ v - 9.0 * c.errors(q)
+    np.testing.assert_allclose(J @ a + c.bias(q, v), wanted, atol=1e-8)
+
+
 def test_projection_is_idempotent_and_leaves_the_inertia_of_allowed_motions():
     robot = two_arms().constrain(EVERY["hinge"][0])
     q, v, _ = state(robot, 11)

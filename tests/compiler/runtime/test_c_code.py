@@ -229,6 +229,15 @@ def self_test(code, folder):
 
 
 @needs_compiler
+@pytest.mark.parametrize("quantity", ["constrained_dynamics", "constrained_dynamics_derivatives"])
+def test_the_code_of_a_closed_chain_passes_its_self_test(quantity, tmp_path):
+    code = kt.robots.four_bar().kernel(quantity).c_code()
+    done = self_test(code, tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout == f"{code.name}: passed\n"
+
+
+@needs_compiler
 @pytest.mark.parametrize(("constant", "passes"), [(0.0, True), (-2.0, False)])
 def test_a_self_test_has_states_with_finite_results_or_says_that_there_is_none(
     constant, passes, tmp_path

@@ -13,7 +13,7 @@ from kinetree.show.view import notebook
 from kinetree.show.view.pull import Pull
 from kinetree.show.view.recording import on_white
 from kinetree.show.view.scene import LAYERS, Scene, quat_wxyz
-from kinetree.show.view.sliders import slider_limits
+from kinetree.show.view.sliders import closed, slider_limits
 from kinetree.show.view.surroundings import round_length
 from kinetree.show.view.trajectory import Trajectory, load_trajectory
 from kinetree.show.view.viewer import Viewer
@@ -182,6 +182,16 @@ def test_quaternions_turn_as_their_matrices_do():
         assert abs(wxyz @ xyzw[[3, 0, 1, 2]]) == pytest.approx(1)
 
 
+def test_a_joint_that_is_moved_takes_its_loop_with_it_as_far_as_it_closes():
+    robot = kt.robots.four_bar()
+    moved = closed(robot, np.array([0.4, 0.0, 0.0]), held=("crank_joint",))
+    assert moved[0] == pytest.approx(0.4, abs=1e-12)
+    assert np.abs(robot.constraints.errors(moved)).max() < 1e-12
+    stretched = np.array([0.0, 0.0, 2.0])  # the rocker does not get there
+    np.testing.assert_array_equal(closed(robot, stretched, held=("rocker_joint",)), stretched)
+    np.testing.assert_array_equal(closed(ARM, ARM.neutral()), ARM.neutral())
+
+
 def test_sliders_have_the_limits_of_joints():
     lower, upper = slider_limits(ARM)
     assert (lower == ARM.limits.lower).all()
@@ -290,7 +300,7 @@ def test_a_slider_moves_the_robot_and_the_numbers_are_those_of_the_api(viewer):
     with pytest.raises(KinetreeError, match="valid are 'surfaces'"):
         viewer.layer("shadows")
     viewer._sliders.handles[1].value = 0.7
-    viewer._from_sliders(SimpleNamespace(client=object()))
+    viewer._from_sliders(SimpleNamespace(client=object(), target=viewer._sliders.handles[1]))
     viewer.tick(0.0)
     assert viewer.q[1] == pytest.approx(0.7)
     for name, torque in zip(ARM.labels.v, ARM.gravity_forces(viewer.q), strict=True):

@@ -3,14 +3,11 @@
 from kinetree.algorithms.constraints.closing import closing_step
 from kinetree.algorithms.constraints.drift import (
     PROJECTION,
-    Projection,
-    Stabilization,
     acceleration_terms,
     projected,
 )
 from kinetree.algorithms.constraints.forward import (
     NO_STABILIZATION,
-    Baumgarte,
     constrained_accelerations,
     constrained_dynamics,
     switched_dynamics,
@@ -37,6 +34,7 @@ from kinetree.algorithms.constraints.rows import (
     constraint_jacobian,
     constraint_rows,
 )
+from kinetree.model.stabilization import Baumgarte, Projection, Stabilization
 
 __all__ = [
     "NO_STABILIZATION",

@@ -18,30 +18,16 @@ Cost: two factors as in `forward`, and for each iteration the errors and a solut
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from kinetree.algorithms.constraints.forward import NO_STABILIZATION, Baumgarte
+from kinetree.algorithms.constraints.forward import NO_STABILIZATION
 from kinetree.algorithms.constraints.null_space import projected_velocity
 from kinetree.algorithms.constraints.proximal import proximal
 from kinetree.algorithms.constraints.rows import constraint_rows
 from kinetree.algorithms.manifold import integrate
 from kinetree.model import Model
+from kinetree.model.stabilization import Baumgarte, Projection, Stabilization
 from kinetree.scalar import Scalar
 
-
-@dataclass(frozen=True)
-class Projection:
-    """Errors of constraints are removed at the end of each step, in position and in velocity.
-
-    Arguments:
-        iterations: of Newton's method for the configuration, with one Jacobian; zero projects the
-            velocity alone.
-    """
-
-    iterations: int = 2
-
-
-Stabilization = Baumgarte | Projection
 PROJECTION = Projection()
 
 

@@ -19,7 +19,6 @@ Cost: O(N d^2 + m N + m^2 d + m^3) for m rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.constraints.proximal import Proximal, norm, proximal
@@ -27,26 +26,8 @@ from kinetree.algorithms.constraints.rows import constraint_rows
 from kinetree.algorithms.constraints.sparse import Rows
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
+from kinetree.model.stabilization import Baumgarte
 from kinetree.scalar import Scalar
-
-
-@dataclass(frozen=True)
-class Baumgarte:
-    """How errors of constraints decay: as a damped oscillator, e'' + 2 damping rate e' + rate^2 e.
-
-    Arguments:
-        rate: 1/s; zero leaves errors as they are.
-        damping: relative to critical damping.
-    """
-
-    rate: float = 0.0
-    damping: float = 1.0
-
-    @property
-    def gains(self) -> tuple[float, float]:
-        """alpha and beta: of the rows' velocities and errors."""
-        return 2 * self.damping * self.rate, self.rate**2
-
 
 NO_STABILIZATION = Baumgarte()
 
@@ -61,7 +42,7 @@ def constrained_dynamics(
     stabilization: Baumgarte = NO_STABILIZATION,
 ) -> tuple[list[Scalar], list[Scalar], Scalar]:
     """qdd, the forces of the rows, and the norm of the acceleration that is left in the rows."""
-    rows = constraint_rows(model, q, qd, names)
+    rows = constraint_rows(model, q, qd, names, along_frames=True)
     return _dynamics(model, q, qd, tau, external, rows, stabilization)
 
 
@@ -80,7 +61,7 @@ def switched_dynamics(
     The rows of a constraint that does not act are zero, and so are their forces.
     """
     on = rows_switched_on(model, active, names)
-    rows = constraint_rows(model, q, qd, names).weighted(on)
+    rows = constraint_rows(model, q, qd, names, along_frames=True).weighted(on)
     idle = [1 - s for s in on]
     return _dynamics(model, q, qd, tau, external, rows, stabilization, idle)
 
@@ -110,7 +91,7 @@ def _dynamics(
     bias = balafoutis_patel(model, q, qd, [0] * model.nv, external)
     factors = proximal(model, q, rows.J, idle)
     qdd, forces, left = solution(factors, rows, qd, tau, bias, stabilization)
-    return qdd, forces, norm(left)
+    return qdd, rows.turned(forces), norm(left)
 
 
 def solution(

@@ -32,7 +32,6 @@ from typing import Any
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
 from kinetree.algorithms.constraints.forward import (
     NO_STABILIZATION,
-    Baumgarte,
     rows_switched_on,
     solution,
 )
@@ -52,6 +51,7 @@ from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
+from kinetree.model.stabilization import Baumgarte
 from kinetree.scalar import Scalar
 
 

@@ -20,8 +20,9 @@ What is left after each of these, b - G x_{k+1} = mu (x_{k+1} - x_k), falls by m
 an eigenvector of G with the eigenvalue s. G + mu has the same factor in each of them. None of its
 pivots is smaller than mu; rounding must not make them so.
 
-differs: mu is a share of G's own size, so that units do not matter; the number of iterations is
-fixed, and what is left at the end is a result.
+differs: mu is a share of G's own size, so that units do not matter. The number of iterations is at
+most `ITERATIONS`; those after the first `SURE` are made only where the last step was not yet small
+beside x. What is left at the end is a result.
 
 Cost: O(m N) for Z, O(m^2 d) for G, O(m^3) for its factor; less where constraints share no joints.
 """
@@ -32,17 +33,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.constraints.rows import constraint_rows
+from kinetree.algorithms.constraints.sparse import filled
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor, is_zero
 from kinetree.model import Model
-from kinetree.scalar import Scalar, maximum, sqrt
+from kinetree.scalar import Scalar, call_if, less, maximum, sqrt
 
 SHARE = 1e-9
 """mu, as a share of the mean of G's diagonal: large beside rounding, small beside eigenvalues."""
 ITERATIONS = 4
-"""How often x is corrected after x_0."""
+"""How often x is corrected after x_0, at most."""
+SURE = 2
+"""How often x is corrected in any case."""
+SETTLED = 1e-20
+"""Squared length of a step beside that of x, below which there is no further one: each is shorter
+than the one before, by a factor of 1e-5 where rows are well apart."""
 FLOOR = 1e-3
 """Added to the sum of G's diagonal in mu, 1/kg: forces are finite where every row is zero."""
+
+Columns = list[list[Scalar]]
 
 
 @dataclass(frozen=True)
@@ -63,12 +72,34 @@ class Proximal:
         self, b: Sequence[Scalar], iterations: int = ITERATIONS
     ) -> tuple[list[Scalar], list[Scalar]]:
         """x of least norm with G x = b, and what is left of b."""
-        step = self.inner.solve(b)
-        x = step
-        for _ in range(iterations):
-            step = self.inner.solve([self.mu * s for s in step])
-            x = [u + s for u, s in zip(x, step, strict=True)]
+        (x,), (step,) = self.columns([b], iterations)
         return x, [self.mu * s for s in step]
+
+    def columns(
+        self, columns: Sequence[Sequence[Scalar]], iterations: int = ITERATIONS
+    ) -> tuple[Columns, Columns]:
+        """x for each b of several, and the last step of each."""
+        L, order = self.inner.L, self.inner.order
+
+        def corrected(
+            entries: Sequence[Scalar], scaled: Sequence[Scalar], x: Columns, steps: Columns
+        ) -> tuple[Columns, Columns]:
+            """x and the steps after another iteration, from the entries of L and mu D^-1."""
+            inner = Factor(filled(L, entries), list(scaled), order)
+            steps = [inner.solve(step) for step in steps]
+            return [_sum(*pair) for pair in zip(x, steps, strict=True)], steps
+
+        steps = [self.inner.solve(b) for b in columns]
+        entries = [entry for row in L for entry in row.values()]
+        scaled = [self.mu * d for d in self.inner.D_inv]
+        reached: tuple[Columns, Columns] = (steps, steps)
+        for k in range(iterations):
+            if k < SURE:
+                reached = corrected(entries, scaled, *reached)
+            else:
+                far = less(_square(reached[0]) * SETTLED, _square(reached[1]))
+                reached = call_if(far, corrected, entries, scaled, *reached, otherwise=reached)
+        return reached
 
     def accelerations_along(self, y: Row) -> list[Scalar]:
         """J M^-1 b, from y = half(b)."""
@@ -156,7 +187,16 @@ def sparse_order(G: Sequence[Sequence[Scalar]]) -> list[int]:
 
 def norm(x: Sequence[Scalar]) -> Scalar:
     """The Euclidean norm."""
-    return sqrt(sum((u * u for u in x), start=0))
+    return sqrt(_square([x]))
+
+
+def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def _square(columns: Sequence[Sequence[Scalar]]) -> Scalar:
+    """The sum of squares."""
+    return sum((u * u for x in columns for u in x), start=0)
 
 
 def _product(a: Row, b: Row) -> Scalar:

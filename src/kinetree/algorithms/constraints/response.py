@@ -139,8 +139,9 @@ def response(factors: Proximal) -> Response:
     inverse, Z = inverted(factors.M), factors.Z
     n, D_inv = len(inverse.order), inverse.D_inv
     U: Matrix = [[0] * n for _ in Z]
-    for i in sorted({i for row in Z for i in row}):
-        column, _ = factors.forces([row.get(i, 0) for row in Z])
+    support = sorted({i for row in Z for i in row})
+    columns, _ = factors.columns([[row.get(i, 0) for row in Z] for i in support])
+    for i, column in zip(support, columns, strict=True):
         for r, entry in enumerate(column):
             U[r][i] = entry
     scaled = [[x * d for x, d in zip(row, D_inv, strict=True)] for row in U]

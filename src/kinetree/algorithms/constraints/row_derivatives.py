@@ -25,7 +25,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.constraints.chains import Chains
-from kinetree.algorithms.constraints.forward import Baumgarte
 from kinetree.algorithms.constraints.relative_steps import (
     RelativeMotion,
     RelativeStep,
@@ -39,6 +38,7 @@ from kinetree.algorithms.ltl import Row, is_zero
 from kinetree.model.constraints import Coupling, FrameConstraint
 from kinetree.model.constraints.base import moving, wrench_rate
 from kinetree.model.constraints.coupling import derivative, polynomial
+from kinetree.model.stabilization import Baumgarte
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import lift
 from kinetree.spatial import Force, Twist, Vector3

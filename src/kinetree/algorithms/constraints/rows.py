@@ -13,6 +13,10 @@ between frames of two bodies transmits the forces T, so that T^T v_rel = 0.
 The joints that carry both frames move neither relative to the other: rows have no entries there,
 and the motion is computed from the last of them on as if it were at rest.
 
+Three rows along the axes e of the base have T = R^T e. Along the axes of the frame instead, T = e,
+they demand the same and are sparser; forces along the latter are turned by R. Instead of T' V they
+have (e x omega) V.
+
 A polynomial coupling sum_j f_j(q_j) = 0 has the row f_j' and the bias sum_j f_j'' qd_j^2.
 
 Cost: O(d) for each row, d the joints between the two frames.
@@ -20,7 +24,7 @@ Cost: O(d) for each row, d the joints between the two frames.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kinetree.algorithms.constraints.chains import Chains
 from kinetree.algorithms.constraints.sparse import Rows
@@ -29,7 +33,7 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Coupling, FrameConstraint
 from kinetree.model.constraints.coupling import derivative, polynomial
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Twist
+from kinetree.spatial import Force, Twist, Transform, Vector3
 
 
 def constraint_rows(
@@ -37,15 +41,20 @@ def constraint_rows(
     q: Sequence[Scalar],
     qd: Sequence[Scalar] | None = None,
     names: Sequence[str] = (),
+    along_frames: bool = False,
 ) -> Rows:
-    """The rows of constraints; of all of them if none is named."""
+    """The rows of constraints; of all of them if none is named.
+
+    along_frames: whether rows along the axes of a base may stand along those of the held frame,
+        where they cost less; `Rows.turned` gives the forces along the former.
+    """
     rows = Rows()
     chains = Chains(model, q, qd)
     for constraint in chosen(model, names):
-        for J, error, bias in _rows(chains, constraint):
-            rows.J.append(J)
-            rows.error.append(error)
-            rows.bias.append(bias)
+        if isinstance(constraint, Coupling):
+            _add_coupled(chains, constraint, rows)
+        elif isinstance(constraint, FrameConstraint):
+            _add_between_frames(chains, constraint, along_frames, rows)
     return rows
 
 
@@ -74,15 +83,7 @@ def constraint_bias(
     return constraint_rows(model, q, qd, names).bias
 
 
-def _rows(chains: Chains, constraint: Constraint) -> Iterator[tuple[Row, Scalar, Scalar]]:
-    """J, error and bias of each row."""
-    if isinstance(constraint, Coupling):
-        yield _coupled(chains, constraint)
-    elif isinstance(constraint, FrameConstraint):
-        yield from _between_frames(chains, constraint)
-
-
-def _coupled(chains: Chains, constraint: Coupling) -> tuple[Row, Scalar, Scalar]:
+def _add_coupled(chains: Chains, constraint: Coupling, rows: Rows) -> None:
     model, q, qd = chains.model, chains.q, chains.qd
     number = {body.joint_name: i for i, body in enumerate(model.bodies)}
     J: Row = {}
@@ -96,24 +97,32 @@ def _coupled(chains: Chains, constraint: Coupling) -> tuple[Row, Scalar, Scalar]
         error = error + polynomial(f, x)
         if qd is not None:
             bias = bias + polynomial(derivative(first), x) * (qd[k] * qd[k])
-    return J, error, bias
+    rows.add(J, error, bias)
 
 
-def _between_frames(
-    chains: Chains, constraint: FrameConstraint
-) -> Iterator[tuple[Row, Scalar, Scalar]]:
+def _add_between_frames(
+    chains: Chains, constraint: FrameConstraint, along_frames: bool, rows: Rows
+) -> None:
     b = chains.place(constraint.frame, constraint.at_frame)
     a = chains.place(constraint.base, constraint.at_base)
     common = chains.common(a, b)
     to_b, to_a = chains.chain(b, common), chains.chain(a, common)
     X = to_a.pose.inverse() @ to_b.pose
-    T = constraint.wrenches(X)
+    T, errors = constraint.wrenches(X), constraint.error(X)
     V, A = Twist.zero(), Twist.zero()
     T_rates = [Force.zero()] * len(T)
     if chains.qd is not None:
         V, A = chains.relative_motion(b, a, common, X)
         T_rates = constraint.wrench_rates(X, V)
-    for T_r, rate, error in zip(T, T_rates, constraint.error(X), strict=True):
+    for k in constraint.turned_triples if along_frames else ():
+        three = slice(k, k + 3)
+        T[three] = constraint.wrenches(Transform.identity())[three]
+        T_rates[three] = [
+            Force(*(e.cross(V.angular) for e in (t.linear, t.angular))) for t in T[three]
+        ]
+        errors[three] = X.rotation.T @ Vector3(*errors[three])
+        rows.turns[len(rows.J) + k] = X.rotation
+    for T_r, rate, error in zip(T, T_rates, errors, strict=True):
         J: Row = {}
         for k, column in to_b.columns:
             J[k] = J.get(k, 0) + T_r.dot(column)
@@ -122,4 +131,4 @@ def _between_frames(
             for k, column in to_a.columns:
                 J[k] = J.get(k, 0) - at_base.dot(column)
         bias = T_r.dot(A) + rate.dot(V)
-        yield {k: x for k, x in J.items() if not is_zero(x)}, error, bias
+        rows.add({k: x for k, x in J.items() if not is_zero(x)}, error, bias)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from kinetree.algorithms.ltl import Row
 from kinetree.scalar import Scalar
+from kinetree.spatial import Rotation, Vector3
 
 
 @dataclass(frozen=True)
@@ -16,11 +17,20 @@ class Rows:
     J: a sparse row each.
     error: how far each is from what it demands, m or rad.
     bias: J' qd; empty if there is no velocity.
+    turns: by the number of the first of three rows that stand for three others, the rotation that
+        takes forces along these rows to forces along the others.
     """
 
     J: list[Row] = field(default_factory=list)
     error: list[Scalar] = field(default_factory=list)
     bias: list[Scalar] = field(default_factory=list)
+    turns: dict[int, Rotation] = field(default_factory=dict)
+
+    def add(self, J: Row, error: Scalar, bias: Scalar) -> None:
+        """Append a row."""
+        self.J.append(J)
+        self.error.append(error)
+        self.bias.append(bias)
 
     def velocity(self, qd: Sequence[Scalar]) -> list[Scalar]:
         """J qd."""
@@ -32,7 +42,14 @@ class Rows:
         error, bias = (
             [x * w for x, w in zip(part, weights, strict=True)] for part in (self.error, self.bias)
         )
-        return Rows(J, error, bias)
+        return Rows(J, error, bias, self.turns)
+
+    def turned(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """The forces of the rows that a constraint has, from those of the rows that are here."""
+        result = list(forces)
+        for k, R in self.turns.items():
+            result[k : k + 3] = R @ Vector3(*forces[k : k + 3])
+        return result
 
     def force(self, forces: Sequence[Scalar], nv: int) -> list[Scalar]:
         """J^T times the forces of the rows."""

@@ -37,7 +37,7 @@ from kinetree.model.geometry import Collider
 from kinetree.model.model import WORLD
 from kinetree.model.ranges import UNBOUNDED
 from kinetree.scalar import Scalar, select
-from kinetree.spatial import Force, Motion, Vector3
+from kinetree.spatial import Force, Twist, Vector3
 
 
 class Push(NamedTuple):
@@ -132,7 +132,7 @@ class GivenAccelerations:
         return Limit(r, rate, force)
 
 
-def _pushed(contact: Contact, A: Motion, o: Vector3) -> tuple[Scalar, Force]:
+def _pushed(contact: Contact, A: Twist, o: Vector3) -> tuple[Scalar, Force]:
     """The normal force of a contact, and its wrench at the world's origin (16)."""
     x = [u - ref for u, ref in zip(contact.rows(A), contact.aref, strict=True)]
     f, _ = contact.law.response(x)

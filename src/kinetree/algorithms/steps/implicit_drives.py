@@ -126,7 +126,7 @@ def _constrained(
     stabilization: Stabilization,
 ) -> list[Scalar]:
     """a with H a = f + J^T forces and J (a + still) + J' v as the constraints want it."""
-    rows = constraint_rows(model, q, v)
+    rows = constraint_rows(model, q, v, along_frames=True)
     wanted = wanted_accelerations(rows, v, acceleration_terms(stabilization))
     factors = factored(H, rows.J)
     y = H.half(dict(enumerate(f)))

@@ -154,6 +154,17 @@ class FrameConstraint(Constraint):
         """
         return [wrench_rate(T) for T in self.wrenches(moving(X, V))]
 
+    @property
+    def turned_triples(self) -> tuple[int, ...]:
+        """Where three rows begin that act along, or about, the axes of the base.
+
+        Their wrenches are those along the axes of the frame itself, turned by X.
+
+        Returns:
+            The numbers of such rows, each the first of three.
+        """
+        return ()
+
 
 def moving(X: Transform, V: Twist) -> Transform:
     """A pose over dual numbers that moves with the velocity V, given in its own frame."""

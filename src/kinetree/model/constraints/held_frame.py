@@ -76,6 +76,11 @@ class HeldFrame(FrameConstraint):
         ]
 
     @property
+    def turned_triples(self) -> tuple[int, ...]:
+        whole = (SIX[:3], ROTATIONS)
+        return tuple(k for k in range(len(self.rows)) if self.rows[k : k + 3] in whole)
+
+    @property
     def _turns(self) -> int:
         """How many rotations are held."""
         return sum(row in ROTATIONS for row in self.rows)

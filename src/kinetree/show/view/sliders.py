@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from kinetree.errors import AssemblyError
 from kinetree.robot import Robot
 from kinetree.typing import Array
 
@@ -36,6 +38,19 @@ class Sliders:
         moved = np.array([slider.value for slider in self.handles])
         return self._robot.integrate(self._neutral, moved)
 
+    def joint_of(self, handle: Any) -> str:
+        """The name of the joint that a slider moves.
+
+        Arguments:
+            handle: one of `handles`.
+
+        Returns:
+            The name.
+        """
+        k, model = self.handles.index(handle), self._robot.model
+        at = next(i for i, s in enumerate(model.v_slices) if s.start <= k < s.stop)
+        return model.bodies[at].joint_name
+
     def show(self, q: Array) -> None:
         """Set them to a configuration.
 
@@ -45,6 +60,23 @@ class Sliders:
         moved = self._robot.difference(self._neutral, q)
         for slider, value in zip(self.handles, moved, strict=True):
             slider.value = float(np.clip(value, slider.min, slider.max))
+
+
+def closed(robot: Robot, q: Array, held: Sequence[str] = ()) -> Array:
+    """The configuration nearby whose loops are closed; q itself if there is none.
+
+    Arguments:
+        robot: with or without constraints.
+        q: (nq,).
+        held: the names of joints that do not move.
+
+    Returns:
+        (nq,).
+    """
+    if robot.model.constraints:
+        with suppress(AssemblyError):  # the gap is drawn
+            return robot.constraints.assemble(q, held=held)
+    return q
 
 
 def _rows(robot: Robot) -> list[tuple[str, float, float]]:

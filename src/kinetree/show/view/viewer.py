@@ -25,7 +25,7 @@ from kinetree.show.view.numbers import EnergyPlot, of_link, of_state
 from kinetree.show.view.pictures import bars, heat_map
 from kinetree.show.view.pull import Pull
 from kinetree.show.view.scene import LAYERS, SHOWN, Scene
-from kinetree.show.view.sliders import Sliders
+from kinetree.show.view.sliders import Sliders, closed
 from kinetree.show.view.surroundings import add_surroundings
 from kinetree.show.view.trajectory import Playable, Trajectory
 from kinetree.show.view.visitors import check_address, start
@@ -169,8 +169,8 @@ class Viewer(Filmed):
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
         gui.add_markdown(
-            f"**{literal(self.robot.name)}**, {self.robot.nv} degrees of freedom. "
-            f"A cell of the ground is {self._cell:g} m."
+            f"**{literal(self.robot.name)}**, {self.robot.nv} degrees of freedom"
+            f"{self._rows_in_words()}. A cell of the ground is {self._cell:g} m."
         )
         if failed := self.scene.failed:
             file, reason = next(iter(failed.items()))
@@ -197,7 +197,14 @@ class Viewer(Filmed):
         gui, robot = self.server.gui, self.robot
         self._sliders = Sliders(gui, robot, self._from_sliders)
         gui.add_button("neutral").on_click(lambda _: self.set(self._neutral))
-        gui.add_button("random").on_click(lambda _: self.set(above_ground(robot, robot.random())))
+        gui.add_button("random").on_click(
+            lambda _: self.set(above_ground(robot, closed(robot, robot.random())))
+        )
+
+    def _rows_in_words(self) -> str:
+        """What constraints take of the degrees of freedom."""
+        rows = len(self.robot.model.constraint_labels)
+        return f", {rows} rows of constraints" if rows else ""
 
     def _add_numbers(self) -> None:
         gui = self.server.gui
@@ -318,7 +325,8 @@ class Viewer(Filmed):
 
     def _from_sliders(self, event: Any) -> None:
         if event.client is not None:
-            self.set(self._sliders.q)
+            joint = self._sliders.joint_of(event.target)
+            self.set(closed(self.robot, self._sliders.q, held=(joint,)))
 
     def _draw(self) -> None:
         forces = self._live.contact_forces(self.q, self.v) if self.scene.shows("contacts") else None
