@@ -4,19 +4,22 @@ Source: as in `constraints.turned_forces`, for frames of bodies that touch; J. C
 Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS (2018). Everything is in the
 world's axes, at the world's origin.
 
-The joint forces of a couple are J^T F: sigma_k s_k F of a joint k on the way from one body to the
-other. A step along the axis s_j turns the axes that joint j carries, and changes F as `pair_slopes`
-says:
+The joint forces of a couple are J^T F: c_k F with c_k = sigma_k s_k for a joint k on the way from
+one body to the other. A step along the axis s_j turns the axes that joint j carries, and changes F
+as `pair_slopes` says:
 
-    d(sigma_k s_k F) / dq_j = sigma_k ([j carries k] (s_j x s_k) F + s_k dF_j)                  (19)
-    dF_j = dF/dX s_j + dF/dV dV_j + dF/dA dA_j                                                 (20)
-    dV_j = sigma_j s_j x V_j,    dA_j = sigma_j s_j x A_j                                       (21)
-    d(sigma_k s_k F) / dv_j = sigma_k s_k dF/dV s_j sigma_j                                     (22)
+    d(c_k F) / dq_j = c_k (dF_j - [j carries k] s_j x* F)                                       (19)
+    dF_j = P s_j + sigma_j (dF/dV u_j + dF/dA w_j)                                              (20)
+    u_j = V_p x s_j,    w_j = A_p x s_j                                                         (21)
+    d(c_k F) / dv_j = c_k dF/dV c_j                                                             (22)
 
     symbol    code       meaning
-    s_k       s          an axis of a joint on the way
-    sigma     sign       1 on the way to the second body, -1 to the first
-    V_j, A_j  V, A       how the body at that end of the way moves relative to the parent of joint j
+    s_j       s          an axis of a joint
+    sigma     sign       1 on the way to the second body, -1 to the first; 0 for joints that carry
+                         both: these turn F only where friction is not the same along all tangents
+    V_p, A_p             the motion of the body that joint j is fixed to
+    P         by_first   how F changes with the pose of a body, as `pair_slopes` has it
+              by_second
 
 Axes that are not fixed in their bodies add their own changes.
 
@@ -29,70 +32,69 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.contact.pair_slopes import Slopes
-from kinetree.algorithms.tree import along, combine
+from kinetree.algorithms.tree import combine
 from kinetree.scalar import Scalar
-from kinetree.spatial import Motion
+from kinetree.spatial import Force, Motion
 
 Matrix = list[list[Scalar]]
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """A joint on the way from one body to the other, nearest to that body first.
+class Axis:
+    """An axis of a joint, with the changes of velocities and accelerations along it (21).
 
-    s: its axes.
-    changes: for each of them, how a step along it changes all of them in their body; empty if they
-        are fixed there.
-    v, u: its velocities and accelerations.
+    changes: of all axes of the joint in their body; empty if they are fixed there.
     """
 
-    s: list[Motion]
-    changes: list[list[Motion]]
-    v: list[Scalar]
-    u: list[Scalar]
+    s: Motion
+    u: Motion
+    w: Motion
+    changes: list[Motion]
 
 
 def couple_added(
-    signs: Sequence[float], local: Sequence[Sequence[int]]
+    signs: Sequence[float], places: Sequence[Sequence[int]]
 ) -> Callable[..., tuple[Matrix, Matrix]]:
     """The function that adds a couple's derivatives of J^T F by q and by v to two matrices.
 
     Arguments:
-        signs: of each joint on the way.
-        local: the places of its velocities in the matrices.
+        signs: of each joint on the way, then of those that carry both bodies; outermost first.
+        places: of its velocities in the matrices: rows are those on the way.
     """
-    places = [k for own in local for k in own]
+    numbers = [
+        (sign, joint, k)
+        for joint, (sign, own) in enumerate(zip(signs, places, strict=True))
+        for k in own
+    ]
 
     def function(
-        joints: list[Hinge], slopes: Slopes, by_q: Matrix, by_v: Matrix
+        axes: list[Axis], slopes: Slopes, by_q: Matrix, by_v: Matrix
     ) -> tuple[Matrix, Matrix]:
         by_q, by_v = [list(row) for row in by_q], [list(row) for row in by_v]
-        axes = [(s, sign) for joint, sign in zip(joints, signs, strict=True) for s in joint.s]
-        column = 0
-        V = {1.0: Motion.zero(), -1.0: Motion.zero()}
-        A = dict(V)
-        for joint, sign in zip(joints, signs, strict=True):
-            V[sign], A[sign] = V[sign] + along(joint.s, joint.v), A[sign] + along(joint.s, joint.u)
-            moved = slopes.by_second if sign > 0 else slopes.by_first
-            ended = column + len(joint.s)
-            for d, s in enumerate(joint.s):
-                changes = joint.changes[d] if joint.changes else []
-                dV = s.cross(V[sign]) + along(changes, joint.v[: len(changes)])  # (21)
-                dA = s.cross(A[sign]) + along(changes, joint.u[: len(changes)])
-                turned = combine(moved, s)
-                pushed = combine(slopes.by_V, dV) + combine(slopes.by_A, dA)
-                dF = turned + pushed * sign  # (20)
-                fV = combine(slopes.by_V, s) * sign
-                F = s.cross_force(slopes.F)
-                for k, (s_k, sign_k) in enumerate(axes):
-                    carried = sign_k == sign and k < ended
-                    entry = s_k.dot(dF - F if carried else dF)  # (19)
-                    if column <= k < ended and changes:
-                        entry = entry + changes[k - column].dot(slopes.F)
-                    i, j = places[k], places[column + d]
-                    by_q[i][j] = by_q[i][j] + entry * sign_k
-                    by_v[i][j] = by_v[i][j] + s_k.dot(fV) * sign_k  # (22)
-            column = ended
+        known = list(zip(numbers, axes, strict=True))
+        for (sign, joint, j), axis in known:
+            dF, by_speed = _changes(slopes, axis, sign)
+            turned = dF - axis.s.cross_force(slopes.F)
+            own = iter(axis.changes)
+            for (sign_k, joint_k, k), row in known:
+                if not sign_k:
+                    continue
+                carried = not sign or (sign_k == sign and joint_k <= joint)
+                entry = row.s.dot(turned if carried else dF)  # (19)
+                if joint_k == joint and axis.changes:
+                    entry = entry + next(own).dot(slopes.F)
+                by_q[k][j] = by_q[k][j] + entry * sign_k
+                if sign:
+                    by_v[k][j] = by_v[k][j] + row.s.dot(by_speed) * sign_k  # (22)
         return by_q, by_v
 
     return function
+
+
+def _changes(slopes: Slopes, axis: Axis, sign: float) -> tuple[Force, Force]:
+    """The changes of F by the coordinate (20) and by the velocity of an axis."""
+    if not sign:
+        return combine(slopes.by_first, axis.s) + combine(slopes.by_second, axis.s), Force.zero()
+    moved = slopes.by_second if sign > 0 else slopes.by_first
+    pushed = combine(slopes.by_V, axis.u) + combine(slopes.by_A, axis.w)
+    return combine(moved, axis.s) + pushed * sign, combine(slopes.by_V, axis.s) * sign

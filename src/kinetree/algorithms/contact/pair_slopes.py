@@ -14,8 +14,12 @@ bodies does, less what -m of the second does:
 
     d touch / d X_1 m = m x touch - d touch / d X_2 m                                          (18)
 
+Where a body moves by m, its velocity V_b and acceleration A_b are not carried along:
+
+    P_b m = dF/dX_b m -+ (dF/dV (V_b x m) + dF/dA (A_b x m)),    - for the second body         (18a)
+
     symbol    code           meaning
-    A, V      A, V           accelerations and velocity of the second body relative to the first
+    A, V      A, V           acceleration and velocity of the second body, less those of the first
     T         wrenches       a row of a contact: its wrench for a unit force
     B         b              damping of the references (1), for each row
     m         UNITS          the six motions of a body
@@ -62,10 +66,19 @@ UNITS = [Motion(axis, Vector3.zero()) for axis in _AXES] + [
 
 
 @dataclass(frozen=True)
+class Moving:
+    """The velocity and the acceleration of a body."""
+
+    V: Motion
+    A: Motion
+
+
+@dataclass(frozen=True)
 class Slopes:
     """The wrench on the second body, and its changes.
 
-    by_first, by_second: for each unit motion of a body; empty for one that is fixed to the world.
+    by_first, by_second: P of each body, for each unit motion; empty for one that is fixed to the
+        world.
     by_V, by_A: for each unit of V and of A.
     """
 
@@ -100,7 +113,7 @@ def slopes_added(
     def function(
         X: tuple[Transform, Transform],
         sizes: tuple[list[Scalar], list[Scalar]],
-        moving: tuple[Motion, Motion],
+        moving: tuple[Moving, Moving],
         numbers: Numbers,
         so_far: Slopes,
     ) -> Slopes:
@@ -118,14 +131,11 @@ def slopes_added(
 
 
 class _Wrench(NamedTuple):
-    """The wrench of one touch, as a function of where that is.
-
-    moving: V and A.
-    """
+    """The wrench of one touch, as a function of where that is."""
 
     laws: ContactLaws
     pair: ContactPair
-    moving: tuple[Motion, Motion]
+    moving: tuple[Moving, Moving]
     numbers: Numbers
 
     def added(self, touch: Touch, along: Sequence[Touch], so_far: Slopes) -> Slopes:
@@ -136,20 +146,29 @@ class _Wrench(NamedTuple):
         """
         contact, F, C = self._at(touch)
         by_V, by_A = self._by_motion(contact, C)
-        by_first = (_carried(touch, m, t) for m, t in zip(UNITS, along, strict=True))
+        first, second = self.moving
+
+        def by_pose(where: Touch, m: Motion, body: Moving, sign: float) -> Force:  # (18a)
+            left = combine(by_V, body.V.cross(m)) + combine(by_A, body.A.cross(m))
+            return self._rate(where) - left * sign
+
+        pairs = list(zip(UNITS, along, strict=True))
+        by_first = (by_pose(_carried(touch, m, t), m, first, -1.0) for m, t in pairs)
         return Slopes(
             so_far.F + F,
-            _sums(so_far.by_first, map(self._rate, by_first)),
-            _sums(so_far.by_second, map(self._rate, along)),
+            _sums(so_far.by_first, by_first),
+            _sums(so_far.by_second, (by_pose(t, m, second, 1.0) for m, t in pairs)),
             _sums(so_far.by_V, by_V),
             _sums(so_far.by_A, by_A),
         )
 
     def _at(self, touch: Touch) -> tuple[Contact, Force, list[list[Scalar]]]:
         """The rows of a touch, its wrench, and s''."""
-        V, A = self.moving
-        contact = self.laws.rows(self.pair, Meeting(touch, Vector3.zero(), V, *self.numbers))
-        x = [u - aref for u, aref in zip(contact.rows(A), contact.aref, strict=True)]
+        first, second = self.moving
+        at = Meeting(touch, Vector3.zero(), second.V - first.V, *self.numbers)
+        contact = self.laws.rows(self.pair, at)
+        rows = contact.rows(second.A - first.A)
+        x = [u - aref for u, aref in zip(rows, contact.aref, strict=True)]
         f, C = contact.law.response(x)
         return contact, combine(contact.wrenches(), f), C
 
