@@ -82,3 +82,34 @@ def test_limbs_that_touch_the_ground_and_each_other(cone):
     touching = robot.distances(states[0]) < 0.0
     assert touching[:, :-1].any(axis=0).sum() > 6
     assert check(robot, states, **how) >= 6
+
+
+def ball(**pair):
+    robot = kt.Assembly("ball", "ball", mass=1.0, inertia=(0.004,) * 3).robot("floating")
+    return robot.collide(
+        Collider("floor", None, Plane()),
+        Collider("ball", "ball", Sphere(0.1)),
+        ContactPair("floor", "ball", **pair),
+    )
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_derivatives_are_finite_where_laws_bend(cone):
+    robot = ball(condim=6, friction=(0.8, 0.02, 0.01))
+    q = np.tile(robot.neutral(), (4, 1))
+    q[:, 2] = 0.1, 0.1 - 1e-12, 0.09, 0.1 + 1e-12  # at distance zero, without slip
+    A, B = robot.linearize(q, *np.zeros((2, 4, 6)), DT, contact=kt.ContactSolver(cone=cone))
+    assert np.isfinite(A).all()
+    assert np.isfinite(B).all()
+
+
+@pytest.mark.parametrize("method", ["euler", "implicit-damping", "implicit-springs"])
+def test_a_ball_that_rolls_and_one_that_flies(method):
+    robot = ball(friction=0.6)
+    states = states_of(robot, 8, 0.09, 0)
+    states[0][:4, 2], states[0][4:, 2] = 0.099, 0.3
+    assert check(robot, states, method=method) >= 6
+    flying = tuple(x[4:] for x in states)
+    free = robot.without("contacts").linearize(*flying, DT, method=method)
+    for ours, theirs in zip(robot.linearize(*flying, DT, method=method), free, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-12)

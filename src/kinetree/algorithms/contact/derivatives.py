@@ -94,24 +94,6 @@ def contact_slope(
     return Slope(found, solved[: model.nv], solved[model.nv :], inverse, still)
 
 
-def contact_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    external: Loads = (),
-    solver: ContactSolver = SOLVER,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The derivatives of qdd by q, qd and tau."""
-    found = contact_slope(model, q, qd, tau, external, solver)
-    by_v = [
-        [a + b for a, b in zip(*pair, strict=True)]
-        for pair in zip(found.by_v, found.still, strict=True)
-    ]
-    by_q, by_v = ([list(row) for row in zip(*A, strict=True)] for A in (found.by_q, by_v))
-    return by_q, by_v, found.inverse.matrix()
-
-
 def resting_slopes(model: Model, v: Sequence[Scalar]) -> Matrix:
     """The columns of the derivative of `manifold.resting_rates`."""
     found: Matrix = [[0] * model.nv for _ in range(model.nv)]
