@@ -28,7 +28,7 @@ from kinetree.model import Model
 from kinetree.model.body_forces import BodyForce, Compensation, Immersed
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Twist, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
 
 Matrix = list[list[Scalar]]
 Wrench = Callable[[BodyForce, Rotation, Twist], Force]

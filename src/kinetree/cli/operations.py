@@ -18,6 +18,7 @@ SLOW = {"lagrange", "implicit-midpoint", "rk4", "variational"}
 """Methods whose programs are large: counted only if asked for."""
 LARGE = {name for name in QUANTITIES if "second" in name or "inverse_derivatives" in name} | {
     "held_linearization",
+    "step_derivatives",
     "step_from",
 }
 """Quantities whose programs are: for small robots."""

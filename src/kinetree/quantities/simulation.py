@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetree import algorithms
+from kinetree.algorithms.contact import SOLVER
 from kinetree.algorithms.hold import held_linearization
+from kinetree.algorithms.steps.contact_derivatives import (
+    euler_derivatives,
+    implicit_damping_derivatives,
+    implicit_springs_derivatives,
+)
 from kinetree.algorithms.steps.euler import euler
 from kinetree.algorithms.steps.implicit_drives import implicit_damping, implicit_springs
 from kinetree.algorithms.steps.midpoint import implicit_midpoint, midpoint
@@ -16,7 +22,15 @@ from kinetree.algorithms.steps.rules import DEFAULT_RULES, Rules
 from kinetree.algorithms.steps.variational import variational
 from kinetree.model import Model
 from kinetree.model.prepare import Preparation
-from kinetree.quantities.citations import ANALYTIC, CLASSICAL, DISCRETE, GEOMETRIC, HOLD, MUJOCO
+from kinetree.quantities.citations import (
+    ANALYTIC,
+    CLASSICAL,
+    DISCRETE,
+    GEOMETRIC,
+    HOLD,
+    MUJOCO,
+    SOFT,
+)
 from kinetree.quantities.posedness import INVERTIBLE
 from kinetree.quantities.row import DT, TAU, Argument, Kind, Method, Q, Quantity, V
 
@@ -61,6 +75,12 @@ def _integrator(model: Model) -> str:
     return "rk4" if model.contact_options.integrator == "rk4" else "implicit-damping"
 
 
+CONTACT_DERIVATIVES = {
+    "implicit-damping": implicit_damping_derivatives,
+    "implicit-springs": implicit_springs_derivatives,
+    "euler": euler_derivatives,
+}
+"""Steps whose derivatives are known at the solution of the contacts."""
 RULES = {name: (value,) for name, value in DEFAULT_RULES._asdict().items()}
 """The settings of a step, with their defaults."""
 SIMULATION: dict[str, Quantity] = {
@@ -85,6 +105,22 @@ SIMULATION: dict[str, Quantity] = {
         preferred=_integrator,
         regular=True,
         mass_matrix=INVERTIBLE,
+        public=False,
+    ),
+    "step_derivatives": Quantity(
+        "The derivatives of a step of time with contact",
+        {
+            name: Method(algorithm, sources=(*SOFT, *ANALYTIC), constraints=False)
+            for name, algorithm in CONTACT_DERIVATIVES.items()
+        },
+        (Q, V, TAU, DT),
+        {"A": "by the state", "B": "by the joint forces"},
+        loads=True,
+        settings={"contact": (SOLVER,)},
+        regular=True,
+        mass_matrix=INVERTIBLE,
+        touching=True,
+        closed_form=False,
         public=False,
     ),
     "held_linearization": Quantity(

@@ -10,12 +10,14 @@ import numpy as np
 
 from kinetree.algorithms.constraints import PROJECTION, Stabilization
 from kinetree.algorithms.contact import SOLVER, ContactSolver
+from kinetree.algorithms.contact.tendon_rows import has_tendon_rows
 from kinetree.algorithms.hold import DEGREE, SMALL
 from kinetree.algorithms.steps import FREE, Enforcement
 from kinetree.compiler.runtime.foreign.through_numpy import through_numpy
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.compiler.runtime.memory import empty
 from kinetree.errors import KinetreeError, among
+from kinetree.quantities.simulation import CONTACT_DERIVATIVES
 from kinetree.robot.checks import number
 from kinetree.robot.core import Core
 from kinetree.robot.derivatives import Derivatives, ForwardDerivatives
@@ -139,6 +141,10 @@ class Linearized(Core):
         self, state: Any, external: External | None, method: StepMethod, settings: tuple[Any, ...]
     ) -> tuple[Array, Array]:
         """A and B of `step`."""
+        by = self._kernels.tracer.method("step") if among(method, ("auto",)) else method
+        if self._known_at_contact(by, settings):
+            found = self._compute("step_derivatives", state, None, by, external, settings[2:])
+            return found[0], found[1]
         q1, _ = self._compute("step", state, None, method, external, settings)
         loads = external or {}
         kernel = self._kernels.ask("step_from", method, tuple(loads), settings)
@@ -147,6 +153,18 @@ class Linearized(Core):
             return self._by_rows(kernel, given)
         q_q, q_v, q_tau, v_q, v_v, v_tau = kernel.jacobian(STATE)(*given)
         return _blocks([[q_q, q_v], [v_q, v_v]]), _blocks([[q_tau], [v_tau]])
+
+    def _known_at_contact(self, method: str, settings: tuple[Any, ...]) -> bool:
+        """Whether the derivatives of a step are known from the solution of its contacts."""
+        enforcement, _, contact = settings
+        return (
+            bool(self.model.contacts)
+            and not self.model.constraints
+            and not has_tendon_rows(self.model)
+            and among(method, CONTACT_DERIVATIVES)
+            and among(enforcement, (FREE,))
+            and not among(contact, (False, None))
+        )
 
     def _by_rows(self, kernel: Kernel, given: Sequence[ArrayLike]) -> tuple[Array, Array]:
         """A and B row by row, in reverse: much less to compile where a step is long."""

@@ -33,7 +33,7 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Coupling, FrameConstraint
 from kinetree.model.constraints.coupling import derivative, polynomial
 from kinetree.scalar import Scalar
-from kinetree.spatial import Force, Twist, Transform, Vector3
+from kinetree.spatial import Force, Transform, Twist, Vector3
 
 
 def constraint_rows(

@@ -71,6 +71,15 @@ class ContactLaws:
         )
         return references, varied_friction(pair)
 
+    def is_isotropic(self, pair: ContactPair) -> bool:
+        """Whether contacts resist all motions along their tangents alike."""
+        if pair.condim == 1:
+            return True
+        if self.cone != "elliptic" or varied_friction(pair):
+            return False
+        slide, across, _, roll, over = pair.friction
+        return slide == across and (pair.condim < 6 or roll == over)
+
     def rows(self, pair: ContactPair, at: Meeting) -> Contact:
         """The rows of a contact, and their law."""
         touch, (normal, tangent) = at.touch, at.references

@@ -142,14 +142,30 @@ def _parts(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], solver: ContactSolver, dt: Scalar
 ) -> Iterator[Entry]:
     """All that acts: velocities that move it, the part, and whether it is near."""
-    options, weights = model.contact_options, InverseWeights(model)
-    shortest = dt * 2 if options.refsafe else 0.0
-    cone = options.cone if solver.cone == "auto" else solver.cone
-    laws = ContactLaws(cone, options.impratio, shortest)
+    weights, laws = InverseWeights(model), contact_laws(model, solver, dt)
     yield from Meetings(model, q, qd, weights, laws).entries()
-    if solver.limits and options.limits:
+    yield from joint_entries(model, q, qd, weights, solver, laws.shortest)
+    yield from tendon_rows(model, q, qd, weights, laws.shortest, solver)
+    yield from equality_rows(model, q, qd, weights)
+
+
+def joint_entries(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    weights: InverseWeights,
+    solver: ContactSolver,
+    shortest: Scalar,
+) -> Iterator[Entry]:
+    """Limits and dry friction of joints, if they act."""
+    if solver.limits and model.contact_options.limits:
         yield from limit_rows(model, q, qd, weights, shortest)
     if solver.friction:
         yield from friction_rows(model, qd, weights, shortest)
-    yield from tendon_rows(model, q, qd, weights, shortest, solver)
-    yield from equality_rows(model, q, qd, weights)
+
+
+def contact_laws(model: Model, solver: ContactSolver, dt: Scalar) -> ContactLaws:
+    """How the contacts of a robot push."""
+    options = model.contact_options
+    cone = options.cone if solver.cone == "auto" else solver.cone
+    return ContactLaws(cone, options.impratio, dt * 2 if options.refsafe else 0.0)

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from kinetree.algorithms.contact.elliptic import Ellipse
 from kinetree.scalar import (
     Scalar,
+    absolute,
     less,
     maximum,
     minimum,
@@ -73,7 +74,7 @@ class Huber:
     def response(self, x: Sequence[Scalar]) -> tuple[list[Scalar], Matrix]:
         """The force -s', and s''."""
         force = maximum(minimum(-self.D * x[0], self.most), -self.most)
-        sticks = less(abs(self.D * x[0]), self.most)
+        sticks = less(absolute(self.D * x[0]), self.most)
         return [force], [[select(sticks, self.D, 0.0)]]
 
 

@@ -94,6 +94,11 @@ class NewtonStep:
         p = factor(held, self.layout.order).solve([-s for s in g])
         return [u + d for u, d in zip(a, p, strict=True)]
 
+    def curvature(self, a: Sequence[Scalar], problem: Problem) -> list[list[Scalar]]:
+        """H at a."""
+        H: list[list[Scalar]] = self._terms(a, problem)[2]
+        return H
+
     def _terms(self, a: Sequence[Scalar], problem: Problem) -> tuple[Any, Any, Any, list[Rows]]:
         """M a - f, g, H, and x of each part."""
         smooth = [dot(row, a) - f for row, f in zip(problem.M, problem.f, strict=True)]

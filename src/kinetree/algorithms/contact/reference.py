@@ -28,7 +28,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.scalar import Scalar, absolute, exp, known, log, maximum, minimum, select
+from kinetree.scalar import (
+    Scalar,
+    absolute,
+    exp,
+    known,
+    less_equal,
+    log,
+    maximum,
+    minimum,
+    select,
+)
 
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 0.9999
 TINY = 1e-15
@@ -69,7 +79,7 @@ def impedance(solimp: Sequence[float], r: Scalar) -> Scalar:
         return first + x * (last - first)
     below = _power(x, power) * midpoint ** (1 - power)
     above = 1 - _power(1 - x, power) * (1 - midpoint) ** (1 - power)
-    return first + select(x <= midpoint, below, above) * (last - first)
+    return first + select(less_equal(x, midpoint), below, above) * (last - first)
 
 
 def regularisation(d: Scalar, A: Scalar) -> Scalar:

@@ -43,6 +43,11 @@ class Acting(Protocol):
         """Those of dry friction."""
 
 
+def has_tendon_rows(model: Model) -> bool:
+    """Whether a tendon has a limit or dry friction."""
+    return any(t.limits != UNBOUNDED or t.friction for t in model.equipment.tendons)
+
+
 def tendon_rows(
     model: Model,
     q: Sequence[Scalar],

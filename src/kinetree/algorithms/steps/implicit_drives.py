@@ -63,7 +63,7 @@ def implicit_damping(
     rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, implicit in the damping."""
-    D, _ = _slopes(model, q, v, rules.enforcement)
+    D, _ = drive_slopes(model, q, v, rules.enforcement)
     return _step(model, q, v, tau, dt, external, rules, D, [0] * model.nv)
 
 
@@ -77,7 +77,7 @@ def implicit_springs(
     rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, implicit in the damping and the springs."""
-    D, K = _slopes(model, q, v, rules.enforcement)
+    D, K = drive_slopes(model, q, v, rules.enforcement)
     return _step(model, q, v, tau, dt, external, rules, D, K)
 
 
@@ -135,7 +135,7 @@ def _constrained(
     return factors.solve(y, forces)
 
 
-def _slopes(
+def drive_slopes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """D and K: of the drives, of friction and of stops."""

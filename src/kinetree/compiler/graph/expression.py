@@ -22,10 +22,13 @@ import numpy as np
 from kinetree import scalar
 from kinetree.compiler.graph import fold
 from kinetree.errors import TraceError
+from kinetree.scalar.dual import Dual
 from kinetree.scalar.structure import parts, put_together, scalar_count, take_apart
 
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal")
 """NumPy's names of what compares two scalars."""
+LEFT_TO = (np.ndarray, Dual)
+"""Types that take expressions as their elements, and do the arithmetic with them."""
 Traced = Any
 """An Expression, or a float where the result is known."""
 
@@ -55,8 +58,8 @@ class Expression:
         t = self.trace
         if type(other) is Expression and other.trace is t:
             return fold.add(t, self, other)
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # NumPy takes its elements
+        if isinstance(other, LEFT_TO):
+            return NotImplemented  # expressions are its elements
         return fold.add(t, self, t.operand(other))
 
     __radd__ = __add__
@@ -65,8 +68,8 @@ class Expression:
         t = self.trace
         if type(other) is Expression and other.trace is t:
             return fold.sub(t, self, other)
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # NumPy takes its elements
+        if isinstance(other, LEFT_TO):
+            return NotImplemented  # expressions are its elements
         return fold.sub(t, self, t.operand(other))
 
     def __rsub__(self, other: Any) -> Traced:
@@ -78,14 +81,14 @@ class Expression:
             return fold.scale(t, other, self)
         if type(other) is Expression and other.trace is t:
             return fold.mul(t, self, other)
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # NumPy takes its elements
+        if isinstance(other, LEFT_TO):
+            return NotImplemented  # expressions are its elements
         return fold.mul(t, self, t.operand(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Traced:
-        if isinstance(other, np.ndarray):
+        if isinstance(other, LEFT_TO):
             return NotImplemented
         return fold.div(self.trace, self, self.trace.operand(other))
 

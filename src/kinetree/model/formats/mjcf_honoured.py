@@ -38,11 +38,15 @@ HONOURED = (
     Feature("`touch`", True, "`Sensor`; at given accelerations no problem is solved"),
     Feature("`rangefinder` of a site, to planes and primitives", True, "`Sensor`"),
     Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
-    Feature("`contact`, `rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
+    Feature(
+        "`contact`, `rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"
+    ),
     Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
     Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
     Feature("`gravcomp` of a body", True, "`Compensation`: part of all dynamics"),
-    Feature("`density`, `viscosity`, `wind`", True, "`FluidBox` of each body: part of all dynamics"),
+    Feature(
+        "`density`, `viscosity`, `wind`", True, "`FluidBox` of each body: part of all dynamics"
+    ),
     Feature("`fluidshape`, `fluidcoef` of a geom", True, "`FluidEllipsoid`: part of all dynamics"),
     Feature("`actuatorgravcomp` of a joint", False, "its compensation is passive, with a note"),
 )

@@ -14,8 +14,12 @@ from kinetree.model.problem import Problem
 
 HONOURED = (
     Feature("`model`, nested `model`", True, "links and joints; names are `inner::link`"),
-    Feature("`world` with several models", True, "one robot, each model with a free joint of its own"),
-    Feature("`include`", True, "the model in that file, if it is in the robot's folders or a package"),
+    Feature(
+        "`world` with several models", True, "one robot, each model with a free joint of its own"
+    ),
+    Feature(
+        "`include`", True, "the model in that file, if it is in the robot's folders or a package"
+    ),
     Feature("`include` with `merge`", True, "its contents, in the model around it"),
     Feature(
         "`pose`: `relative_to`, `degrees`, `rotation_format`", True, "poses, by the frame semantics"

@@ -1,0 +1,254 @@
+"""How the wrench of a pair of shapes changes with their poses and with how they move.
+
+Source: E. Todorov (2014), as in `reference`, for the wrench; its derivatives follow by the chain
+rule. Everything is in the world's axes, at the world's origin.
+
+A pair pushes the second body with F = T^T f(x), x = T A + B T V + k d r e_0, and the first one with
+-F. With C = s'' of its laws,
+
+    dF/dA = - T^T C T,    dF/dV = - T^T C B T                                                  (17)
+
+By the pose of the second body, F is differentiated by dual numbers, along six motions m. A pair
+that moves as a whole keeps its touches: so a motion m of the first body changes these as m of both
+bodies does, less what -m of the second does:
+
+    d touch / d X_1 m = m x touch - d touch / d X_2 m                                          (18)
+
+Where a body moves by m, its velocity V_b and acceleration A_b are not carried along:
+
+    P_b m = dF/dX_b m -+ (dF/dV (V_b x m) + dF/dA (A_b x m)),    - for the second body         (18a)
+
+    symbol    code           meaning
+    A, V      A, V           acceleration and velocity of the second body, less those of the first
+    T         wrenches       a row of a contact: its wrench for a unit force
+    B         b              damping of the references (1), for each row
+    m         UNITS          the six motions of a body
+
+Cost: that of the pair's touches and rows, six or twelve times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach
+from kinetree.algorithms.contact.couple import Contact
+from kinetree.algorithms.contact.reference import Reference
+from kinetree.algorithms.contact.touch import Touch
+from kinetree.algorithms.contact.touches import touches
+from kinetree.algorithms.dense import dot
+from kinetree.algorithms.tree import combine
+from kinetree.model.geometry import (
+    Box,
+    Capsule,
+    ContactPair,
+    Cylinder,
+    Ellipsoid,
+    Plane,
+    Solid,
+    Sphere,
+)
+from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
+from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
+
+SIZED = (Plane, Sphere, Capsule, Cylinder, Box, Ellipsoid)
+"""Shapes whose sizes are arguments, so that all pairs of two kinds are one function."""
+Numbers = tuple[Scalar, tuple[Reference, Reference], tuple[Scalar, ...]]
+"""A, references and friction of a `Meeting`."""
+_AXES = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
+UNITS = [Twist(axis, Vector3.zero()) for axis in _AXES] + [
+    Twist(Vector3.zero(), axis) for axis in _AXES
+]
+"""Unit motions of a body, at the origin of the world."""
+
+
+@dataclass(frozen=True)
+class Moving:
+    """The velocity and the acceleration of a body."""
+
+    V: Twist
+    A: Twist
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The wrench on the second body, and its changes.
+
+    by_first, by_second: P of each body, for each unit motion; empty for one that is fixed to the
+        world.
+    by_V, by_A: for each unit of V and of A.
+    """
+
+    F: Force
+    by_first: list[Force]
+    by_second: list[Force]
+    by_V: list[Force]
+    by_A: list[Force]
+
+    @staticmethod
+    def zero(first_moves: bool, second_moves: bool) -> Slopes:
+        """No wrench."""
+
+        def zeros(count: int) -> list[Force]:
+            return [_ZERO for _ in range(count)]
+
+        return Slopes(_ZERO, zeros(6 * first_moves), zeros(6 * second_moves), zeros(6), zeros(6))
+
+
+_ZERO = Force(Vector3(0.0, 0.0, 0.0), Vector3(0.0, 0.0, 0.0))
+
+
+def slopes_added(
+    laws: ContactLaws, pair: ContactPair, shapes: tuple[Solid, Solid]
+) -> Callable[..., Slopes]:
+    """The function that adds the slopes of a pair to those of a couple.
+
+    Arguments:
+        shapes: of the pair; those in `SIZED` serve for any sizes.
+    """
+
+    def function(
+        X: tuple[Transform, Transform],
+        sizes: tuple[list[Scalar], list[Scalar]],
+        moving: tuple[Moving, Moving],
+        numbers: Numbers,
+        so_far: Slopes,
+    ) -> Slopes:
+        first, second = (resized(shape, x) for shape, x in zip(shapes, sizes, strict=True))
+
+        def found(X2: Transform) -> list[Touch]:
+            return touches(first, X[0], second, X2, reach(pair))
+
+        turned = [found(_moved(X[1], m)) for m in UNITS]
+        for touch, *along in zip(found(X[1]), *turned, strict=True):
+            so_far = _Wrench(laws, pair, moving, numbers).added(touch, along, so_far)
+        return so_far
+
+    return function
+
+
+class _Wrench(NamedTuple):
+    """The wrench of one touch, as a function of where that is."""
+
+    laws: ContactLaws
+    pair: ContactPair
+    moving: tuple[Moving, Moving]
+    numbers: Numbers
+
+    def added(self, touch: Touch, along: Sequence[Touch], so_far: Slopes) -> Slopes:
+        """The slopes with those of a touch.
+
+        Arguments:
+            along: the touch, of dual numbers, for each unit motion of the second body.
+        """
+        contact, F, C = self._at(touch)
+        by_V, by_A = self._by_motion(contact, C)
+        first, second = self.moving
+
+        def by_pose(where: Touch, m: Twist, body: Moving, sign: float) -> Force:  # (18a)
+            left = combine(by_V, body.V.cross(m)) + combine(by_A, body.A.cross(m))
+            return self._rate(where) - left * sign
+
+        pairs = list(zip(UNITS, along, strict=True))
+        by_first = (by_pose(_carried(touch, m, t), m, first, -1.0) for m, t in pairs)
+        return Slopes(
+            so_far.F + F,
+            _sums(so_far.by_first, by_first),
+            _sums(so_far.by_second, (by_pose(t, m, second, 1.0) for m, t in pairs)),
+            _sums(so_far.by_V, by_V),
+            _sums(so_far.by_A, by_A),
+        )
+
+    def _at(self, touch: Touch) -> tuple[Contact, Force, list[list[Scalar]]]:
+        """The rows of a touch, its wrench, and s''."""
+        first, second = self.moving
+        at = Meeting(touch, Vector3.zero(), second.V - first.V, *self.numbers)
+        contact = self.laws.rows(self.pair, at)
+        rows = contact.rows(second.A - first.A)
+        x = [u - aref for u, aref in zip(rows, contact.aref, strict=True)]
+        f, C = contact.law.response(x)
+        return contact, combine(contact.wrenches(), f), C
+
+    def _rate(self, touch: Touch) -> Force:
+        """The change of the wrench, from that of a touch."""
+        _, F, _ = self._at(touch)
+        return Force(_rates(F.linear), _rates(F.angular))
+
+    def _by_motion(
+        self, contact: Contact, C: Sequence[Sequence[Scalar]]
+    ) -> tuple[list[Force], list[Force]]:
+        """The derivatives by V and A (17)."""
+        wrenches, (normal, tangent) = contact.wrenches(), self.numbers[1]
+        b = [normal.b, *[tangent.b] * (len(wrenches) - 1)]
+        by_V, by_A = [], []
+        for m in UNITS:
+            y = [m.dot(wrench) for wrench in wrenches]
+            z = [b_j * y_j for b_j, y_j in zip(b, y, strict=True)]
+            for found, column in ((by_V, z), (by_A, y)):
+                found.append(combine(wrenches, [-dot(row, column) for row in C]))
+        return by_V, by_A
+
+
+def _sums(a: Sequence[Force], b: Iterable[Force]) -> list[Force]:
+    """Sums; none where there is nothing to add to."""
+    return [x + y for x, y in zip(a, b, strict=True)] if a else []
+
+
+def _moved(X: Transform, m: Twist) -> Transform:
+    """A pose of dual numbers, that changes along a motion at the origin of the world."""
+    columns = X.rotation.T.rows
+    turned = [_dual(c, m.angular.cross(c)) for c in columns]
+    p = X.translation
+    return Transform(Rotation(*turned).T, _dual(p, m.linear + m.angular.cross(p)))
+
+
+def _carried(touch: Touch, m: Twist, along: Touch) -> Touch:
+    """A touch that changes as by a motion of the first body (18)."""
+    p, n = touch.point, touch.normal
+    axis = None
+    if touch.axis is not None and along.axis is not None:
+        axis = _dual(touch.axis, m.angular.cross(touch.axis) - _rates(along.axis))
+    return Touch(
+        Dual(touch.distance, -lift(along.distance).rate),
+        _dual(p, m.linear + m.angular.cross(p) - _rates(along.point)),
+        _dual(n, m.angular.cross(n) - _rates(along.normal)),
+        axis,
+    )
+
+
+def _dual(x: Vector3, rate: Vector3) -> Vector3:
+    return Vector3(*(Dual(a, b) for a, b in zip(x, rate, strict=True)))
+
+
+def _rates(x: Vector3) -> Vector3:
+    return Vector3(*(lift(a).rate for a in x))
+
+
+def sizes_of(shape: Solid) -> list[Scalar]:
+    """The sizes of a shape, if they are arguments."""
+    found: list[Scalar] = []
+    for field in fields(shape) if isinstance(shape, SIZED) else ():
+        value = getattr(shape, field.name)
+        found += value if isinstance(value, tuple) else [value]
+    return found
+
+
+def resized(shape: Solid, sizes: Sequence[Scalar]) -> Solid:
+    """A shape of the same kind with other sizes, of any scalar."""
+    if not sizes:
+        return shape
+    made = object.__new__(type(shape))
+    rest = iter(sizes)
+    for field in fields(shape):
+        value = getattr(shape, field.name)
+        own = tuple(next(rest) for _ in value) if isinstance(value, tuple) else next(rest)
+        object.__setattr__(made, field.name, own)
+    return made
+
+
+def kind_of(shape: Solid) -> object:
+    """What shapes have in common that one function serves."""
+    return type(shape) if isinstance(shape, SIZED) else shape

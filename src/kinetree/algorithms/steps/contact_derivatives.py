@@ -1,0 +1,226 @@
+"""The derivatives of a step with contact, by the state and the joint forces.
+
+Source: the implicit function theorem, as in `contact.derivatives`, which has du.
+
+A step has two parts: the velocity w = v + h a at its end, and the state that a joint reaches with
+it. `euler` has a = u + still. The steps of `implicit_drives` have
+
+    (M + E) a = M u - h K v,    E = h (D + h K)                                                (1)
+
+so that x = u - a, by which damping and springs slow the robot, is (M + E)^-1 (E u + h K v), and
+
+    (M + E) dx = E du + h K dv - d(M x)                                                        (2)
+
+where d(M x) is the derivative by q of inverse dynamics without gravity, at rest, at constant x.
+
+    symbol    code      meaning
+    D, K      D, K      dampings and stiffnesses of the joints
+    dw        w_q w_v   columns of the derivatives of w by q, by v and by tau
+              w_tau
+    A, B      A, B      derivatives of the state at the end, seen from that state
+
+Joints of more than one coordinate are differentiated by dual numbers, each by its own state.
+
+Cost: O(N^2 d), and that of `contact.derivatives`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.contact import ContactSolver
+from kinetree.algorithms.contact.derivatives import Slope, contact_slope
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.dense import dot
+from kinetree.algorithms.factored_inverse import inverted
+from kinetree.algorithms.frames import in_one_frame
+from kinetree.algorithms.inverse_derivatives import derivatives
+from kinetree.algorithms.ltl import elimination_order, factor, is_zero
+from kinetree.algorithms.steps.implicit_drives import drive_slopes
+from kinetree.algorithms.steps.limits import FREE
+from kinetree.algorithms.tree import Loads
+from kinetree.model import Model
+from kinetree.model.edit import without
+from kinetree.model.joints import Joint
+from kinetree.scalar import Scalar
+from kinetree.scalar.dual import Dual, lift
+
+Scalars = list[Scalar]
+Matrix = list[Scalars]
+Ends = Callable[[Joint, Sequence[Scalar], Sequence[Scalar], Scalar], tuple[Scalars, Scalars]]
+"""The state that a joint reaches from q with w."""
+
+
+class Speeds(NamedTuple):
+    """w, and columns of its derivatives."""
+
+    w: list[Scalar]
+    w_q: Matrix
+    w_v: Matrix
+    w_tau: Matrix
+
+
+def euler_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dt: Scalar,
+    external: Loads,
+    solver: ContactSolver,
+) -> tuple[Matrix, Matrix]:
+    """A and B of `euler`."""
+    found = contact_slope(model, q, v, tau, external, solver, dt)
+    a = [u + s for u, s in zip(found.solution.u, found.solution.still, strict=True)]
+    a_v = _sums(found.by_v, found.still)
+    speeds = _speeds(v, a, (found.by_q, a_v, found.inverse.matrix()), dt)
+
+    def end(
+        joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar
+    ) -> tuple[Scalars, Scalars]:
+        return joint.integrate(q, [x * dt for x in w]), list(w)
+
+    return _states(model, q, speeds, dt, end)
+
+
+def implicit_damping_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dt: Scalar,
+    external: Loads,
+    solver: ContactSolver,
+) -> tuple[Matrix, Matrix]:
+    """A and B of `implicit_damping`."""
+    D, _ = drive_slopes(model, q, v, FREE)
+    return _implicit(model, q, v, tau, dt, external, solver, D, [0] * model.nv)
+
+
+def implicit_springs_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dt: Scalar,
+    external: Loads,
+    solver: ContactSolver,
+) -> tuple[Matrix, Matrix]:
+    """A and B of `implicit_springs`."""
+    return _implicit(model, q, v, tau, dt, external, solver, *drive_slopes(model, q, v, FREE))
+
+
+def _implicit(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dt: Scalar,
+    external: Loads,
+    solver: ContactSolver,
+    D: Sequence[Scalar],
+    K: Sequence[Scalar],
+) -> tuple[Matrix, Matrix]:
+    found = contact_slope(model, q, v, tau, external, solver, dt)
+    slopes = (found.by_q, found.by_v, found.inverse.matrix())
+    a = found.solution.u
+    if not all(is_zero(x) for x in (*D, *K)):
+        a, slopes = _slowed(model, q, v, dt, found, slopes, D, K)
+    speeds = _speeds(v, a, slopes, dt)
+    return _states(model, q, speeds, dt, lambda joint, q, w, dt: joint.advance(q, w, dt))
+
+
+def _slowed(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    dt: Scalar,
+    found: Slope,
+    slopes: Sequence[Matrix],
+    D: Sequence[Scalar],
+    K: Sequence[Scalar],
+) -> tuple[list[Scalar], tuple[Matrix, Matrix, Matrix]]:
+    """a and the columns of its derivatives (1, 2)."""
+    u = found.solution.u
+    hK = [k * dt for k in K]
+    E = [(d + k) * dt for d, k in zip(D, hK, strict=True)]
+    M = crba(model, q)
+    H = [[m + E[i] if i == j else m for j, m in enumerate(row)] for i, row in enumerate(M)]
+    inverse = inverted(factor(H, elimination_order(model)))
+    pushed = [e * a + k * s for e, a, k, s in zip(E, u, hK, v, strict=True)]
+    [minus_x] = inverse.times_negative([pushed])
+    turned = _momentum_slopes(model, q, minus_x)
+    columns = [[e * a for e, a in zip(E, column, strict=True)] for A in slopes for column in A]
+    for k in range(model.nv):
+        columns[k] = [a + b for a, b in zip(columns[k], turned[k], strict=True)]
+        columns[model.nv + k][k] = columns[model.nv + k][k] + hK[k]
+    slowed = inverse.times_negative(columns)
+    n = model.nv
+    by_q, by_v, by_tau = (_sums(A, slowed[i * n : (i + 1) * n]) for i, A in enumerate(slopes))
+    return [a + b for a, b in zip(u, minus_x, strict=True)], (by_q, by_v, by_tau)
+
+
+def _momentum_slopes(model: Model, q: Sequence[Scalar], x: Sequence[Scalar]) -> Matrix:
+    """The columns of the derivative of M(q) x by q, at constant x."""
+    weightless, rest = without(model, "gravity"), [0] * model.nv
+    parts = in_one_frame(weightless, q)
+    with_x, without_x = (derivatives(parts, q, rest, a)[0] for a in (x, rest))
+    pairs = zip(zip(*with_x, strict=True), zip(*without_x, strict=True), strict=True)
+    return [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
+
+
+def _speeds(
+    v: Sequence[Scalar], a: Sequence[Scalar], slopes: Sequence[Matrix], dt: Scalar
+) -> Speeds:
+    """w = v + h a."""
+    w_q, w_v, w_tau = ([[x * dt for x in column] for column in A] for A in slopes)
+    for k, column in enumerate(w_v):
+        column[k] = column[k] + 1
+    return Speeds([s + x * dt for s, x in zip(v, a, strict=True)], w_q, w_v, w_tau)
+
+
+def _states(
+    model: Model, q: Sequence[Scalar], speeds: Speeds, dt: Scalar, end: Ends
+) -> tuple[Matrix, Matrix]:
+    """The derivatives of the state at the end."""
+    n = model.nv
+    given = [*speeds.w_q, *speeds.w_v, *speeds.w_tau]
+    total: Matrix = [[0] * (3 * n) for _ in range(2 * n)]
+    for i in model.coordinate_order:
+        at, joint = model.v_slices[i], model.bodies[i].joint
+        by_q, by_w = _joint_slopes(joint, q[model.q_slices[i]], speeds.w[at], dt, end)
+        for r in range(2 * joint.nv):
+            way, k = divmod(r, joint.nv)
+            row = total[way * n + at.start + k]
+            along = [column[r] for column in by_w]
+            for c, column in enumerate(given):
+                row[c] = dot(along, column[at])
+            for c, own in enumerate(by_q, at.start):
+                row[c] = row[c] + own[r]
+    return [row[: 2 * n] for row in total], [row[2 * n :] for row in total]
+
+
+def _joint_slopes(
+    joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar, end: Ends
+) -> tuple[Matrix, Matrix]:
+    """How a joint's state at the end changes with each direction of q, and with w."""
+    q1, _ = end(joint, q, w, dt)
+    units = [[1 if j == k else 0 for j in range(joint.nv)] for k in range(joint.nv)]
+    still = [0] * joint.nq, [0] * joint.nv
+    found: list[list[Scalar]] = []
+    for dq, dw in [(joint.coordinate_rates(q, unit), still[1]) for unit in units] + [
+        (still[0], unit) for unit in units
+    ]:
+        there, speed = end(joint, _dual(q, dq), _dual(w, dw), dt)
+        way = joint.difference(q1, there)
+        found.append([lift(x).rate for x in (*way, *speed)])
+    return found[: joint.nv], found[joint.nv :]
+
+
+def _dual(x: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Dual]:
+    return [Dual(a, b) for a, b in zip(x, rate, strict=True)]
+
+
+def _sums(A: Matrix, B: Matrix) -> Matrix:
+    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
