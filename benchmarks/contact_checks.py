@@ -1,7 +1,7 @@
 """Contact held against MuJoCo and closed forms: accelerations, forces, motions, distances.
 
-    python -m benchmarks.contact_checks [--only accelerations motions gradient distances]
-        [--robots NAME ...] [--states N] [--compared N]
+    python -m benchmarks.contact_checks [--only accelerations motions closed_forms
+        gradient distances] [--robots NAME ...] [--states N] [--compared N]
 
 Each line has what is asked for beside what was found. Nothing is timed here but the gradient of a
 rollout, beside the rollout.
@@ -22,6 +22,7 @@ import numpy as np
 
 import kinetree as kt
 from benchmarks.contact import g1, quadruped
+from benchmarks.contact_closed_forms import closed_form_lines
 from benchmarks.contact_distances import distance_lines
 from benchmarks.timing import seconds_in_turn
 
@@ -201,7 +202,7 @@ def gradient_lines() -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = ["accelerations", "motions", "gradient", "distances"]
+    parts = ["accelerations", "motions", "closed_forms", "gradient", "distances"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     parser.add_argument("--robots", nargs="+", choices=ROBOTS, default=list(ROBOTS))
     parser.add_argument("--states", type=int, default=10**6, help="of each pair of shapes")
@@ -211,6 +212,7 @@ def main() -> None:
     lines = {
         "accelerations": lambda: acceleration_lines(given.robots),
         "motions": lambda: motion_lines(given.robots),
+        "closed_forms": closed_form_lines,
         "gradient": gradient_lines,
         "distances": lambda: distance_lines(given.states, given.compared),
     }

@@ -10,12 +10,15 @@ from kinetree.scalar.structure import put_together, take_apart
 
 
 def guarded(near: Scalar) -> Callable[..., Any]:
-    """Runs functions where a couple touches; elsewhere all scalars of their results are zero."""
+    """Runs functions where a couple touches; elsewhere their results are zeros and ones.
+
+    Results that are zero or one at all states are so there too: the program knows them.
+    """
 
     def run(function: Callable[..., Any], *values: Any) -> Any:
         scalars: list[Any] = []
         structure = take_apart(function(*_unknown(values)), scalars)
-        blank = put_together(structure, iter([0.0] * len(scalars)))
+        blank = put_together(structure, iter([x if x in (1, -1) else 0.0 for x in scalars]))
         return call_if(near, function, *values, otherwise=blank)
 
     return run
@@ -27,7 +30,8 @@ def _unknown(values: Sequence[Any]) -> list[Any]:
     for value in values:
         scalars: list[Any] = []
         structure = take_apart(value, scalars)
-        found.append(put_together(structure, iter([0.5] * len(scalars))))
+        numbers = [x if isinstance(x, (int, float)) else 0.5 for x in scalars]
+        found.append(put_together(structure, iter(numbers)))
     return found
 
 

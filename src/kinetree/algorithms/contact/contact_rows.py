@@ -33,15 +33,15 @@ LEAST_FRICTION = 1e-5  # MuJoCo's mjMINMU
 class Meeting:
     """Two shapes at a touch.
 
-    o: the point at which the motion of their bodies is taken.
-    V: the velocity of the second body relative to the first, there.
+    r: its point, from o, at which the motion of their bodies is taken.
+    V: the velocity of the second body relative to the first, at o.
     A: of `weights`.
     references: k and b along the normal and along the tangents.
     friction: that of the pair where it is no number of the model; else empty.
     """
 
     touch: Touch
-    o: Vector3
+    r: Vector3
     V: Twist
     A: Scalar
     references: tuple[Reference, Reference]
@@ -86,7 +86,7 @@ class ContactLaws:
         r = touch.distance - reach(pair)
         d = impedance(pair.solimp, r)
         axes = tangent_frame(touch.normal, touch.axis)[: 1 if pair.condim == 1 else 3]
-        blank = Contact(touch.point - at.o, axes, (0,) * pair.condim, OneSided(0))
+        blank = Contact(at.r, axes, (0,) * pair.condim, OneSided(0))
         rates = blank.rows(at.V)
         aref = [-tangent.b * rate for rate in rates]
         aref[0] = -normal.b * rates[0] - normal.k * d * r

@@ -38,7 +38,7 @@ class LatentCouple(Part):
     """Two bodies, and where they would touch.
 
     o: the point of the second body at which motions are taken.
-    meets: of each touch; their o and V are not set.
+    meets: of each touch; their r and V are not set.
     local: for each column of the links, its place among the velocities of the couple.
     functions: for each touch, what makes its rows.
     sizes: how many these are.
@@ -56,8 +56,11 @@ class LatentCouple(Part):
         """The couple itself."""
         columns = list(merged(self.local, relative_columns(self.links, self.o)).values())
         V = along(columns, self.rates)
-        made = zip(self.functions, self.meets, strict=True)
-        return Couple(columns, [function(replace(meet, o=self.o, V=V)) for function, meet in made])
+        contacts = [
+            function(replace(meet, r=meet.touch.point - self.o, V=V))
+            for function, meet in zip(self.functions, self.meets, strict=True)
+        ]
+        return Couple(columns, contacts)
 
     @property
     def zeros(self) -> Rows:
@@ -92,7 +95,7 @@ class LatentCouple(Part):
 
 
 def unplaced(touch: Touch, A: Scalar, *numbers: Any) -> Meeting:
-    """A meeting without o and V, which are set later.
+    """A meeting without r and V, which are set later.
 
     Arguments:
         touch, A, numbers: as in `Meeting`.

@@ -4,7 +4,7 @@ Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 11.1, fo
 one body relative to another at a contact.
 
     symbol    code        meaning
-    o         o           the point of the second body at which motions are taken
+    o         o           the point at which motions are taken
     V         V           the velocity of the second body relative to the first, there
 
 Of many couples few touch. What two bodies have in common is computed where the balls around two of
@@ -34,12 +34,14 @@ from kinetree.algorithms.contact.relative import (
     velocities,
     way,
 )
+from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.tree import along, subspaces
 from kinetree.model import Model
 from kinetree.model.geometry import ContactPair
 from kinetree.model.model import WORLD
 from kinetree.scalar import Scalar
+from kinetree.spatial import Vector3
 
 FEW = 4
 """As many couples are computed in every state: branches would cost more than they save."""
@@ -94,13 +96,14 @@ class Meetings(PairTouches):
     ) -> tuple[tuple[int, ...], Couple, Scalar]:
         found, near = self._found(pairs, branches)
         run: Callable[..., Any] = guarded(near) if branches else at_once
-        o = self._X0[second if second != WORLD else first].translation
         at, links = way(self.model, self._X0, self._Phi, first, second)
+        o = _origin(links, [touch for _, own in found for touch in own])
         columns = merged(at, run(relative_columns, links, o))
         V = run(along, list(columns.values()), [self._qd[k] for k in columns])
         contacts = [
-            run(self._contact(pair), Meeting(touch, o, V, A, *self._laws.numbers(pair)))
+            run(self._contact(pair), Meeting(touch, touch.point - o, V, A, *numbers))
             for pair, own in found
+            for numbers in [self._laws.numbers(pair)]
             for A in [self._weights.of_pair(*self._sides(pair))[0]]
             for touch in own
         ]
@@ -128,3 +131,12 @@ class Meetings(PairTouches):
             return self._laws.rows(pair, at)
 
         return self._functions.setdefault(fixed_numbers(pair), function)
+
+
+def _origin(links: Sequence[Link], touches: Sequence[Touch]) -> Vector3:
+    """o: where columns and wrenches have most zeros.
+
+    At the only touch its wrenches have no moment. Else, at the joint next to the base, which has
+    the most velocities if it floats, its columns have none.
+    """
+    return touches[0].point if len(touches) == 1 else links[-1].X.translation

@@ -40,7 +40,6 @@ from kinetree.algorithms.constraints.forward import wanted_accelerations
 from kinetree.algorithms.constraints.proximal import factored
 from kinetree.algorithms.contact import contact_accelerations
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dense import dot
 from kinetree.algorithms.ltl import Factor, elimination_order, factor
 from kinetree.algorithms.manifold import advance, resting_rates
 from kinetree.algorithms.steps.acceleration import plus
@@ -96,16 +95,17 @@ def _step(
     limits = rules.enforcement
     applied = plus(saturated(model, tau, limits), passive_forces(model, q, v, limits))
     moved, still = limited(model, limits), resting_rates(model, v)
-    M = crba(model, q)
-    H = [list(row) for row in M]
+    H = [list(row) for row in crba(model, q)]
+    implicit = [(d + s * dt) * dt for d, s in zip(D, K, strict=True)]
     for k in range(model.nv):
-        H[k][k] = H[k][k] + (D[k] + K[k] * dt) * dt
+        H[k][k] = H[k][k] + implicit[k]
     H_factor = factor(H, elimination_order(model))
     pulled = [s * w * dt for s, w in zip(K, v, strict=True)]
     solver = rules.solver(model)
     if solver is not None:
         u = contact_accelerations(moved, q, v, applied, external, solver, dt).u
-        a = H_factor.solve([dot(row, u) - s for row, s in zip(M, pulled, strict=True)])
+        lost = [h * x + s for h, x, s in zip(implicit, u, pulled, strict=True)]
+        a = plus(u, H_factor.solve(lost), -1)  # H^-1 M u = u - H^-1 (h D + h^2 K) u
         return settled(model, *advance(model, q, plus(v, a, dt), dt), rules)
     bias = balafoutis_patel(moved, q, v, still, external)
     f = [t - b - s for t, b, s in zip(applied, bias, pulled, strict=True)]

@@ -3,7 +3,8 @@
 The function is traced apart, once for all calls that have zeros and ones in the same places and in
 which the same arguments stand for results where the condition does not hold. In the trace there is
 a `call_if` node: the condition, the arguments that the function reads, and a value for each result
-that it changes; and an `item` node for each of those.
+that it changes; and an `item` node for each of those. A result that is zero or one whether the
+call is made or not is that number.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class GuardedFunction:
     Arguments:
         pattern: for each scalar of the arguments, its number if that is special.
         links: for each result, the argument that stands for it where the condition does not hold.
+        blanks: or the number that does, if that is special.
         wanted: the structure of the results.
     """
 
@@ -41,6 +43,7 @@ class GuardedFunction:
         structures: Sequence[Any],
         pattern: Sequence[float | None],
         links: Sequence[int | None],
+        blanks: Sequence[float | None],
         wanted: Any,
         limit: float,
     ) -> None:
@@ -56,8 +59,8 @@ class GuardedFunction:
         results = [_number(t, x) for x in found]
         self.changed = [
             k
-            for k, (x, link) in enumerate(zip(results, links, strict=True))
-            if link is None or x is not given[link]
+            for k, (x, link, blank) in enumerate(zip(results, links, blanks, strict=True))
+            if (type(x) is not float or x != blank if link is None else x is not given[link])
         ]
         self.items = [t.lift(results[k]) for k in self.changed]
         inputs = [e for e in live(t.nodes, self.items) if e.op == "input"]
@@ -87,9 +90,15 @@ def guarded_call(
             for i, x in enumerate(operands)
         ]
     )
+    blanks = tuple(
+        [
+            x if type(x) is float and x in SPECIAL and link is None else None
+            for x, link in zip(kept, links, strict=True)
+        ]
+    )
     called = t.function(
-        (function, structures, pattern, links, wanted),
-        lambda: GuardedFunction(function, structures, pattern, links, wanted, t.limit),
+        (function, structures, pattern, links, blanks, wanted),
+        lambda: GuardedFunction(function, structures, pattern, links, blanks, wanted, t.limit),
     )
     results = list(kept)
     if called.items:
@@ -112,7 +121,11 @@ def _number(t: Trace, value: Any) -> Traced:
 
 
 def _links(operands: Sequence[Traced], kept: Sequence[Traced]) -> tuple[int | None, ...]:
-    """For each value, the argument that is the same, in runs that are as long as can be."""
+    """For each value, the argument that is the same, in runs that are as long as can be.
+
+    Numbers have one only if all values are a run, as the first state of an iteration is: else the
+    function would not know them any more.
+    """
     places: dict[Any, list[int]] = {}
     for i, x in enumerate(operands):
         places.setdefault(_key(x), []).append(i)
@@ -120,8 +133,10 @@ def _links(operands: Sequence[Traced], kept: Sequence[Traced]) -> tuple[int | No
     while len(links) < len(kept):
         rest = kept[len(links) :]
         starts = places.get(_key(rest[0]), ())
-        run = max((_run(operands, rest, i) for i in starts), key=len, default=range(0))
-        links += list(run) or [None]
+        runs = [_run(operands, rest, i) for i in starts]
+        if len(rest) < len(kept) or not any(len(run) == len(kept) for run in runs):
+            runs = [_of_nodes(operands, run) for run in runs]
+        links += list(max(runs, key=len, default=())) or [None]
     return tuple(links)
 
 
@@ -133,6 +148,12 @@ def _run(operands: Sequence[Traced], kept: Sequence[Traced], start: int) -> rang
             break
         stop += 1
     return range(start, stop)
+
+
+def _of_nodes(operands: Sequence[Traced], run: range) -> range:
+    """The beginning of a run, up to the first number."""
+    stop = next((i for i in run if type(operands[i]) is float), run.stop)
+    return range(run.start, stop)
 
 
 def _key(x: Traced) -> Any:
