@@ -97,15 +97,16 @@ class GivenAccelerations:
             if not bodies & {first, second}:
                 continue
             o = X0[second if second != WORLD else first].translation
-            at, links = way(model, X0, Phi, first, second)
-            columns = merged(at, relative_columns(links, o))
+            indices, links = way(model, X0, Phi, first, second)
+            columns = merged(indices, relative_columns(links, o))
             V, A = (along(columns.values(), [x[k] for k in columns]) for x in (self._v, self._u))
             for pair in pairs:
                 one, two = colliders[pair.first], colliders[pair.second]
                 A_pair, numbers = self._weights.of_pair(one, two)[0], self._laws.numbers(pair)
                 shapes = (one.shape, X[pair.first], two.shape, X[pair.second])
                 for touch in touches(*shapes, pair.margin):
-                    contact = self._laws.rows(pair, Meeting(touch, o, V, A_pair, *numbers))
+                    at = Meeting(touch, touch.point - o, V, A_pair, *numbers)
+                    contact = self._laws.rows(pair, at)
                     normal_force, W = _pushed(contact, A, o)
                     yield Push(one, two, touch, normal_force, W)
 

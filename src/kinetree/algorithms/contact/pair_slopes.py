@@ -165,7 +165,7 @@ class _Wrench(NamedTuple):
     def _at(self, touch: Touch) -> tuple[Contact, Force, list[list[Scalar]]]:
         """The rows of a touch, its wrench, and s''."""
         first, second = self.moving
-        at = Meeting(touch, Vector3.zero(), second.V - first.V, *self.numbers)
+        at = Meeting(touch, touch.point, second.V - first.V, *self.numbers)
         contact = self.laws.rows(self.pair, at)
         rows = contact.rows(second.A - first.A)
         x = [u - aref for u, aref in zip(rows, contact.aref, strict=True)]
