@@ -3,8 +3,8 @@
 R S R^T is then d 1 + (R a)(R a)^T + (R b)(R b)^T, in about two thirds of the products. With d the
 least eigenvalue, S - d 1 has two positive ones, and there is a pair a, b with b.x = 0.
 The sum is S up to the rounding of its largest entry. Where that would cost a small moment half of
-its digits, S stays as it is. So does an S with a product beside a moment of zero, which no body
-has: it has fewer entries than its squares.
+its digits, S stays as it is. So does an S with fewer terms than its squares: one with a product
+beside a moment of zero, which no body has, or with moments of zero beside negative ones.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ def as_sum_of_squares(matrix: Symmetric3) -> Symmetric3:
     pair = np.asarray(np.linalg.qr(roots.T, mode="r"))
     pair[np.abs(pair) <= NOISE * np.abs(pair).max()] = 0.0
     a, b = (Vector3(*row) for row in pair.tolist())
+    terms = sum(any(part) for part in ((values[0],), a, b))
+    if sum(bool(moment) for moment in (matrix.xx, matrix.yy, matrix.zz)) < terms:
+        return matrix
     xx, yy, zz, xy, xz, yz = matrix
     return SumOfSquares(xx, yy, zz, xy, xz, yz, float(values[0]), a, b)
 
