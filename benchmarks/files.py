@@ -3,8 +3,8 @@ simulator or parser.
 
     python -m benchmarks.files --only mjcf --package gymnasium dm_control mujoco
     python -m benchmarks.files --only sdf                # Drake's parser, where it is installed
-    python -m benchmarks.files --only fuzz --count 50000
-    python -m benchmarks.files --only rollout
+    python -m benchmarks.files --only rollout            # controls of actuators against torques
+    python -m tools.fuzz_files --count 50000             # damaged SDF and xacro files
 
 MJCF: joint forces of actuators, rates of activations, lengths and moment arms of tendons, sensors
 and passive forces at random states, and a motion of one second under random controls. Constraints
@@ -235,7 +235,7 @@ def main() -> None:
     if given.only == "rollout":
         from benchmarks.rollouts import actuated
 
-        actuated()
+        print(actuated())
         return
     if given.only == "sdf":
         raise SystemExit(compare_sdf() > 0)
