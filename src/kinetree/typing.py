@@ -108,9 +108,11 @@ ChartName = Literal[
 Effect = Literal[
     "actuators",
     "armature",
+    "compensation",
     "constraints",
     "contacts",
     "damping",
+    "fluid",
     "friction",
     "gravity",
     "limits",
