@@ -3,8 +3,8 @@ simulator or parser.
 
     python -m benchmarks.files --only mjcf --package gymnasium dm_control mujoco
     python -m benchmarks.files --only sdf                # Drake's parser, where it is installed
-    python -m benchmarks.files --only fuzz --count 50000
-    python -m benchmarks.files --only rollout
+    python -m benchmarks.files --only rollout            # controls of actuators against torques
+    python -m tools.fuzz_files --count 50000             # damaged SDF and xacro files
 
 MJCF: joint forces of actuators, rates of activations, lengths and moment arms of tendons, sensors
 and passive forces at random states, and a motion of one second under random controls. Constraints
@@ -30,6 +30,8 @@ STATES, MANY = 100, 60
 AGREEMENT, MOTION = 1e-9, 1e-8
 LARGEST = 40
 """Velocities: larger robots are not moved."""
+NO_PRIMITIVE = (1, 7, 8)
+"""Height fields, meshes, signed distance fields: mjtGeom."""
 QUANTITIES = ("actuator", "act_dot", "ten_length", "ten_J", "sensors", "passive")
 
 
@@ -57,10 +59,9 @@ class Beside:
         self.m = mujoco.MjModel.from_xml_path(str(file))
         if self.m.nv > most:
             raise ValueError(f"{self.m.nv} velocities")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as self.said:
+            warnings.simplefilter("always")
             self.robot = kt.load(file, contact=False, mimic=False, folder=folder)
-        self.remarks = self.robot.problems()
         self.peer = Peer(self.robot, self.m)
         robot, rng = self.robot, np.random.default_rng(0)
         count = STATES if robot.nv <= MANY else STATES // 10
@@ -112,11 +113,10 @@ class Beside:
 
     def sensors(self, ours: np.ndarray, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the sensors that are read; quaternions with one sign."""
-        names = [self.m.sensor(i).name or f"sensor{i}" for i in range(self.m.nsensor)]
         columns: list[np.ndarray] = []
         at = 0
         for sensor in self.robot.model.equipment.sensors:
-            start = self.m.sensor_adr[names.index(sensor.name)]
+            start = self.m.sensor_adr[self._numbers[sensor.name]]
             part = theirs[:, start : start + sensor.size]
             if sensor.name in self.blind:  # its ray meets what is no primitive, as a remark says
                 part = ours[:, at : at + sensor.size]
@@ -128,10 +128,19 @@ class Beside:
         return ours, np.concatenate(columns, axis=1)
 
     @property
+    def _numbers(self) -> dict[str, int]:
+        """Of the sensors in MuJoCo, by name."""
+        return {self.m.sensor(i).name or f"sensor{i}": i for i in range(self.m.nsensor)}
+
+    @property
     def blind(self) -> set[str]:
         """The rangefinders that do not see meshes or height fields of the file."""
-        said = [x.element for x in self.remarks if "does not see" in x.message]
-        return {element.split("'")[1] for element in said}
+        m = self.m
+        others = {int(m.geom_bodyid[i]) for i in range(m.ngeom) if m.geom_type[i] in NO_PRIMITIVE}
+        sensors = self.robot.model.equipment.sensors
+        rays = [x.name for x in sensors if x.kind == "rangefinder"]
+        homes = {x: int(m.site_bodyid[m.sensor_objid[self._numbers[x]]]) for x in rays}
+        return {x for x in rays if others - {homes[x]}}
 
     def differences(self) -> dict[str, float]:
         """Of each quantity that both have."""
@@ -190,8 +199,8 @@ def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> in
         except Exception as e:  # a row, not the end of the table
             print(f"{label:44}skipped: {type(e).__name__}: {' '.join(str(e).split())[:90]}")
             continue
-        said = pair.remarks
-        lost = [x for x in said if x.severity == "warning" and "takes no" in x.message]
+        said = [str(x.message) for x in pair.said]
+        lost = [x for x in said if "takes no" in x or "not known" in x]
         shown = [f"{found[x]:11.1e}" if x in found else f"{'-':>11}" for x in QUANTITIES]
         row = f"{label:44}{pair.robot.nv:4}" + "".join(shown)
         row += f"{moved:11.1e}" if moved is not None else f"{'-':>11}"
@@ -202,7 +211,7 @@ def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> in
         unread = pair.m.nsensor - len(pair.robot.sensors.names)
         notes = [f"{unread} sensors unread"] * bool(unread)
         notes += [f"{len(pair.blind)} rays do not see meshes"] * bool(pair.blind)
-        notes += [str(lost[0])[-70:]] if lost else []
+        notes += [lost[0][-90:]] if lost else []
         print(row + "  MISS" * bad + f" {seconds:5.0f} s  " + "; ".join(notes), flush=True)
     return missed
 
@@ -226,7 +235,7 @@ def main() -> None:
     if given.only == "rollout":
         from benchmarks.rollouts import actuated
 
-        actuated()
+        print(actuated())
         return
     if given.only == "sdf":
         raise SystemExit(compare_sdf() > 0)

@@ -44,8 +44,9 @@ class Editing(Core):
         """The same robot with effects switched off.
 
         Arguments:
-            effects: any of "actuators", "armature", "constraints", "contacts", "damping",
-                "friction", "gravity", "limits", "sensors", "springs" and "tendons".
+            effects: any of "actuators", "armature", "compensation", "constraints", "contacts",
+                "damping", "fluid", "friction", "gravity", "limits", "sensors", "springs" and
+                "tendons".
 
         Returns:
             A new robot.
