@@ -103,8 +103,8 @@ def pytest_configure(config):
 
 
 def pytest_itemcollected(item):
-    """Mark a test that the list has as slow."""
-    if durations.function(item.nodeid) in SLOW:
+    """Mark a test that the list has as slow, unless the list is being written."""
+    if durations.function(item.nodeid) in SLOW and not item.config.getoption("--slow-tests"):
         item.add_marker("slow")
 
 
