@@ -33,7 +33,7 @@ test-fast: $(VENV)/.test
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast
 
 slow-tests: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile fast --slow-tests
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast --slow-tests
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --workers $(WORKERS)

@@ -1,7 +1,7 @@
 """Which tests `make test-fast` leaves out: those that `make slow-tests` found to take long.
 
-`slow_tests.txt` has a line for each test function whose tests take longer than `LIMIT` on average. A
-function is one line however many parameters it has, so that new ones need no new list.
+`slow_tests.txt` has a line for each test function whose tests take longer than `LIMIT` on average,
+however many parameters it has, so that new ones need no new list.
 """
 
 from collections import defaultdict

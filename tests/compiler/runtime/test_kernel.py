@@ -197,6 +197,7 @@ import kinetree.compiler.native.loop, kinetree.compiler.runtime.cpu.host
 kinetree.compiler.native.loop.STREAM_BYTES = 1  # everything is large
 if sys.argv[1] != "widest":
     kinetree.compiler.runtime.cpu.host._vector_bits = lambda *_: int(sys.argv[1])
+    kinetree.compiler.runtime.cpu.host.Host.level = 0  # of bodies; loops are as users have them
 """
     + GUARDED.split("robots = [")[0]
     + """
