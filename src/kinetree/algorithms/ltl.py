@@ -115,6 +115,23 @@ def elimination_order(model: Model) -> list[int]:
     return [k for i in sorted(model.coordinate_order) for k in _range(model.v_slices[i])]
 
 
+def sparse_order(G: Sequence[Sequence[Scalar]]) -> list[int]:
+    """An order of elimination, its last first, that fills few of G's zeros: least degree first."""
+    n = len(G)
+    near = {r: {s for s in range(n) if s != r and not is_zero(G[r][s])} for r in range(n)}
+    if all(len(others) == n - 1 for others in near.values()):
+        return list(range(n))
+    order: list[int] = []
+    while near:
+        r = min(near, key=lambda k: (len(near[k]), k))
+        others = near.pop(r)
+        for s in others:
+            near[s] |= others
+            near[s] -= {r, s}
+        order.append(r)
+    return order[::-1]
+
+
 def mass_matrix_factor(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """L with H = L^T L; lower triangular if coordinates are ordered from the base to the tips."""
     f = factor(crba(model, q), elimination_order(model))

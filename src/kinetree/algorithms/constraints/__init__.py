@@ -34,7 +34,7 @@ from kinetree.algorithms.constraints.rows import (
     constraint_jacobian,
     constraint_rows,
 )
-from kinetree.model.stabilization import Baumgarte, Projection, Stabilization
+from kinetree.model.softness import Baumgarte, Projection, Stabilization
 
 __all__ = [
     "NO_STABILIZATION",

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.constraints.proximal import sparse_order
 from kinetree.algorithms.constraints.rows import constraint_rows
 from kinetree.algorithms.constraints.sparse import weighted_products
-from kinetree.algorithms.ltl import factor
+from kinetree.algorithms.ltl import factor, sparse_order
 from kinetree.algorithms.manifold import integrate
 from kinetree.model import Model
 from kinetree.scalar import Scalar

@@ -25,7 +25,7 @@ from kinetree.algorithms.constraints.proximal import proximal
 from kinetree.algorithms.constraints.rows import constraint_rows
 from kinetree.algorithms.manifold import integrate
 from kinetree.model import Model
-from kinetree.model.stabilization import Baumgarte, Projection, Stabilization
+from kinetree.model.softness import Baumgarte, Projection, Stabilization
 from kinetree.scalar import Scalar
 
 PROJECTION = Projection()

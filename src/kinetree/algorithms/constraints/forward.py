@@ -21,12 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.constraints.proximal import Proximal, norm, proximal
+from kinetree.algorithms.constraints.proximal import Proximal, proximal
 from kinetree.algorithms.constraints.rows import constraint_rows
-from kinetree.algorithms.constraints.sparse import Rows
+from kinetree.algorithms.constraints.sparse import Rows, norm
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
-from kinetree.model.stabilization import Baumgarte
+from kinetree.model.softness import Baumgarte
 from kinetree.scalar import Scalar
 
 NO_STABILIZATION = Baumgarte()

@@ -51,7 +51,7 @@ from kinetree.algorithms.inverse_derivatives import Matrix, derivatives
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
-from kinetree.model.stabilization import Baumgarte
+from kinetree.model.softness import Baumgarte
 from kinetree.scalar import Scalar
 
 

@@ -30,9 +30,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.constraints.proximal import ITERATIONS, damped_factor, norm
+from kinetree.algorithms.constraints.proximal import ITERATIONS, damped_factor
 from kinetree.algorithms.constraints.rows import constraint_rows
-from kinetree.algorithms.constraints.sparse import times, weighted_products
+from kinetree.algorithms.constraints.sparse import norm, times, weighted_products
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.ltl import Row
 from kinetree.algorithms.tree import Loads

@@ -65,10 +65,7 @@ def constrained_inertia(model: Model, q: Sequence[Scalar], names: Sequence[str] 
 
 def _weights(model: Model, rows: Rows, factors: Proximal) -> Matrix:
     """The columns of G^+ J."""
-    m = len(rows.J)
-    return [
-        factors.forces([row.get(k, 0) for row in rows.J])[0]
-        if any(k in row for row in rows.J)
-        else [0] * m
-        for k in range(model.nv)
-    ]
+    moved = sorted({k for row in rows.J for k in row})
+    columns, _ = factors.columns([[row.get(k, 0) for row in rows.J] for k in moved])
+    found = dict(zip(moved, columns, strict=True))
+    return [found.get(k, [0] * len(rows.J)) for k in range(model.nv)]

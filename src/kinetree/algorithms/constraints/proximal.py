@@ -33,11 +33,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.algorithms.constraints.rows import constraint_rows
-from kinetree.algorithms.constraints.sparse import filled
+from kinetree.algorithms.constraints.sparse import filled, plus, product, square
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor, is_zero
+from kinetree.algorithms.ltl import Factor, Row, elimination_order, factor, sparse_order
 from kinetree.model import Model
-from kinetree.scalar import Scalar, call_if, less, maximum, sqrt
+from kinetree.scalar import Scalar, call_if, less, maximum
 
 SHARE = 1e-9
 """mu, as a share of the mean of G's diagonal: large beside rounding, small beside eigenvalues."""
@@ -46,8 +46,7 @@ ITERATIONS = 4
 SURE = 2
 """How often x is corrected in any case."""
 SETTLED = 1e-20
-"""Squared length of a step beside that of x, below which there is no further one: each is shorter
-than the one before, by a factor of 1e-5 where rows are well apart."""
+"""Squared length of a step beside that of x, below which there is no further one."""
 FLOOR = 1e-3
 """Added to the sum of G's diagonal in mu, 1/kg: forces are finite where every row is zero."""
 
@@ -87,7 +86,7 @@ class Proximal:
             """x and the steps after another iteration, from the entries of L and mu D^-1."""
             inner = Factor(filled(L, entries), list(scaled), order)
             steps = [inner.solve(step) for step in steps]
-            return [_sum(*pair) for pair in zip(x, steps, strict=True)], steps
+            return [plus(*pair) for pair in zip(x, steps, strict=True)], steps
 
         steps = [self.inner.solve(b) for b in columns]
         entries = [entry for row in L for entry in row.values()]
@@ -97,14 +96,14 @@ class Proximal:
             if k < SURE:
                 reached = corrected(entries, scaled, *reached)
             else:
-                far = less(_square(reached[0]) * SETTLED, _square(reached[1]))
+                far = less(square(reached[0]) * SETTLED, square(reached[1]))
                 reached = call_if(far, corrected, entries, scaled, *reached, otherwise=reached)
         return reached
 
     def accelerations_along(self, y: Row) -> list[Scalar]:
         """J M^-1 b, from y = half(b)."""
         scaled = self.M.scaled(y)
-        return [_product(row, scaled) for row in self.Z]
+        return [product(row, scaled) for row in self.Z]
 
     def solve(self, y: Row, forces: Sequence[Scalar]) -> list[Scalar]:
         """M^-1 (b + J^T forces), from y = half(b)."""
@@ -132,7 +131,7 @@ def factored(M: Factor, J: Sequence[Row], idle: Sequence[Scalar] = ()) -> Proxim
     G: list[list[Scalar]] = [[0] * len(Z) for _ in Z]
     for r, row in enumerate(scaled):
         for s in range(r + 1):
-            G[r][s] = G[s][r] = _product(row, Z[s])
+            G[r][s] = G[s][r] = product(row, Z[s])
     for r, extra in enumerate(idle):
         G[r][r] = G[r][r] + extra
     inner, mu = damped_factor(G, FLOOR)
@@ -164,43 +163,5 @@ def delassus_inverse(
     factors = proximal(model, q, constraint_rows(model, q, names=names).J)
     m = len(factors.Z)
     units = [[1 if r == s else 0 for s in range(m)] for r in range(m)]
-    columns = [factors.forces(unit)[0] for unit in units]
+    columns, _ = factors.columns(units)
     return [[columns[max(r, s)][min(r, s)] for s in range(m)] for r in range(m)]
-
-
-def sparse_order(G: Sequence[Sequence[Scalar]]) -> list[int]:
-    """An order of elimination, its last first, that fills few of G's zeros: least degree first."""
-    n = len(G)
-    near = {r: {s for s in range(n) if s != r and not is_zero(G[r][s])} for r in range(n)}
-    if all(len(others) == n - 1 for others in near.values()):
-        return list(range(n))
-    order: list[int] = []
-    while near:
-        r = min(near, key=lambda k: (len(near[k]), k))
-        others = near.pop(r)
-        for s in others:
-            near[s] |= others
-            near[s] -= {r, s}
-        order.append(r)
-    return order[::-1]
-
-
-def norm(x: Sequence[Scalar]) -> Scalar:
-    """The Euclidean norm."""
-    return sqrt(_square([x]))
-
-
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _square(columns: Sequence[Sequence[Scalar]]) -> Scalar:
-    """The sum of squares."""
-    return sum((u * u for x in columns for u in x), start=0)
-
-
-def _product(a: Row, b: Row) -> Scalar:
-    """The product of two sparse rows."""
-    if len(b) < len(a):
-        a, b = b, a
-    return sum((x * b[k] for k, x in a.items() if k in b), start=0)

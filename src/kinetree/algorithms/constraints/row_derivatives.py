@@ -38,7 +38,7 @@ from kinetree.algorithms.ltl import Row, is_zero
 from kinetree.model.constraints import Coupling, FrameConstraint
 from kinetree.model.constraints.base import moving, wrench_rate
 from kinetree.model.constraints.coupling import derivative, polynomial
-from kinetree.model.stabilization import Baumgarte
+from kinetree.model.softness import Baumgarte
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import lift
 from kinetree.spatial import Force, Twist, Vector3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kinetree.algorithms.ltl import Row
-from kinetree.scalar import Scalar
+from kinetree.scalar import Scalar, sqrt
 from kinetree.spatial import Rotation, Vector3
 
 
@@ -93,3 +93,25 @@ def transposed(rows: Sequence[Row], count: int) -> list[Row]:
         for k, entry in row.items():
             columns[k][i] = entry
     return columns
+
+
+def product(a: Row, b: Row) -> Scalar:
+    """The product of two sparse rows."""
+    if len(b) < len(a):
+        a, b = b, a
+    return sum((x * b[k] for k, x in a.items() if k in b), start=0)
+
+
+def plus(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """a + b."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def square(columns: Sequence[Sequence[Scalar]]) -> Scalar:
+    """The sum of squares."""
+    return sum((u * u for x in columns for u in x), start=0)
+
+
+def norm(x: Sequence[Scalar]) -> Scalar:
+    """The Euclidean norm."""
+    return sqrt(square([x]))
