@@ -211,7 +211,7 @@ def in_mujocos_axes(q: Any, v: Any) -> Any:
     mujoco.mju_quat2Mat(R, np.r_[q[6], q[3:6]])
     T, turn = np.eye(2 * n), R.reshape(3, 3)
     T[:3, :3] = T[n : n + 3, n : n + 3] = turn
-    T[n : n + 3, 3:6] = -turn @ np.cross(np.eye(3), v[:3]).T
+    T[n : n + 3, 3:6] = -turn @ np.cross(np.eye(3), v[:3])
     return T
 
 

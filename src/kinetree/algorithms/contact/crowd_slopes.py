@@ -58,7 +58,7 @@ class CrowdSlopes(PairTouches):
         laws: ContactLaws,
     ) -> None:
         super().__init__(model, q)
-        self._found, self._laws, self._weights = found, laws, InverseWeights(model)
+        self._solution, self._laws, self._weights = found, laws, InverseWeights(model)
         self._axes: list[list[Axis]] = []
         self._motions = {WORLD: Moving(Twist.zero(), Twist.zero())}
         for i, Phi in enumerate(subspaces(model, q)):
@@ -71,16 +71,16 @@ class CrowdSlopes(PairTouches):
             self._axes.append([])
             for k, axis in enumerate(s):
                 own = turned[k] if turned else []
-                bent = (along(own, x) if own else Twist.zero() for x in (v, u))
-                rates = (m.cross(axis) + b for m, b in zip((p.V, p.A), bent, strict=True))
-                self._axes[i].append(Axis(axis, *rates, own))
+                bent, pushed = (along(own, x) if own else Twist.zero() for x in (v, u))
+                turn = Axis(axis, p.V.cross(axis) + bent, p.A.cross(axis) + pushed, own)
+                self._axes[i].append(turn)
 
     def derivatives(self) -> tuple[Matrix, Matrix]:
         """The derivatives of the sum of J^T F by q and by v."""
         n = self.model.nv
         total: list[Matrix] = [[[0.0] * n for _ in range(n)] for _ in range(2)]
         groups = couples(self.model).items()
-        for ((first, second), pairs), near in zip(groups, _near(self._found), strict=True):
+        for ((first, second), pairs), near in zip(groups, _near(self._solution), strict=True):
             acts = less(0.5, near)
             slopes = self._slopes(first, second, pairs, acts)
             steps = self._steps(first, second, pairs)

@@ -183,7 +183,8 @@ class _Wrench(NamedTuple):
         """The derivatives by V and A (17)."""
         wrenches, (normal, tangent) = contact.wrenches(), self.numbers[1]
         b = [normal.b, *[tangent.b] * (len(wrenches) - 1)]
-        by_V, by_A = [], []
+        by_V: list[Force] = []
+        by_A: list[Force] = []
         for m in UNITS:
             y = [m.dot(wrench) for wrench in wrenches]
             z = [b_j * y_j for b_j, y_j in zip(b, y, strict=True)]

@@ -1,6 +1,9 @@
 """The derivatives of a step with contact, by the state and the joint forces.
 
-Source: the implicit function theorem, as in `contact.derivatives`, which has du.
+Source: the steps are those of E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for
+model-based control (2012); du is that of `contact.derivatives`, by the implicit function theorem,
+as in J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS
+(2018).
 
 A step has two parts: the velocity w = v + h a at its end, and the state that a joint reaches with
 it. `euler` has a = u + still. The steps of `implicit_drives` have
