@@ -6,13 +6,15 @@ Robots stand on a plane, held by springs of their joints. Both libraries make th
 is checked before anything is timed: positions after half a second agree to 1e-4 m or rad. One
 thread; both make the same steps from the same states, in which the robot stands, each a little
 different: MuJoCo makes those of a state in one call (`mj_step` with nstep), so that Python costs it
-little; ours are a compiled rollout of all states.
+little; ours are a compiled rollout of all states. Times are the processor's, so that other programs
+on it do not count.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -170,7 +172,7 @@ def measure(case: Case) -> bool:
 
     calls = [lambda: rollout(q, v), mujocos_steps]
     with on_the_quietest(calls[0]):
-        ours, mujocos = seconds_in_turn(calls)
+        ours, mujocos = seconds_in_turn(calls, clock=time.process_time)
     ours, mujocos = ours / (STATES * STEPS), mujocos / (PEERS * STEPS)
     pushing = robot.contact.forces(motion.q[-1], motion.v[-1], motion.tau[-1])
     touching = int((np.abs(pushing).max(axis=-1) > 0.0).sum())
@@ -235,7 +237,7 @@ def derivatives(case: Case) -> None:
     error = float(np.abs(found - A).max() / np.abs(A).max())
     assert error < 1e-4, error
     with on_the_quietest(calls[1]):
-        ours, mujocos = seconds_in_turn(calls)
+        ours, mujocos = seconds_in_turn(calls, clock=time.process_time)
     ours /= STATES
     print(
         f"{case.name}: Jacobian of a step {1e6 * ours:.1f} us, {mujocos / ours:.0f} x "

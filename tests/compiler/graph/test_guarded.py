@@ -86,6 +86,21 @@ def test_duals_of_traced_scalars_are_guarded_too():
 # tracing
 
 
+def test_a_function_knows_zeros_and_ones_that_also_stand_for_its_results():
+    def sparse(x, column):
+        return [x * c for c in column]
+
+    def function(x):
+        y = call_if(less(x[0], 1.0), sparse, x[0], [x[1], 0.0, 1.0], otherwise=[x[1], 0.0, 0.0])
+        return {"y": y}
+
+    made = trace("p", function, {"x": (2,)})
+    assert made.nodes[made.outputs[0].nodes[1]].op == "const"  # zero, whether it is called or not
+    assert made.functions[0].operations == {"mul": 1}  # by one neither
+    x = np.array([[0.5, 3.0], [2.0, 3.0]])
+    assert interpret(made, x)[0].tolist() == [[1.5, 0.0, 0.5], [3.0, 0.0, 0.0]]
+
+
 def test_a_function_is_traced_once_for_a_chain_that_begins_with_numbers():
     made = program(roots)
     assert count(made, "call_if") == ITERATIONS
