@@ -34,6 +34,8 @@ WINDOW, LITTLE = 5, 1e-2
 FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
+BENT = 0.25
+"""By which the damping falls at most on a surface, which bends: steps reach far, and soon too far."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 SHORTER = (0.5, 0.2, 0.05)
@@ -320,7 +322,8 @@ class _Minimization:
         damping[up] *= growth[up]
         growth[up] *= 2.0
         share = np.clip(gain[better], -1.0, 2.0)
-        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, 1.0 / 16.0, 2.0)
+        least = 1.0 / 16.0 if self.surface is None else BENT
+        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, least, 2.0)
         damping[down] = np.maximum(damping[down] * factor, SMALLEST)
         growth[down] = 2.0
 

@@ -40,8 +40,9 @@ ROUGHLY = 1e-6
 """The same of the first motion, before the last steps to it."""
 RETURNS = 12
 """Chord steps back to the surface at most."""
-STARTS, NEAR = 40, 0.5
-"""Steps to the first motion on the surface at most, and the largest change in one, rad or m."""
+STARTS, SMOOTHED, NEAR = 40, 6, 0.5
+"""Steps to the first motion on the surface at most; of these, so many lead to the smoothest one, and
+the others to the nearest; and the largest change in one, rad or m."""
 
 
 class Normal(NamedTuple):
@@ -82,6 +83,7 @@ class Surface:
                 equal = (lower == upper) & (part.weights > 0.0)[..., None]
                 if equal.any():
                     self._parts.append((part, term, np.nonzero(equal)))
+                    term.kept = True
 
     @property
     def count(self) -> int:
@@ -150,12 +152,12 @@ class Surface:
             inverse, light: of the accelerations' weights by coefficients and by coordinates.
         """
         which = np.array([k])
-        for _ in range(STARTS):
+        for count in range(STARTS):
             rows, J = self.expand(c[which], which)
             each = J[0].reshape(len(J[0]), *c.shape[1:])
             Y = (np.einsum("ij,rjn->rin", inverse, each) * light).reshape(len(each), -1).T
             ways = normal(J[0], Y)
-            off = (wanted[k] - c[k]).ravel()
+            off = (wanted[k] - c[k]).ravel() * (count < SMOOTHED)
             step = off + ways.back(rows[0] + J[0] @ off)
             step *= min(1.0, NEAR / max(float(np.abs(step).max()), 1e-300))
             c[k] += step.reshape(c.shape[1:])
