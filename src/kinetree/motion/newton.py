@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
-from kinetree.motion.surface import MET, RETURNS, Normal, Surface, normal
+from kinetree.motion.surface import LOST, MET, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -35,7 +35,7 @@ FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
 BENT = 0.25
-"""By which the damping falls at most on a surface, which bends: steps reach far, and soon too far."""
+"""By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 SHORTER = (0.5, 0.2, 0.05)
@@ -267,6 +267,7 @@ class _Minimization:
         self.solutions.evaluations[which] += 1
         c = self.solutions.c[which] + step
         met = self._returned(c, which)
+        c[~met] = self.solutions.c[which[~met]]
         return c, np.where(met, self.objective.values(c, which), np.inf)
 
     def _returned(self, c: Array, which: Array) -> Array:
@@ -275,10 +276,11 @@ class _Minimization:
             return np.ones(len(c), bool)
         for _ in range(RETURNS):
             rows = self.surface.rows(c, which)
-            off = np.abs(rows).max(axis=1) >= MET
+            size = np.abs(rows).max(axis=1)
+            off = ~(size < MET)
             if not off.any():
                 break
-            for k in np.flatnonzero(off & np.isfinite(rows).all(axis=1)):
+            for k in np.flatnonzero(off & (size < LOST)):
                 c[k] += self.ways[which[k]][0].back(rows[k]).reshape(c.shape[1:])
         return ~off
 

@@ -38,11 +38,13 @@ MET = 1e-9
 """Rows below this are met, over the scale of their constraints."""
 ROUGHLY = 1e-6
 """The same of the first motion, before the last steps to it."""
+LOST = 10.0
+"""Rows beyond this lead nowhere."""
 RETURNS = 12
 """Chord steps back to the surface at most."""
 STARTS, SMOOTHED, NEAR = 40, 6, 0.5
-"""Steps to the first motion on the surface at most; of these, so many lead to the smoothest one, and
-the others to the nearest; and the largest change in one, rad or m."""
+"""Steps to the first motion on the surface at most; so many of them lead to the smoothest one, the
+others to the nearest; and the largest change in one, rad or m."""
 
 
 class Normal(NamedTuple):

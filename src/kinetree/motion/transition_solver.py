@@ -35,8 +35,8 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
 GAP, GROUND_GAP = 1e-6, 1e-4
-"""What multipliers times violations may be, relative to the cost; and with supports, whose cones are
-taken smaller than they are by a margin that costs more."""
+"""What multipliers times violations may be, relative to the cost; and with supports, whose cones
+are taken smaller than they are by a margin that costs more."""
 NOTHING = 1e-16
 """A cost below this share of that at the start counts as zero."""
 RESTORED = 40
