@@ -34,6 +34,8 @@ WINDOW, LITTLE = 5, 1e-2
 FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
+AGAIN = 10
+"""Steps until exact second derivatives are tried again that had no minimum along a surface."""
 BENT = 0.25
 """By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
 STALLED = 1e-15
@@ -173,6 +175,7 @@ class _Minimization:
         self.surface, self.J = surface, [np.zeros((0, 0))] * len(start.c)
         self.rows: list[Array] = [np.zeros(0)] * len(start.c)
         self.ways: dict[int, tuple[Normal, Array]] = {}
+        self.again = np.zeros(len(start.c), int)
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
         self.exact = start.exact | (exact == "always")
@@ -314,6 +317,7 @@ class _Minimization:
             return
         before = history[-WINDOW][active]
         little = before - self.solutions.value[active] < LITTLE * np.abs(before)
+        little &= len(history) >= self.again[active]
         some = active[little & ~self.exact[active] & ~self.solutions.converged[active]]
         self.exact[some] = self.switched[some] = True
 
@@ -331,6 +335,8 @@ class _Minimization:
 
     def _steps(self, active: Array) -> tuple[Array, Array]:
         """The step of each active problem, and the decrease that its quadratic model predicts."""
+        if self.surface is not None and self.mode == "late":
+            self._bend_upwards(active[self.exact[active]])
         lower = _lapack_bands(self.bands[active])
         g = self.gradient[active].reshape(len(active), -1)
         step = np.empty_like(g)
@@ -340,6 +346,16 @@ class _Minimization:
         damping = self.solutions.damping[active] * self.scale[active]
         predicted = 0.5 * (damping * (step**2).sum(axis=1) - (g * step).sum(axis=1))
         return step.reshape(len(active), *self.gradient.shape[1:]), predicted
+
+    def _bend_upwards(self, which: Array) -> None:
+        """Go back to Gauss and Newton's matrix where the exact one has no minimum."""
+        for k in which:
+            matrix = _lapack_bands(self.bands[k : k + 1])[0]
+            matrix[:, 0] += self.solutions.damping[k] * self.scale[k]
+            if self.lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)[1]:
+                self.exact[k] = False
+                self.again[k] = len(self.solutions.history) + AGAIN
+                self._expand(np.array([k]))
 
     def _solved(self, lower: Array, right: Array, problem: int) -> Array:
         """The damped step; the damping is raised until there is one."""

@@ -96,7 +96,7 @@ class Surface:
         """The equalities, (problems, rows)."""
         whole = self._problem.objective.whole(c, which)
         found = [
-            term.measured(part.state(whole), which)[(slice(None), *at)]
+            term.measured(part.state(whole), which)[:, at[0], at[1], at[2]]
             for part, term, at in self._parts
         ]
         return np.concatenate(found, axis=-1)
@@ -107,7 +107,7 @@ class Surface:
         rows, J = [], []
         for part, term, at in self._parts:
             state = part.state(whole)
-            rows.append(term.measured(state, which)[(slice(None), *at)])
+            rows.append(term.measured(state, which)[:, at[0], at[1], at[2]])
             J.append(part.by_coefficients(state, term.slopes(state, which), at))
         first = self._problem.objective.ends[0].shape[1]
         free = np.concatenate(J, axis=1)[:, :, first : first + c.shape[1]]
@@ -118,7 +118,7 @@ class Surface:
         begin = 0
         for part, term, at in self._parts:
             end = begin + len(at[0])
-            term.above[(which, *at)] += y[begin:end] / part.weights[at[:2]]
+            term.above[which, at[0], at[1], at[2]] += y[begin:end] / part.weights[at[:2]]
             begin = end
 
     def start(self, c: Array) -> tuple[Array, bool]:
@@ -135,11 +135,11 @@ class Surface:
         A, free = N.T @ N, slice(first.shape[1], first.shape[1] + c.shape[1])
         outside = np.r_[0 : free.start, free.stop : len(A)]
         inverse = np.linalg.inv(A[free, free])
-        every, found = np.arange(problem.count), True
+        found = True
         ends = np.concatenate([first, last], axis=1)
         wanted = c - inverse @ (A[free, free] @ problem.smooth() + A[free, outside] @ ends)
         c = wanted.copy()
-        for k in every:
+        for k in range(problem.count):
             inertia = np.diagonal(problem.robot.mass_matrix(problem.first[0][k]))
             found &= self._descend(c, wanted, k, inverse, 1.0 / inertia)
         return c, found
