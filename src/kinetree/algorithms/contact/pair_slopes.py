@@ -30,32 +30,22 @@ Cost: that of the pair's touches and rows, six or twelve times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach
 from kinetree.algorithms.contact.couple import Contact
 from kinetree.algorithms.contact.reference import Reference
+from kinetree.algorithms.contact.sized import resized
 from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.tree import combine
-from kinetree.model.geometry import (
-    Box,
-    Capsule,
-    ContactPair,
-    Cylinder,
-    Ellipsoid,
-    Plane,
-    Solid,
-    Sphere,
-)
+from kinetree.model.geometry import ContactPair, Solid
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
 
-SIZED = (Plane, Sphere, Capsule, Cylinder, Box, Ellipsoid)
-"""Shapes whose sizes are arguments, so that all pairs of two kinds are one function."""
 Numbers = tuple[Scalar, tuple[Reference, Reference], tuple[Scalar, ...]]
 """A, references and friction of a `Meeting`."""
 _AXES = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
@@ -226,30 +216,3 @@ def _dual(x: Vector3, rate: Vector3) -> Vector3:
 
 def _rates(x: Vector3) -> Vector3:
     return Vector3(*(lift(a).rate for a in x))
-
-
-def sizes_of(shape: Solid) -> list[Scalar]:
-    """The sizes of a shape, if they are arguments."""
-    found: list[Scalar] = []
-    for field in fields(shape) if isinstance(shape, SIZED) else ():
-        value = getattr(shape, field.name)
-        found += value if isinstance(value, tuple) else [value]
-    return found
-
-
-def resized(shape: Solid, sizes: Sequence[Scalar]) -> Solid:
-    """A shape of the same kind with other sizes, of any scalar."""
-    if not sizes:
-        return shape
-    made = object.__new__(type(shape))
-    rest = iter(sizes)
-    for field in fields(shape):
-        value = getattr(shape, field.name)
-        own = tuple(next(rest) for _ in value) if isinstance(value, tuple) else next(rest)
-        object.__setattr__(made, field.name, own)
-    return made
-
-
-def kind_of(shape: Solid) -> object:
-    """What shapes have in common that one function serves."""
-    return type(shape) if isinstance(shape, SIZED) else shape
