@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach
 from kinetree.algorithms.contact.couple import Contact
+from kinetree.algorithms.contact.moved_touch import UNITS, carried, moved, rates
 from kinetree.algorithms.contact.reference import Reference
 from kinetree.algorithms.contact.sized import resized
 from kinetree.algorithms.contact.touch import Touch
@@ -43,16 +44,10 @@ from kinetree.algorithms.dense import dot
 from kinetree.algorithms.tree import combine
 from kinetree.model.geometry import ContactPair, Solid
 from kinetree.scalar import Scalar
-from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import Force, Motion, Transform, Vector3
 
 Numbers = tuple[Scalar, tuple[Reference, Reference], tuple[Scalar, ...]]
 """A, references and friction of a `Meeting`."""
-_AXES = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
-UNITS = [Motion(axis, Vector3.zero()) for axis in _AXES] + [
-    Motion(Vector3.zero(), axis) for axis in _AXES
-]
-"""Unit motions of a body, at the origin of the world."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ def slopes_added(
         def found(X2: Transform) -> list[Touch]:
             return touches(first, X[0], second, X2, reach(pair))
 
-        turned = [found(_moved(X[1], m)) for m in UNITS]
+        turned = [found(moved(X[1], m)) for m in UNITS]
         for touch, *along in zip(found(X[1]), *turned, strict=True):
             so_far = _Wrench(laws, pair, moving, numbers).added(touch, along, so_far)
         return so_far
@@ -143,7 +138,7 @@ class _Wrench(NamedTuple):
             return self._rate(where) - left * sign
 
         pairs = list(zip(UNITS, along, strict=True))
-        by_first = (by_pose(_carried(touch, m, t), m, first, -1.0) for m, t in pairs)
+        by_first = (by_pose(carried(touch, m, t), m, first, -1.0) for m, t in pairs)
         return Slopes(
             so_far.F + F,
             _sums(so_far.by_first, by_first),
@@ -165,7 +160,7 @@ class _Wrench(NamedTuple):
     def _rate(self, touch: Touch) -> Force:
         """The change of the wrench, from that of a touch."""
         _, F, _ = self._at(touch)
-        return Force(_rates(F.linear), _rates(F.angular))
+        return Force(rates(F.linear), rates(F.angular))
 
     def _by_motion(
         self, contact: Contact, C: Sequence[Sequence[Scalar]]
@@ -186,33 +181,3 @@ class _Wrench(NamedTuple):
 def _sums(a: Sequence[Force], b: Iterable[Force]) -> list[Force]:
     """Sums; none where there is nothing to add to."""
     return [x + y for x, y in zip(a, b, strict=True)] if a else []
-
-
-def _moved(X: Transform, m: Motion) -> Transform:
-    """A pose of dual numbers, that changes along a motion at the origin of the world."""
-    columns = X.rotation.T.rows
-    turned = [_dual(c, m.angular.cross(c)) for c in columns]
-    p = X.translation
-    return Transform(Rotation(*turned).T, _dual(p, m.linear + m.angular.cross(p)))
-
-
-def _carried(touch: Touch, m: Motion, along: Touch) -> Touch:
-    """A touch that changes as by a motion of the first body (18)."""
-    p, n = touch.point, touch.normal
-    axis = None
-    if touch.axis is not None and along.axis is not None:
-        axis = _dual(touch.axis, m.angular.cross(touch.axis) - _rates(along.axis))
-    return Touch(
-        Dual(touch.distance, -lift(along.distance).rate),
-        _dual(p, m.linear + m.angular.cross(p) - _rates(along.point)),
-        _dual(n, m.angular.cross(n) - _rates(along.normal)),
-        axis,
-    )
-
-
-def _dual(x: Vector3, rate: Vector3) -> Vector3:
-    return Vector3(*(Dual(a, b) for a, b in zip(x, rate, strict=True)))
-
-
-def _rates(x: Vector3) -> Vector3:
-    return Vector3(*(lift(a).rate for a in x))
