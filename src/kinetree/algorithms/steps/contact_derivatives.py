@@ -35,15 +35,13 @@ from kinetree.algorithms.contact import ContactSolver
 from kinetree.algorithms.contact.derivatives import Slope, contact_slope
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.factored_inverse import inverted
-from kinetree.algorithms.frames import in_one_frame
-from kinetree.algorithms.inverse_derivatives import derivatives
 from kinetree.algorithms.ltl import elimination_order, factor, is_zero
-from kinetree.algorithms.steps.end_slopes import Speeds, end_slopes
+from kinetree.algorithms.momentum_slopes import momentum_slopes
+from kinetree.algorithms.steps.end_slopes import end_slopes, speeds_of
 from kinetree.algorithms.steps.implicit_drives import drive_slopes
 from kinetree.algorithms.steps.limits import FREE
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
-from kinetree.model.edit import without
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar
 
@@ -64,7 +62,7 @@ def euler_derivatives(
     found = contact_slope(model, q, v, tau, external, solver, dt)
     a = [u + s for u, s in zip(found.solution.u, found.solution.still, strict=True)]
     a_v = _sums(found.by_v, found.still)
-    speeds = _speeds(v, a, (found.by_q, a_v, found.inverse.matrix()), dt)
+    speeds = speeds_of(v, a, (found.by_q, a_v, found.inverse.matrix()), dt)
 
     def end(
         joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar
@@ -117,7 +115,7 @@ def _implicit(
     a = found.solution.u
     if not all(is_zero(x) for x in (*D, *K)):
         a, slopes = _slowed(model, q, v, dt, found, slopes, D, K)
-    speeds = _speeds(v, a, slopes, dt)
+    speeds = speeds_of(v, a, slopes, dt)
     return end_slopes(model, q, speeds, dt, lambda joint, q, w, dt: joint.advance(q, w, dt))
 
 
@@ -140,7 +138,7 @@ def _slowed(
     inverse = inverted(factor(H, elimination_order(model)))
     pushed = [e * a + k * s for e, a, k, s in zip(E, u, hK, v, strict=True)]
     [minus_x] = inverse.times_negative([pushed])
-    turned = _momentum_slopes(model, q, minus_x)
+    turned = momentum_slopes(model, q, minus_x)
     columns = [[e * a for e, a in zip(E, column, strict=True)] for A in slopes for column in A]
     for k in range(model.nv):
         columns[k] = [a + b for a, b in zip(columns[k], turned[k], strict=True)]
@@ -149,25 +147,6 @@ def _slowed(
     n = model.nv
     by_q, by_v, by_tau = (_sums(A, slowed[i * n : (i + 1) * n]) for i, A in enumerate(slopes))
     return [a + b for a, b in zip(u, minus_x, strict=True)], (by_q, by_v, by_tau)
-
-
-def _momentum_slopes(model: Model, q: Sequence[Scalar], x: Sequence[Scalar]) -> Matrix:
-    """The columns of the derivative of M(q) x by q, at constant x."""
-    weightless, rest = without(model, "gravity"), [0] * model.nv
-    parts = in_one_frame(weightless, q)
-    with_x, without_x = (derivatives(parts, q, rest, a)[0] for a in (x, rest))
-    pairs = zip(zip(*with_x, strict=True), zip(*without_x, strict=True), strict=True)
-    return [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
-
-
-def _speeds(
-    v: Sequence[Scalar], a: Sequence[Scalar], slopes: Sequence[Matrix], dt: Scalar
-) -> Speeds:
-    """w = v + h a."""
-    w_q, w_v, w_tau = ([[x * dt for x in column] for column in A] for A in slopes)
-    for k, column in enumerate(w_v):
-        column[k] = column[k] + 1
-    return Speeds([s + x * dt for s, x in zip(v, a, strict=True)], w_q, w_v, w_tau)
 
 
 def _sums(A: Matrix, B: Matrix) -> Matrix:

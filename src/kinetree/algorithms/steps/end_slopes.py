@@ -75,3 +75,13 @@ def _joint_slopes(
 
 def _dual(x: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Dual]:
     return [Dual(a, b) for a, b in zip(x, rate, strict=True)]
+
+
+def speeds_of(
+    v: Sequence[Scalar], a: Sequence[Scalar], slopes: Sequence[Matrix], dt: Scalar
+) -> Speeds:
+    """w = v + h a."""
+    w_q, w_v, w_tau = ([[x * dt for x in column] for column in A] for A in slopes)
+    for k, column in enumerate(w_v):
+        column[k] = column[k] + 1
+    return Speeds([s + x * dt for s, x in zip(v, a, strict=True)], w_q, w_v, w_tau)
