@@ -30,7 +30,6 @@ Cost: that of the pair's touches and rows, six or twelve times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach
@@ -38,6 +37,7 @@ from kinetree.algorithms.contact.couple import Contact
 from kinetree.algorithms.contact.moved_touch import UNITS, carried, moved, rates
 from kinetree.algorithms.contact.reference import Reference
 from kinetree.algorithms.contact.sized import resized
+from kinetree.algorithms.contact.slopes import Moving, Slopes
 from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.dense import dot
@@ -48,42 +48,6 @@ from kinetree.spatial import Force, Motion, Transform, Vector3
 
 Numbers = tuple[Scalar, tuple[Reference, Reference], tuple[Scalar, ...]]
 """A, references and friction of a `Meeting`."""
-
-
-@dataclass(frozen=True)
-class Moving:
-    """The velocity and the acceleration of a body."""
-
-    V: Motion
-    A: Motion
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """The wrench on the second body, and its changes.
-
-    by_first, by_second: P of each body, for each unit motion; empty for one that is fixed to the
-        world.
-    by_V, by_A: for each unit of V and of A.
-    """
-
-    F: Force
-    by_first: list[Force]
-    by_second: list[Force]
-    by_V: list[Force]
-    by_A: list[Force]
-
-    @staticmethod
-    def zero(first_moves: bool, second_moves: bool) -> Slopes:
-        """No wrench."""
-
-        def zeros(count: int) -> list[Force]:
-            return [_ZERO for _ in range(count)]
-
-        return Slopes(_ZERO, zeros(6 * first_moves), zeros(6 * second_moves), zeros(6), zeros(6))
-
-
-_ZERO = Force(Vector3(0.0, 0.0, 0.0), Vector3(0.0, 0.0, 0.0))
 
 
 def slopes_added(
