@@ -1,12 +1,7 @@
 """Contact: where shapes touch, and what soft constraints make of it. One file an algorithm."""
 
 from kinetree.algorithms.contact.forces import contact_forces, contact_jacobian
-from kinetree.algorithms.contact.forward import (
-    SOLVER,
-    ContactSolver,
-    contact_accelerations,
-    contact_dynamics,
-)
+from kinetree.algorithms.contact.forward import contact_accelerations, contact_dynamics
 from kinetree.algorithms.contact.of_robot import (
     collider_poses,
     distances,
@@ -14,6 +9,7 @@ from kinetree.algorithms.contact.of_robot import (
     robot_touches,
     touch_labels,
 )
+from kinetree.algorithms.contact.solver import SOLVER, ContactSolver
 from kinetree.algorithms.contact.touch import FAR, Touch
 from kinetree.algorithms.contact.touches import can_touch, slot_count, touches
 

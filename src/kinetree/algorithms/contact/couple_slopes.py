@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kinetree.algorithms.contact.pair_slopes import Slopes
+from kinetree.algorithms.contact.slopes import Slopes
 from kinetree.algorithms.tree import combine
 from kinetree.scalar import Scalar
 from kinetree.spatial import Force, Twist

@@ -23,15 +23,11 @@ from kinetree.algorithms.contact.couple_slopes import Axis, Matrix, couple_added
 from kinetree.algorithms.contact.crowd import Crowd
 from kinetree.algorithms.contact.forward import Solution
 from kinetree.algorithms.contact.meetings import couples
-from kinetree.algorithms.contact.pair_slopes import (
-    Moving,
-    Slopes,
-    kind_of,
-    sizes_of,
-    slopes_added,
-)
+from kinetree.algorithms.contact.pair_slopes import slopes_added
 from kinetree.algorithms.contact.pair_touches import PairTouches
 from kinetree.algorithms.contact.relative import signed_way, velocities
+from kinetree.algorithms.contact.sized import kind_of, sizes_of
+from kinetree.algorithms.contact.slopes import Moving, Slopes
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.tree import along, ancestors, subspaces
 from kinetree.model import Model

@@ -26,15 +26,14 @@ from typing import NamedTuple
 
 from kinetree.algorithms.contact.couple_slopes import Matrix
 from kinetree.algorithms.contact.crowd_slopes import CrowdSlopes
-from kinetree.algorithms.contact.forward import (
+from kinetree.algorithms.contact.forward import Solution, contact_accelerations
+from kinetree.algorithms.contact.newton import NewtonStep
+from kinetree.algorithms.contact.solver import (
     SOLVER,
     ContactSolver,
-    Solution,
-    contact_accelerations,
     contact_laws,
     joint_entries,
 )
-from kinetree.algorithms.contact.newton import NewtonStep
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.factored_inverse import Inverse, inverted

@@ -17,16 +17,12 @@ from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.contact.couple import Couple
 from kinetree.algorithms.contact.crowd import Crowd
-from kinetree.algorithms.contact.forward import (
-    SOLVER,
-    ContactSolver,
-    Solution,
-    contact_accelerations,
-)
+from kinetree.algorithms.contact.forward import Solution, contact_accelerations
 from kinetree.algorithms.contact.latent import LatentCouple
 from kinetree.algorithms.contact.meetings import couples
 from kinetree.algorithms.contact.of_robot import robot_touches
 from kinetree.algorithms.contact.relative import merged, relative_columns, way
+from kinetree.algorithms.contact.solver import SOLVER, ContactSolver
 from kinetree.algorithms.contact.touches import slot_count
 from kinetree.algorithms.tree import Loads, body_poses, parent_transforms, subspaces
 from kinetree.model import Model

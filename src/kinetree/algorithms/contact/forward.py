@@ -21,16 +21,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.balafoutis_patel import balafoutis_patel
-from kinetree.algorithms.contact.contact_rows import ContactLaws
-from kinetree.algorithms.contact.joint_rows import (
-    Entry,
-    equality_rows,
-    friction_rows,
-    limit_rows,
-)
+from kinetree.algorithms.contact.joint_rows import Entry, equality_rows
 from kinetree.algorithms.contact.meetings import Meetings
 from kinetree.algorithms.contact.newton import minimised
 from kinetree.algorithms.contact.problem import Layout, Problem
+from kinetree.algorithms.contact.solver import (
+    SOLVER,
+    ContactSolver,
+    contact_laws,
+    joint_entries,
+)
 from kinetree.algorithms.contact.tendon_rows import tendon_rows
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.crba import crba
@@ -40,28 +40,6 @@ from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.model.edit import without
 from kinetree.scalar import Scalar, select
-
-
-class ContactSolver(NamedTuple):
-    """How contacts are solved for.
-
-    Arguments:
-        iterations: how many Newton steps are made at most.
-        tolerance: no more steps are made once the error of the accelerations is below this share
-            of what forces without contacts give, in the norm of the mass matrix.
-        cone: "elliptic" or "pyramidal"; "auto" for that of the robot's file.
-        limits: whether joint limits act, as one-sided soft constraints.
-        friction: whether dry friction of joints acts in the same problem, and holds at rest.
-    """
-
-    iterations: int = 20
-    tolerance: float = 1e-10
-    cone: str = "auto"
-    limits: bool = True
-    friction: bool = True
-
-
-SOLVER = ContactSolver()
 
 
 class Solution(NamedTuple):
@@ -147,25 +125,3 @@ def _parts(
     yield from joint_entries(model, q, qd, weights, solver, laws.shortest)
     yield from tendon_rows(model, q, qd, weights, laws.shortest, solver)
     yield from equality_rows(model, q, qd, weights)
-
-
-def joint_entries(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    weights: InverseWeights,
-    solver: ContactSolver,
-    shortest: Scalar,
-) -> Iterator[Entry]:
-    """Limits and dry friction of joints, if they act."""
-    if solver.limits and model.contact_options.limits:
-        yield from limit_rows(model, q, qd, weights, shortest)
-    if solver.friction:
-        yield from friction_rows(model, qd, weights, shortest)
-
-
-def contact_laws(model: Model, solver: ContactSolver, dt: Scalar) -> ContactLaws:
-    """How the contacts of a robot push."""
-    options = model.contact_options
-    cone = options.cone if solver.cone == "auto" else solver.cone
-    return ContactLaws(cone, options.impratio, dt * 2 if options.refsafe else 0.0)

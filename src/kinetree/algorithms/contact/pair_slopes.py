@@ -30,75 +30,24 @@ Cost: that of the pair's touches and rows, six or twelve times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach
 from kinetree.algorithms.contact.couple import Contact
+from kinetree.algorithms.contact.moved_touch import UNITS, carried, moved, rates
 from kinetree.algorithms.contact.reference import Reference
+from kinetree.algorithms.contact.sized import resized
+from kinetree.algorithms.contact.slopes import Moving, Slopes
 from kinetree.algorithms.contact.touch import Touch
 from kinetree.algorithms.contact.touches import touches
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.tree import combine
-from kinetree.model.geometry import (
-    Box,
-    Capsule,
-    ContactPair,
-    Cylinder,
-    Ellipsoid,
-    Plane,
-    Solid,
-    Sphere,
-)
+from kinetree.model.geometry import ContactPair, Solid
 from kinetree.scalar import Scalar
-from kinetree.scalar.dual import Dual, lift
-from kinetree.spatial import Force, Rotation, Transform, Twist, Vector3
+from kinetree.spatial import Force, Transform, Twist
 
-SIZED = (Plane, Sphere, Capsule, Cylinder, Box, Ellipsoid)
-"""Shapes whose sizes are arguments, so that all pairs of two kinds are one function."""
 Numbers = tuple[Scalar, tuple[Reference, Reference], tuple[Scalar, ...]]
 """A, references and friction of a `Meeting`."""
-_AXES = (Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
-UNITS = [Twist(axis, Vector3.zero()) for axis in _AXES] + [
-    Twist(Vector3.zero(), axis) for axis in _AXES
-]
-"""Unit motions of a body, at the origin of the world."""
-
-
-@dataclass(frozen=True)
-class Moving:
-    """The velocity and the acceleration of a body."""
-
-    V: Twist
-    A: Twist
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """The wrench on the second body, and its changes.
-
-    by_first, by_second: P of each body, for each unit motion; empty for one that is fixed to the
-        world.
-    by_V, by_A: for each unit of V and of A.
-    """
-
-    F: Force
-    by_first: list[Force]
-    by_second: list[Force]
-    by_V: list[Force]
-    by_A: list[Force]
-
-    @staticmethod
-    def zero(first_moves: bool, second_moves: bool) -> Slopes:
-        """No wrench."""
-
-        def zeros(count: int) -> list[Force]:
-            return [_ZERO for _ in range(count)]
-
-        return Slopes(_ZERO, zeros(6 * first_moves), zeros(6 * second_moves), zeros(6), zeros(6))
-
-
-_ZERO = Force(Vector3(0.0, 0.0, 0.0), Vector3(0.0, 0.0, 0.0))
 
 
 def slopes_added(
@@ -122,7 +71,7 @@ def slopes_added(
         def found(X2: Transform) -> list[Touch]:
             return touches(first, X[0], second, X2, reach(pair))
 
-        turned = [found(_moved(X[1], m)) for m in UNITS]
+        turned = [found(moved(X[1], m)) for m in UNITS]
         for touch, *along in zip(found(X[1]), *turned, strict=True):
             so_far = _Wrench(laws, pair, moving, numbers).added(touch, along, so_far)
         return so_far
@@ -153,7 +102,7 @@ class _Wrench(NamedTuple):
             return self._rate(where) - left * sign
 
         pairs = list(zip(UNITS, along, strict=True))
-        by_first = (by_pose(_carried(touch, m, t), m, first, -1.0) for m, t in pairs)
+        by_first = (by_pose(carried(touch, m, t), m, first, -1.0) for m, t in pairs)
         return Slopes(
             so_far.F + F,
             _sums(so_far.by_first, by_first),
@@ -175,7 +124,7 @@ class _Wrench(NamedTuple):
     def _rate(self, touch: Touch) -> Force:
         """The change of the wrench, from that of a touch."""
         _, F, _ = self._at(touch)
-        return Force(_rates(F.linear), _rates(F.angular))
+        return Force(rates(F.linear), rates(F.angular))
 
     def _by_motion(
         self, contact: Contact, C: Sequence[Sequence[Scalar]]
@@ -196,60 +145,3 @@ class _Wrench(NamedTuple):
 def _sums(a: Sequence[Force], b: Iterable[Force]) -> list[Force]:
     """Sums; none where there is nothing to add to."""
     return [x + y for x, y in zip(a, b, strict=True)] if a else []
-
-
-def _moved(X: Transform, m: Twist) -> Transform:
-    """A pose of dual numbers, that changes along a motion at the origin of the world."""
-    columns = X.rotation.T.rows
-    turned = [_dual(c, m.angular.cross(c)) for c in columns]
-    p = X.translation
-    return Transform(Rotation(*turned).T, _dual(p, m.linear + m.angular.cross(p)))
-
-
-def _carried(touch: Touch, m: Twist, along: Touch) -> Touch:
-    """A touch that changes as by a motion of the first body (18)."""
-    p, n = touch.point, touch.normal
-    axis = None
-    if touch.axis is not None and along.axis is not None:
-        axis = _dual(touch.axis, m.angular.cross(touch.axis) - _rates(along.axis))
-    return Touch(
-        Dual(touch.distance, -lift(along.distance).rate),
-        _dual(p, m.linear + m.angular.cross(p) - _rates(along.point)),
-        _dual(n, m.angular.cross(n) - _rates(along.normal)),
-        axis,
-    )
-
-
-def _dual(x: Vector3, rate: Vector3) -> Vector3:
-    return Vector3(*(Dual(a, b) for a, b in zip(x, rate, strict=True)))
-
-
-def _rates(x: Vector3) -> Vector3:
-    return Vector3(*(lift(a).rate for a in x))
-
-
-def sizes_of(shape: Solid) -> list[Scalar]:
-    """The sizes of a shape, if they are arguments."""
-    found: list[Scalar] = []
-    for field in fields(shape) if isinstance(shape, SIZED) else ():
-        value = getattr(shape, field.name)
-        found += value if isinstance(value, tuple) else [value]
-    return found
-
-
-def resized(shape: Solid, sizes: Sequence[Scalar]) -> Solid:
-    """A shape of the same kind with other sizes, of any scalar."""
-    if not sizes:
-        return shape
-    made = object.__new__(type(shape))
-    rest = iter(sizes)
-    for field in fields(shape):
-        value = getattr(shape, field.name)
-        own = tuple(next(rest) for _ in value) if isinstance(value, tuple) else next(rest)
-        object.__setattr__(made, field.name, own)
-    return made
-
-
-def kind_of(shape: Solid) -> object:
-    """What shapes have in common that one function serves."""
-    return type(shape) if isinstance(shape, SIZED) else shape

@@ -29,39 +29,24 @@ Cost: O(N^2 d), and that of `contact.derivatives`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from kinetree.algorithms.contact import ContactSolver
 from kinetree.algorithms.contact.derivatives import Slope, contact_slope
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dense import dot
 from kinetree.algorithms.factored_inverse import inverted
-from kinetree.algorithms.frames import in_one_frame
-from kinetree.algorithms.inverse_derivatives import derivatives
 from kinetree.algorithms.ltl import elimination_order, factor, is_zero
+from kinetree.algorithms.momentum_slopes import momentum_slopes
+from kinetree.algorithms.steps.end_slopes import end_slopes, speeds_of
 from kinetree.algorithms.steps.implicit_drives import drive_slopes
 from kinetree.algorithms.steps.limits import FREE
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
-from kinetree.model.edit import without
 from kinetree.model.joints import Joint
 from kinetree.scalar import Scalar
-from kinetree.scalar.dual import Dual, lift
 
 Scalars = list[Scalar]
 Matrix = list[Scalars]
-Ends = Callable[[Joint, Sequence[Scalar], Sequence[Scalar], Scalar], tuple[Scalars, Scalars]]
-"""The state that a joint reaches from q with w."""
-
-
-class Speeds(NamedTuple):
-    """w, and columns of its derivatives."""
-
-    w: list[Scalar]
-    w_q: Matrix
-    w_v: Matrix
-    w_tau: Matrix
 
 
 def euler_derivatives(
@@ -77,14 +62,14 @@ def euler_derivatives(
     found = contact_slope(model, q, v, tau, external, solver, dt)
     a = [u + s for u, s in zip(found.solution.u, found.solution.still, strict=True)]
     a_v = _sums(found.by_v, found.still)
-    speeds = _speeds(v, a, (found.by_q, a_v, found.inverse.matrix()), dt)
+    speeds = speeds_of(v, a, (found.by_q, a_v, found.inverse.matrix()), dt)
 
     def end(
         joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar
     ) -> tuple[Scalars, Scalars]:
         return joint.integrate(q, [x * dt for x in w]), list(w)
 
-    return _states(model, q, speeds, dt, end)
+    return end_slopes(model, q, speeds, dt, end)
 
 
 def implicit_damping_derivatives(
@@ -130,8 +115,8 @@ def _implicit(
     a = found.solution.u
     if not all(is_zero(x) for x in (*D, *K)):
         a, slopes = _slowed(model, q, v, dt, found, slopes, D, K)
-    speeds = _speeds(v, a, slopes, dt)
-    return _states(model, q, speeds, dt, lambda joint, q, w, dt: joint.advance(q, w, dt))
+    speeds = speeds_of(v, a, slopes, dt)
+    return end_slopes(model, q, speeds, dt, lambda joint, q, w, dt: joint.advance(q, w, dt))
 
 
 def _slowed(
@@ -153,7 +138,7 @@ def _slowed(
     inverse = inverted(factor(H, elimination_order(model)))
     pushed = [e * a + k * s for e, a, k, s in zip(E, u, hK, v, strict=True)]
     [minus_x] = inverse.times_negative([pushed])
-    turned = _momentum_slopes(model, q, minus_x)
+    turned = momentum_slopes(model, q, minus_x)
     columns = [[e * a for e, a in zip(E, column, strict=True)] for A in slopes for column in A]
     for k in range(model.nv):
         columns[k] = [a + b for a, b in zip(columns[k], turned[k], strict=True)]
@@ -162,67 +147,6 @@ def _slowed(
     n = model.nv
     by_q, by_v, by_tau = (_sums(A, slowed[i * n : (i + 1) * n]) for i, A in enumerate(slopes))
     return [a + b for a, b in zip(u, minus_x, strict=True)], (by_q, by_v, by_tau)
-
-
-def _momentum_slopes(model: Model, q: Sequence[Scalar], x: Sequence[Scalar]) -> Matrix:
-    """The columns of the derivative of M(q) x by q, at constant x."""
-    weightless, rest = without(model, "gravity"), [0] * model.nv
-    parts = in_one_frame(weightless, q)
-    with_x, without_x = (derivatives(parts, q, rest, a)[0] for a in (x, rest))
-    pairs = zip(zip(*with_x, strict=True), zip(*without_x, strict=True), strict=True)
-    return [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
-
-
-def _speeds(
-    v: Sequence[Scalar], a: Sequence[Scalar], slopes: Sequence[Matrix], dt: Scalar
-) -> Speeds:
-    """w = v + h a."""
-    w_q, w_v, w_tau = ([[x * dt for x in column] for column in A] for A in slopes)
-    for k, column in enumerate(w_v):
-        column[k] = column[k] + 1
-    return Speeds([s + x * dt for s, x in zip(v, a, strict=True)], w_q, w_v, w_tau)
-
-
-def _states(
-    model: Model, q: Sequence[Scalar], speeds: Speeds, dt: Scalar, end: Ends
-) -> tuple[Matrix, Matrix]:
-    """The derivatives of the state at the end."""
-    n = model.nv
-    given = [*speeds.w_q, *speeds.w_v, *speeds.w_tau]
-    total: Matrix = [[0] * (3 * n) for _ in range(2 * n)]
-    for i in model.coordinate_order:
-        at, joint = model.v_slices[i], model.bodies[i].joint
-        by_q, by_w = _joint_slopes(joint, q[model.q_slices[i]], speeds.w[at], dt, end)
-        for r in range(2 * joint.nv):
-            way, k = divmod(r, joint.nv)
-            row = total[way * n + at.start + k]
-            along = [column[r] for column in by_w]
-            for c, column in enumerate(given):
-                row[c] = dot(along, column[at])
-            for c, own in enumerate(by_q, at.start):
-                row[c] = row[c] + own[r]
-    return [row[: 2 * n] for row in total], [row[2 * n :] for row in total]
-
-
-def _joint_slopes(
-    joint: Joint, q: Sequence[Scalar], w: Sequence[Scalar], dt: Scalar, end: Ends
-) -> tuple[Matrix, Matrix]:
-    """How a joint's state at the end changes with each direction of q, and with w."""
-    q1, _ = end(joint, q, w, dt)
-    units = [[1 if j == k else 0 for j in range(joint.nv)] for k in range(joint.nv)]
-    still = [0] * joint.nq, [0] * joint.nv
-    found: list[list[Scalar]] = []
-    for dq, dw in [(joint.coordinate_rates(q, unit), still[1]) for unit in units] + [
-        (still[0], unit) for unit in units
-    ]:
-        there, speed = end(joint, _dual(q, dq), _dual(w, dw), dt)
-        way = joint.difference(q1, there)
-        found.append([lift(x).rate for x in (*way, *speed)])
-    return found[: joint.nv], found[joint.nv :]
-
-
-def _dual(x: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Dual]:
-    return [Dual(a, b) for a, b in zip(x, rate, strict=True)]
 
 
 def _sums(A: Matrix, B: Matrix) -> Matrix:
