@@ -34,9 +34,8 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
-GAP, GROUND_GAP = 1e-6, 1e-4
-"""What multipliers times violations may be, relative to the cost; and with supports, whose cones
-are taken smaller than they are by a margin that costs more."""
+GAP = 1e-6
+"""What multipliers times violations may be, relative to the cost."""
 NOTHING = 1e-16
 """A cost below this share of that at the start counts as zero."""
 RESTORED = 40
@@ -118,7 +117,7 @@ class _Lagrangian:
             len(self.solutions.history) + self.settings.iterations,
         )
         tolerance = max(tolerance, least) if self.problem.constraints else least
-        violations, enough = [], GAP if self.problem.ground is None else GROUND_GAP
+        violations = []
         for _ in range(ROUNDS):
             self.minimize(tolerance, which)
             if not self.problem.constraints or self.solutions.interrupted or self.left < 1:
@@ -128,7 +127,7 @@ class _Lagrangian:
             violations.append(self.worst)
             before = violations[-1 - PATIENCE] if len(violations) > PATIENCE else np.inf
             stuck = solutions.converged & (self.worst > LESS * before) & (gap > APART)
-            unmet = ~done | (self.worst > VIOLATION) | (gap > enough)
+            unmet = ~done | (self.worst > VIOLATION) | (gap > GAP)
             which = np.flatnonzero(unmet & ~stuck)
             if not which.size:
                 break
@@ -174,11 +173,7 @@ def _surface(problem: Problem, c: Array) -> tuple[Surface | None, Array]:
         return None, c
     surface = Surface(problem)
     near, met = surface.start(c) if surface.count else (c, False)
-    if met:
-        return surface, near
-    for _, term in problem.constraints:
-        term.kept = False
-    return None, c
+    return (surface, near) if met else (None, c)
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:
