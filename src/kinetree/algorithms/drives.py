@@ -1,8 +1,8 @@
 """The forces of joint drives: rotor inertia, friction and springs.
 
-Source: the passive forces of MuJoCo's joints. The energy of springs is U = sum of k_i |d_i|^2 / 2;
-a joint's displacement d_i is chosen so that it is itself the gradient of |d_i|^2 / 2 (see
-`Joint.displacement`).
+Source: the passive forces of MuJoCo's joints (E. Todorov, T. Erez & Y. Tassa, 2012). The energy of
+springs is U = sum of k_i |d_i|^2 / 2; a joint's displacement d_i is chosen so that it is itself the
+gradient of |d_i|^2 / 2 (see `Joint.displacement`).
 
     symbol      code               meaning
     k_i         drive.stiffness    of joint i, the same for each of its velocities

@@ -9,11 +9,6 @@ from typing import Any
 from kinetree import algorithms
 from kinetree.algorithms.contact import SOLVER
 from kinetree.algorithms.hold import held_linearization
-from kinetree.algorithms.steps.contact_derivatives import (
-    euler_derivatives,
-    implicit_damping_derivatives,
-    implicit_springs_derivatives,
-)
 from kinetree.algorithms.steps.euler import euler
 from kinetree.algorithms.steps.implicit_drives import implicit_damping, implicit_springs
 from kinetree.algorithms.steps.midpoint import implicit_midpoint, midpoint
@@ -75,10 +70,21 @@ def _integrator(model: Model) -> str:
     return "rk4" if model.contact_options.integrator == "rk4" else "implicit-damping"
 
 
+@dataclass(frozen=True)
+class SlopeAtContact:
+    """The derivatives of a step by its name; imported with the first: few robots have contacts."""
+
+    step: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        from kinetree.algorithms.steps import contact_derivatives
+
+        return getattr(contact_derivatives, f"{self.step}_derivatives")(*arguments)
+
+
 CONTACT_DERIVATIVES = {
-    "implicit-damping": implicit_damping_derivatives,
-    "implicit-springs": implicit_springs_derivatives,
-    "euler": euler_derivatives,
+    name: SlopeAtContact(name.replace("-", "_"))
+    for name in ("implicit-damping", "implicit-springs", "euler")
 }
 """Steps whose derivatives are known at the solution of the contacts."""
 RULES = {name: (value,) for name, value in DEFAULT_RULES._asdict().items()}
