@@ -104,3 +104,21 @@ def test_friction_is_that_of_a_collider_that_can_touch(arm):
     valid = "'floor', 'hand', 'ball', 'elbow'"
     with pytest.raises(KinetreeError, match=f"no touching collider 'tool': valid are {valid}"):
         kt.Friction("tool").nominal(arm.model)
+
+
+def test_a_held_foot_of_a_floating_robot_that_moves_is_held_with_contacts_too():
+    robot = kt.Assembly("walker", "trunk", mass=2.0, inertia=(0.02, 0.03, 0.04))
+    leg = {"mass": 0.5, "com": (0.0, 0.0, -0.1), "inertia": (0.004, 0.005, 0.001)}
+    robot.add("leg", "trunk", kt.joints.Ball(), (0.1, 0.0, 0.0), **leg)
+    walker = robot.robot("floating").collide(
+        Collider("floor", None, Plane()), Collider("leg", "leg", Sphere(0.01))
+    )
+    walker = walker.collide(ContactPair("floor", "leg"))
+    held = walker.constrain(kt.constraints.HeldFrame("foot", "leg", rows=("x", "y", "z")))
+    rng = np.random.default_rng(0)
+    q = held.random(rng)
+    q[2] = 5.0  # far above the floor
+    v, tau = rng.normal(size=(2, held.nv))
+    a, _ = held.contact.dynamics(q, v, tau)
+    rigid = held.without("contacts").forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(a, rigid, rtol=1e-5, atol=1e-6 * np.abs(rigid).max())

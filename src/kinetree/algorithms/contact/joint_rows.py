@@ -4,7 +4,7 @@ Source: MuJoCo's documentation, "Computation", sections "Limit", "Friction loss"
 
     limits         one-sided, with the distance to the nearer limit                             (13)
     dry friction   holds a velocity with at most the friction of the drive                      (14)
-    constraints    J a = - J' v, nearly rigid: R = `RIGID` A                                    (15)
+    constraints    J u = - J' v - J still, nearly rigid: R = `RIGID` A                          (15)
 
 differs: constraints are not as soft as their solref and solimp, which would let loops drift; errors
 of position and velocity are left to the stabilisation of the step.
@@ -25,6 +25,7 @@ from kinetree.algorithms.contact.row_parts import Equality, JointRows, Row
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.dense import dot
 from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.manifold import resting_rates
 from kinetree.model import Model
 from kinetree.model.softness import SoftLimit
 from kinetree.scalar import Scalar, less, logical_or, minimum, select
@@ -134,10 +135,11 @@ def equality_rows(
     """The rows of the robot's constraints (15)."""
     if not model.constraints:
         return
-    rows = constraint_rows(model, q, qd)
+    rows, still = constraint_rows(model, q, qd), resting_rates(model, qd)
     for J, bias in zip(rows.J, rows.bias, strict=True):
         law = Quadratic(1 / (RIGID * weights.of_row(J)))
-        yield tuple(J), Equality(Row(tuple(J.values()), -bias, law)), True
+        resting = dot(list(J.values()), [still[k] for k in J])
+        yield tuple(J), Equality(Row(tuple(J.values()), -bias - resting, law)), True
 
 
 def _range(at: slice) -> range:
