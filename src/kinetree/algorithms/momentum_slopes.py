@@ -3,6 +3,10 @@
 Source: J. Carpentier & N. Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS
 (2018): inverse dynamics at rest without gravity is M x, and what springs add to it.
 
+    symbol    code    meaning
+    M         -       the mass matrix
+    x         x       accelerations, velocities or any other column that M is applied to
+
 Cost: that of `inverse_derivatives`.
 """
 

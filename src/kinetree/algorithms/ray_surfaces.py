@@ -1,6 +1,11 @@
 """Where a ray meets the surface of a shape, for each kind of shape, in its frame.
 
-Source: as of `rays`, which has the symbols.
+Source: C. Ericson, Real-Time Collision Detection (2005), section 5.3; the side of a surface that
+counts is that of MuJoCo (mju_rayGeom), as in `rays`.
+
+    symbol    code    meaning
+    p, d      p, d    start and direction of the ray, in the frame of the shape
+    s         s       distance along it: p + s d is on the surface
 
 Cost: O(1) for a ray and a shape.
 """
