@@ -30,7 +30,7 @@ test: lint types
 	$(BIN)/pytest -n $(WORKERS) --durations 30
 
 test-fast: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast
+	$(BIN)/pytest -n $(WORKERS) -m "not slow and not long" --hypothesis-profile fast
 
 slow-tests: $(VENV)/.test
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile fast --slow-tests

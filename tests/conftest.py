@@ -103,9 +103,9 @@ def pytest_configure(config):
 
 
 def pytest_itemcollected(item):
-    """Mark a test that the list has as slow, unless the list is being written."""
+    """Mark a test that the list has as long, unless the list is being written."""
     if durations.function(item.nodeid) in SLOW and not item.config.getoption("--slow-tests"):
-        item.add_marker("slow")
+        item.add_marker("long")
 
 
 # workers
@@ -114,7 +114,10 @@ def pytest_itemcollected(item):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest, so that no worker waits for another at the end."""
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    marks = [
+        (item.path, [item.get_closest_marker(name) for name in ("slow", "long")]) for item in items
+    ]
+    slow = Counter(path for path, found in marks if any(found))
     items.sort(key=lambda item: -slow[item.path])
 
 
