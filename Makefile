@@ -1,6 +1,6 @@
 # make demo    see what Kinetree does
 # make test    lint, types, tests
-# make test-fast      the tests that are not slow, in two minutes
+# make test-fast      the tests that are not slow
 # make slow-tests     measure which tests are slow, and write tests/slow_tests.txt again
 # make fuzz    property tests with fresh random seeds, for MINUTES=30
 # make test-pythons   the tiny suite on the other Python versions that are installed

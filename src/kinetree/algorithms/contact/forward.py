@@ -123,5 +123,5 @@ def _parts(
     weights, laws = InverseWeights(model), contact_laws(model, solver, dt)
     yield from Meetings(model, q, qd, weights, laws).entries()
     yield from joint_entries(model, q, qd, weights, solver, laws.shortest)
-    yield from tendon_rows(model, q, qd, weights, laws.shortest, solver)
+    yield from tendon_rows(model, q, qd, weights, solver, laws.shortest)
     yield from equality_rows(model, q, qd, weights)

@@ -15,7 +15,6 @@ Cost: that of the tendons' lengths, and O(k^2) for k velocities that change one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from kinetree.algorithms.actuation.posture import Posture
 from kinetree.algorithms.actuation.tendons import stretched
@@ -23,24 +22,13 @@ from kinetree.algorithms.contact.joint_rows import Entry, LimitRow, nearer_limit
 from kinetree.algorithms.contact.laws import Huber
 from kinetree.algorithms.contact.reference import impedance, reference, regularisation
 from kinetree.algorithms.contact.row_parts import Equality, Row
+from kinetree.algorithms.contact.solver import ContactSolver
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.dense import dot
 from kinetree.model import Model
 from kinetree.model.ranges import UNBOUNDED
 from kinetree.model.tendons import Tendon
 from kinetree.scalar import Scalar, known
-
-
-class Acting(Protocol):
-    """Which rows act."""
-
-    @property
-    def limits(self) -> bool:
-        """Those of limits."""
-
-    @property
-    def friction(self) -> bool:
-        """Those of dry friction."""
 
 
 def has_tendon_rows(model: Model) -> bool:
@@ -53,13 +41,13 @@ def tendon_rows(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     weights: InverseWeights,
+    solver: ContactSolver,
     shortest: Scalar,
-    acting: Acting,
 ) -> Iterator[Entry]:
-    """The rows of all tendons."""
-    if acting.limits and model.contact_options.limits:
+    """Limits and dry friction of tendons, if they act."""
+    if solver.limits and model.contact_options.limits:
         yield from tendon_limit_rows(model, q, qd, weights, shortest)
-    if acting.friction:
+    if solver.friction:
         yield from tendon_friction_rows(model, q, qd, weights, shortest)
 
 
