@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.algorithms.ball_limits import limited_balls
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
+from kinetree.motion.ball_ranges import BallRanges
 from kinetree.motion.held import Held, frame_error
 from kinetree.motion.splines import Grid
 from kinetree.motion.terms import Bounds, Constraint
@@ -68,6 +70,7 @@ class Rule:
 def rules(problem: Problem) -> list[Rule]:
     """All constraints of a transition but those of supports."""
     limits = [_limit(problem, kind) for kind in problem.settings.bounded]
+    limits.append(_ranges(problem) if "q" in problem.settings.bounded else None)
     alone = problem.settings.root == "passive" and not problem.settings.supports
     root = _passive_root(problem) if alone else None
     held = [held_rule(problem, hold) for hold in problem.settings.hold if hold.weight is None]
@@ -83,7 +86,7 @@ def soft_holds(problem: Problem, grid: Grid) -> list[Held]:
 def _limit(problem: Problem, kind: str) -> Rule | None:
     """The limits of joints of one kind; None if there are none."""
     original, nv = problem.flat.original, problem.robot.nv
-    lower, upper, velocity, effort = original.limits
+    lower, upper, velocity, effort, _ = original.limits
     if kind == "q":
         name = "position"
         low, up = (lower, upper) if problem.flat.same else _spread_limits(original, nv)
@@ -98,6 +101,18 @@ def _limit(problem: Problem, kind: str) -> Rule | None:
     def term(grid: Grid, slack: float) -> Constraint:
         room = slack * scale
         return Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+
+    return Rule(problem.grid, term, LIMIT_BETWEEN, False)
+
+
+def _ranges(problem: Problem) -> Rule | None:
+    """The ranges of ball joints; None if there are none."""
+    flat = problem.flat
+    if not limited_balls(flat.original.model):
+        return None
+
+    def term(_: Grid, slack: float) -> Constraint:
+        return BallRanges(problem.robot, flat.original, flat.ranges, slack)
 
     return Rule(problem.grid, term, LIMIT_BETWEEN, False)
 
