@@ -23,6 +23,7 @@ import numpy as np
 
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
+from kinetree.motion.surface import MET, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -111,6 +112,7 @@ def minimize(
     exact: str = "late",
     progress: Callable[[Array], object] | None = None,
     which: Array | None = None,
+    surface: Surface | None = None,
 ) -> Solutions:
     """Minimise many problems at once; each stops when its own decrement is small.
 
@@ -123,18 +125,21 @@ def minimize(
         progress: called with the values after each iteration. KeyboardInterrupt ends the
             minimisation with the best so far.
         which: the problems that are minimised; all if None.
+        surface: equalities that all motions meet, those of `start` included.
     """
     some = np.arange(len(start.c)) if which is None else which
-    return _Minimization(objective, start, tolerance, floor, exact, some).run(iterations, progress)
+    minimization = _Minimization(objective, start, tolerance, floor, exact, some, surface)
+    return minimization.run(iterations, progress)
 
 
-def decrement(lapack: Any, bands: Array, gradient: Array) -> float:
+def decrement(lapack: Any, bands: Array, gradient: Array, J: Array | None = None) -> float:
     """g . H^-1 g / 2 of one problem; infinite if H is not positive definite.
 
     Arguments:
         lapack: SciPy's module.
         bands: the second derivatives, (blocks, wide, n, n).
         gradient: (blocks, n).
+        J: derivatives of equalities, along which steps are made; see `surface.py`.
     """
     g = gradient.ravel()
     lower = _lapack_bands(bands[None])[0]
@@ -142,7 +147,10 @@ def decrement(lapack: Any, bands: Array, gradient: Array) -> float:
     factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
     if fault:
         return np.inf
-    return 0.5 * float(g @ lapack.dpbtrs(factor, g, lower=1)[0])
+    step = lapack.dpbtrs(factor, g, lower=1)[0]
+    if J is not None:
+        step += normal(J, lapack.dpbtrs(factor, J.T, lower=1)[0]).back(J @ step)
+    return 0.5 * float(g @ step)
 
 
 class _Minimization:
@@ -156,9 +164,13 @@ class _Minimization:
         floor: Array,
         exact: str,
         which: Array,
+        surface: Surface | None = None,
     ) -> None:
         self.lapack = scipy_module("linalg.lapack")
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
+        self.surface, self.J = surface, [np.zeros((0, 0))] * len(start.c)
+        self.rows: list[Array] = [np.zeros(0)] * len(start.c)
+        self.ways: dict[int, tuple[Normal, Array]] = {}
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
         self.exact = start.exact | (exact == "always")
@@ -208,7 +220,8 @@ class _Minimization:
         solutions = self.solutions
         for k in which:
             size = max(abs(solutions.value[k]), self.floor[k])
-            left = decrement(self.lapack, self.bands[k], self.gradient[k])
+            J = None if self.surface is None else self.J[k]
+            left = decrement(self.lapack, self.bands[k], self.gradient[k], J)
             solutions.optimality[k] = left / size
             solutions.converged[k] = left <= self.tolerance * size
 
@@ -219,31 +232,53 @@ class _Minimization:
         # with damping, less is predicted than without: a cheap test comes first
         size = np.maximum(np.abs(solutions.value[active]), self.floor[active])
         self._judge(active[predicted <= self.tolerance * size])
-        share, value = np.ones(len(active)), self._tried(active, step)
+        share = np.ones(len(active))
+        c, value = self._tried(active, step)
         floor = STALLED * np.abs(solutions.value[active])
         better = self._better(active, value, predicted, floor)
         for shorter in SHORTER:
             some = np.flatnonzero(~better & (predicted > floor))
             if not some.size:
                 break
-            tried = self._tried(active[some], shorter * step[some])
+            near, tried = self._tried(active[some], shorter * step[some])
             good = self._better(active[some], tried, predicted[some], floor[some])
             share[some[good]], value[some[good]] = shorter, tried[good]
+            c[some[good]] = near[good]
             better[some[good]] = True
         gain = (solutions.value[active] - value) / np.maximum(predicted, 1e-300)
         gain = np.where(share < 1.0, 0.5, gain)  # a shortened step says nothing: as it was
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
-        solutions.c[moved] += (share[:, None, None] * step)[better]
+        solutions.c[moved] = c[better]
         solutions.value[moved] = value[better]
+        if self.surface is not None:
+            solutions.damping[moved] /= share[better]  # the surface bends: shorter, and elsewhere
+            for k, part in zip(moved, share[better], strict=True):
+                if k in self.ways:
+                    self.surface.push(k, part * self.ways[k][1])
         self._switch(active)
         stale = active[better | self.switched[active]]
         self._expand(stale[~solutions.converged[stale]])
 
-    def _tried(self, which: Array, step: Array) -> Array:
-        """The values after a step."""
+    def _tried(self, which: Array, step: Array) -> tuple[Array, Array]:
+        """The motions after a step, on the surface if there is one, and their values."""
         self.solutions.evaluations[which] += 1
-        return self.objective.values(self.solutions.c[which] + step, which)
+        c = self.solutions.c[which] + step
+        met = self._returned(c, which)
+        return c, np.where(met, self.objective.values(c, which), np.inf)
+
+    def _returned(self, c: Array, which: Array) -> Array:
+        """Bring motions back to the surface, in place; whether they got there."""
+        if self.surface is None:
+            return np.ones(len(c), bool)
+        for _ in range(RETURNS):
+            rows = self.surface.rows(c, which)
+            off = np.abs(rows).max(axis=1) >= MET
+            if not off.any():
+                break
+            for k in np.flatnonzero(off & np.isfinite(rows).all(axis=1)):
+                c[k] += self.ways[which[k]][0].back(rows[k]).reshape(c.shape[1:])
+        return ~off
 
     def _better(self, which: Array, value: Array, predicted: Array, floor: Array) -> Array:
         """Whether values are lower than before, or as good as rounding can tell."""
@@ -262,6 +297,10 @@ class _Minimization:
                 if not self.bands.size:
                     self.bands = np.zeros((len(self.everything), *at.bands.shape[1:]))
                 self.bands[some] = at.bands
+                if self.surface is not None:
+                    rows, J = self.surface.expand(self.solutions.c[some], some)
+                    for k, problem in enumerate(some):
+                        self.rows[problem], self.J[problem] = rows[k], J[k]
                 self.solutions.iterations[some] += 1
 
     def _switch(self, active: Array) -> None:
@@ -307,6 +346,12 @@ class _Minimization:
             factor, fault = lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)
             if fault == 0:
                 step = lapack.dpbtrs(factor, right, lower=1)[0]
+                if self.surface is not None:
+                    J = self.J[problem]
+                    ways = normal(J, lapack.dpbtrs(factor, J.T, lower=1)[0])
+                    off = self.rows[problem] + J @ step
+                    step = step + ways.back(off)
+                    self.ways[problem] = ways, ways.inverse @ off
                 if np.abs(step).max() <= FARTHEST:
                     return step
             damping[problem] = max(damping[problem] * growth[problem], 1e-9)

@@ -122,6 +122,7 @@ class Supported(Constraint):
         self.scale = np.full(len(self.labels), ground.weight)
         self._z: Array = np.zeros(0)
         self.standing = ground.stance.on(grid.u * ground.duration, margin)
+        self._true = ground.stance.on(grid.u * ground.duration, 0.0)
         upper = np.where(self.standing.active[0], 0.0, np.inf)
         self._limits = np.full(upper.shape, -np.inf), upper
 
@@ -132,6 +133,12 @@ class Supported(Constraint):
         lam = self.balance(state, which).lam
         return cone_rows(self.standing.of(which), lam, self.ground.weight)
 
+    def violation(self, state: State, which: Array) -> Array:
+        """How far forces leave cones and areas as they are, without a margin."""
+        lam = self.balance(state, which).lam
+        rows = cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
+        return np.maximum(rows - self._limits[1], 0.0)
+
     def value(self, state: State, which: Array) -> Array:
         balance, ground = self.balance(state, which), self.ground
         rows = cone_rows(self.standing.of(which), balance.lam, ground.weight)
@@ -139,11 +146,17 @@ class Supported(Constraint):
         return balance.effort + penalty + ground.regular * (balance.lam**2).sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, True)
+
+    def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, False)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         maps, balance = self.standing.of(which), self.balance(state, which)
         e = self.ground.effort.derivatives(state._replace(tau=balance.net), which)
         rows = expanded_rows(maps, balance.lam, self.ground.weight)
         elements, G = self._elements(rows[0], which), self.by_ground(maps, state.q)
-        return ground_derivatives(self.ground, maps, state, balance, e, G, rows, elements)
+        return ground_derivatives(self.ground, maps, state, balance, e, G, rows, elements, exact)
 
     def balance(self, state: State, which: Array) -> Balance:
         """The ground forces of least effort at the samples, and what they leave to the joints."""
@@ -202,7 +215,7 @@ class Alone(Supported):
     """The ground forces of least effort at each time for itself, within cones and areas.
 
     They are found by an augmented Lagrangian of their own: a motion is checked by them, at any
-    times. What is measured are the cones and areas as they are, without a margin.
+    times.
 
     Arguments:
         ground, grid, margin: as in `Supported`.
@@ -211,12 +224,7 @@ class Alone(Supported):
 
     def __init__(self, ground: Ground, grid: Grid, margin: float, problems: int) -> None:
         super().__init__(ground, grid, margin)
-        self._true = ground.stance.on(grid.u * ground.duration, 0.0)
         self._problems = problems
-
-    def measured(self, state: State, which: Array) -> Array:
-        lam = self.balance(state, which).lam
-        return cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
 
     def balance(self, state: State, which: Array) -> Balance:
         rough = self.ground.effort.value(state, which).max()
@@ -249,6 +257,7 @@ class Unsupported(Constraint):
     """
 
     needs_forces = True
+    exact = True
     name = "unsupported root force"
     labels = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -271,10 +280,25 @@ class Unsupported(Constraint):
         w = self.ground.wrench.value(state.q, state.tau, self.ground.stance.reference)
         return apply(self._rows(which), w)
 
+    def slopes(self, state: State, which: Array) -> dict[str, Array]:
+        assert state.tau is not None
+        w = self.ground.wrench.expand(state.q, state.tau, self.ground.stance.reference)
+        J = self._rows(which) @ w.first
+        slopes = {x: np.zeros((*state.q.shape[:-1], 6, state.q.shape[-1])) for x in ("q", "tau")}
+        slopes["q"][..., self.ground.root] = J[..., :6]
+        slopes["tau"][..., self.ground.root] = J[..., 6:]
+        return slopes
+
     def value(self, state: State, which: Array) -> Array:
         return self._elements(self.measured(state, which), which)[0].sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, True)
+
+    def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, False)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         assert state.tau is not None
         about, root, rows = self.ground.stance.reference, self.ground.root, self._rows(which)
         w = self.ground.wrench.expand(state.q, state.tau, about)
@@ -282,7 +306,8 @@ class Unsupported(Constraint):
         J = rows @ w.first
         pull = apply_transposed(rows, slope)
         second = J.swapaxes(-1, -2) @ (bend[..., None] * J)
-        second += self.ground.wrench.second(state.q, state.tau, about, pull)
+        if exact:
+            second += self.ground.wrench.second(state.q, state.tau, about, pull)
         first = apply_transposed(J, slope)
         names, n = ("q", "tau"), state.q.shape[-1]
         slopes = {x: np.zeros(state.q.shape) for x in names}

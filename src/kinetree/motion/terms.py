@@ -84,6 +84,10 @@ class Term:
         """Its value and derivatives at each sample."""
         raise NotImplementedError
 
+    def approximate(self, state: State, which: Array) -> Sampled:
+        """The same, where second derivatives may be those of Gauss and Newton."""
+        return self.derivatives(state, which)
+
 
 @dataclass
 class Squares(Term):
@@ -227,9 +231,11 @@ class Constraint(Term):
     lower, upper: of what is constrained; equal for an equality.
     scale: the size of a violation that counts as one.
     name: for messages.
+    exact: whether its equalities have `slopes`, so that steps can keep them (`surface.py`).
     """
 
     name = "constraint"
+    exact = False
     labels: tuple[str, ...] = ()
     scale: Array
     penalty: Array
@@ -253,6 +259,10 @@ class Constraint(Term):
 
     def measured(self, state: State, which: Array) -> Array:
         """What is constrained, over `scale`."""
+        raise NotImplementedError
+
+    def slopes(self, state: State, which: Array) -> dict[str, Array]:
+        """The derivatives of what is measured by q and tau, (..., rows, n) each."""
         raise NotImplementedError
 
     def bounds(self) -> tuple[Array, Array]:

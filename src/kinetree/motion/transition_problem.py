@@ -249,15 +249,19 @@ class Problem:
         Returns:
             (problems, free coefficients, n).
         """
-        before, after = (end.shape[1] for end in self.ends)
-        u = self.basis.greville[before : self.basis.count - after]
-        share = (3.0 * u**2 - 2.0 * u**3)[:, None]
-        q0, q1 = self.first[0][:, None], self.second[0][:, None]
-        c = q0 + share * (q1 - q0)
+        c = self.smooth()
         rng = np.random.default_rng(self.settings.seed)
         noise = self.settings.spread * rng.standard_normal((self.count, *c.shape[1:]))
         noise.reshape(-1, self.settings.starts, *c.shape[1:])[:, 0] = 0.0
         return c + noise
+
+    def smooth(self) -> Array:
+        """Free coefficients: a smooth step between the ends, (problems, free coefficients, n)."""
+        before, after = (end.shape[1] for end in self.ends)
+        u = self.basis.greville[before : self.basis.count - after]
+        share = (3.0 * u**2 - 2.0 * u**3)[:, None]
+        q0, q1 = self.first[0][:, None], self.second[0][:, None]
+        return q0 + share * (q1 - q0)
 
     # how good it is
 

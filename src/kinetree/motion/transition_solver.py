@@ -15,6 +15,7 @@ from kinetree.motion.newton import Solutions, decrement, minimize
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.supported import Supported
+from kinetree.motion.surface import Surface
 from kinetree.motion.terms import LEAST_MULTIPLIER
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
@@ -68,7 +69,8 @@ class _Lagrangian:
         self.floor = cost_floor(problem, c)
         every = np.arange(problem.count)
         self.worst = np.full(problem.count, np.inf)
-        if problem.violation(c).any():
+        self.surface, c = _surface(problem, c)
+        if self.surface is None and problem.violation(c).any():
             c = _restored(problem, c)
         cost = np.minimum(np.maximum(problem.cost(c), self.floor), problem.usual_cost)
         self.penalty = FIRST_PENALTY * cost / problem.duration
@@ -98,6 +100,7 @@ class _Lagrangian:
             METHODS[self.settings.method],
             tell,
             which,
+            self.surface,
         )
         self.last, self.worst = self.worst, self.problem.violation(self.solutions.c)
 
@@ -162,6 +165,15 @@ def _newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
             break
         state.solve(which, CLOSER)
     return state.solutions, state.worst
+
+
+def _surface(problem: Problem, c: Array) -> tuple[Surface | None, Array]:
+    """The equalities of a motion on supports, if it can meet them, and motions that do."""
+    if problem.ground is None:
+        return None, c
+    surface = Surface(problem)
+    near, met = surface.start(c) if surface.count else (c, False)
+    return (surface, near) if met else (None, c)
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:

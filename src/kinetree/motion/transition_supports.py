@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from kinetree.motion.splines import Grid
 from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.supported import Alone, Ground, Supported, Unsupported
 from kinetree.motion.supports import Support, check_phases, points_of
-from kinetree.motion.transition_constraints import Rule, exact_times, held_rule
+from kinetree.motion.transition_constraints import Rule, held_rule
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
@@ -122,7 +123,10 @@ def _hold(problem: Problem, support: Support, sole: Sole) -> Hold:
 
 
 def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
-    """No force acts on the root where no support produces it."""
+    """No force acts on the root where no support produces it.
+
+    It is asked for inside of such a time: where supports end and begin, their forces are not zero.
+    """
     T = problem.duration
     ends = {0.0, T}
     for support in ground.stance.supports:
@@ -132,8 +136,8 @@ def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
     for low, high in itertools.pairwise(cuts):
         middle = np.array([0.5 * (low + high)])
         if high - low > 1e-6 * T and not ground.stance.on(middle, 0.0).fully:
-            grid = exact_times(problem, low / T, high / T)
-            times.append(grid.u[grid.weights > 0.0])
+            count = math.ceil((high - low) / T * problem.basis.intervals - 1e-9) + 1
+            times.append((low + (np.arange(count) + 0.5) / count * (high - low)) / T)
     if not times:
         return []
     grid = Grid.at(problem.basis, np.unique(np.concatenate(times)), 1.0)
