@@ -19,7 +19,7 @@ def flying():
     feet = ("left_foot", "right_foot")
     supports = [kt.Support(foot, last=0.3) for foot in feet]
     supports += [kt.Support(foot, first=0.5) for foot in feet]
-    settings = checked(Settings(coefficients=12, supports=supports))
+    settings = checked(Settings(coefficients=19, supports=supports))
     ends = states_of(robot, q, "first"), states_of(robot, q, "second")
     return Problem(Flat(robot), *ends, 0.8, settings)
 

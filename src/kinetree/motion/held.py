@@ -76,16 +76,18 @@ class Held(Constraint):
         return self._parts(self.measured(state, which), which)[0].sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
-        slope = self._parts(self.measured(state, which), which)[1]
-        bent = self._error.vjp("q").jacobian("q")(state.q, self._targets(which), slope)
-        sampled = self.approximate(state, which)
-        sampled.second["q", "q"] += 0.5 * (bent + bent.swapaxes(-1, -2))
-        return sampled
+        return self._expanded(state, which, True)
 
     def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, not self.kept)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         value, slope, curvature = self._parts(self.measured(state, which), which)
         J = self.slopes(state, which)["q"]
         second = J.swapaxes(-1, -2) @ (curvature[..., None] * J)
+        if exact:
+            bent = self._error.vjp("q").jacobian("q")(state.q, self._targets(which), slope)
+            second += 0.5 * (bent + bent.swapaxes(-1, -2))
         first = (slope[..., None, :] @ J)[..., 0, :]
         return Sampled(value.sum(axis=-1), {"q": first}, {}, {("q", "q"): second})
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.motion.arrays import Array
 from kinetree.motion.splines import scipy_module
-from kinetree.motion.surface import MET, RETURNS, Normal, Surface, normal
+from kinetree.motion.surface import LOST, MET, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -34,6 +34,10 @@ WINDOW, LITTLE = 5, 1e-2
 FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
+AGAIN = 10
+"""Steps until exact second derivatives are tried again that had no minimum along a surface."""
+BENT = 0.25
+"""By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 SHORTER = (0.5, 0.2, 0.05)
@@ -171,6 +175,7 @@ class _Minimization:
         self.surface, self.J = surface, [np.zeros((0, 0))] * len(start.c)
         self.rows: list[Array] = [np.zeros(0)] * len(start.c)
         self.ways: dict[int, tuple[Normal, Array]] = {}
+        self.again = np.zeros(len(start.c), int)
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
         self.exact = start.exact | (exact == "always")
@@ -265,6 +270,7 @@ class _Minimization:
         self.solutions.evaluations[which] += 1
         c = self.solutions.c[which] + step
         met = self._returned(c, which)
+        c[~met] = self.solutions.c[which[~met]]
         return c, np.where(met, self.objective.values(c, which), np.inf)
 
     def _returned(self, c: Array, which: Array) -> Array:
@@ -273,10 +279,11 @@ class _Minimization:
             return np.ones(len(c), bool)
         for _ in range(RETURNS):
             rows = self.surface.rows(c, which)
-            off = np.abs(rows).max(axis=1) >= MET
+            size = np.abs(rows).max(axis=1)
+            off = ~(size < MET)
             if not off.any():
                 break
-            for k in np.flatnonzero(off & np.isfinite(rows).all(axis=1)):
+            for k in np.flatnonzero(off & (size < LOST)):
                 c[k] += self.ways[which[k]][0].back(rows[k]).reshape(c.shape[1:])
         return ~off
 
@@ -310,6 +317,7 @@ class _Minimization:
             return
         before = history[-WINDOW][active]
         little = before - self.solutions.value[active] < LITTLE * np.abs(before)
+        little &= len(history) >= self.again[active]
         some = active[little & ~self.exact[active] & ~self.solutions.converged[active]]
         self.exact[some] = self.switched[some] = True
 
@@ -320,12 +328,15 @@ class _Minimization:
         damping[up] *= growth[up]
         growth[up] *= 2.0
         share = np.clip(gain[better], -1.0, 2.0)
-        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, 1.0 / 16.0, 2.0)
+        least = 1.0 / 16.0 if self.surface is None else BENT
+        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, least, 2.0)
         damping[down] = np.maximum(damping[down] * factor, SMALLEST)
         growth[down] = 2.0
 
     def _steps(self, active: Array) -> tuple[Array, Array]:
         """The step of each active problem, and the decrease that its quadratic model predicts."""
+        if self.surface is not None and self.mode == "late":
+            self._bend_upwards(active[self.exact[active]])
         lower = _lapack_bands(self.bands[active])
         g = self.gradient[active].reshape(len(active), -1)
         step = np.empty_like(g)
@@ -335,6 +346,16 @@ class _Minimization:
         damping = self.solutions.damping[active] * self.scale[active]
         predicted = 0.5 * (damping * (step**2).sum(axis=1) - (g * step).sum(axis=1))
         return step.reshape(len(active), *self.gradient.shape[1:]), predicted
+
+    def _bend_upwards(self, which: Array) -> None:
+        """Go back to Gauss and Newton's matrix where the exact one has no minimum."""
+        for k in which:
+            matrix = _lapack_bands(self.bands[k : k + 1])[0]
+            matrix[:, 0] += self.solutions.damping[k] * self.scale[k]
+            if self.lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)[1]:
+                self.exact[k] = False
+                self.again[k] = len(self.solutions.history) + AGAIN
+                self._expand(np.array([k]))
 
     def _solved(self, lower: Array, right: Array, problem: int) -> Array:
         """The damped step; the damping is raised until there is one."""

@@ -117,8 +117,8 @@ class Integral:
         Returns:
             (problems, rows, count, n).
         """
-        interval, sample, _ = at
-        here = {x: by[(slice(None), *at)] for x, by in slopes.items()}  # (problems, rows, n)
+        interval, sample, row = at
+        here = {x: by[:, interval, sample, row] for x, by in slopes.items()}  # (problems, rows, n)
         rates = {"q": here["q"]} if "q" in here else {}
         if "tau" in here:
             D = self.robot.inverse_dynamics_derivatives(state.q, state.v, state.a)

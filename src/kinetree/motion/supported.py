@@ -115,6 +115,7 @@ class Supported(Constraint):
 
     needs_forces = True
     name = "ground force"
+    slack = 1e-5  # over the weight: how exactly forces are found at samples
 
     def __init__(self, ground: Ground, grid: Grid, margin: float) -> None:
         self.ground, self.grid, self.margin = ground, grid, margin
@@ -137,7 +138,7 @@ class Supported(Constraint):
         """How far forces leave cones and areas as they are, without a margin."""
         lam = self.balance(state, which).lam
         rows = cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
-        return np.maximum(rows - self._limits[1], 0.0)
+        return np.maximum(rows - self._limits[1] - self.slack, 0.0)
 
     def value(self, state: State, which: Array) -> Array:
         balance, ground = self.balance(state, which), self.ground
@@ -221,6 +222,8 @@ class Alone(Supported):
         ground, grid, margin: as in `Supported`.
         problems: how many motions there are.
     """
+
+    slack = 0.0
 
     def __init__(self, ground: Ground, grid: Grid, margin: float, problems: int) -> None:
         super().__init__(ground, grid, margin)

@@ -38,10 +38,13 @@ MET = 1e-9
 """Rows below this are met, over the scale of their constraints."""
 ROUGHLY = 1e-6
 """The same of the first motion, before the last steps to it."""
+LOST = 10.0
+"""Rows beyond this lead nowhere."""
 RETURNS = 12
 """Chord steps back to the surface at most."""
-STARTS, NEAR = 40, 0.5
-"""Steps to the first motion on the surface at most, and the largest change in one, rad or m."""
+STARTS, SMOOTHED, NEAR = 40, 6, 0.5
+"""Steps to the first motion on the surface at most; so many of them lead to the smoothest one, the
+others to the nearest; and the largest change in one, rad or m."""
 
 
 class Normal(NamedTuple):
@@ -82,6 +85,7 @@ class Surface:
                 equal = (lower == upper) & (part.weights > 0.0)[..., None]
                 if equal.any():
                     self._parts.append((part, term, np.nonzero(equal)))
+                    term.kept = True
 
     @property
     def count(self) -> int:
@@ -92,7 +96,7 @@ class Surface:
         """The equalities, (problems, rows)."""
         whole = self._problem.objective.whole(c, which)
         found = [
-            term.measured(part.state(whole), which)[(slice(None), *at)]
+            term.measured(part.state(whole), which)[:, at[0], at[1], at[2]]
             for part, term, at in self._parts
         ]
         return np.concatenate(found, axis=-1)
@@ -103,7 +107,7 @@ class Surface:
         rows, J = [], []
         for part, term, at in self._parts:
             state = part.state(whole)
-            rows.append(term.measured(state, which)[(slice(None), *at)])
+            rows.append(term.measured(state, which)[:, at[0], at[1], at[2]])
             J.append(part.by_coefficients(state, term.slopes(state, which), at))
         first = self._problem.objective.ends[0].shape[1]
         free = np.concatenate(J, axis=1)[:, :, first : first + c.shape[1]]
@@ -114,7 +118,7 @@ class Surface:
         begin = 0
         for part, term, at in self._parts:
             end = begin + len(at[0])
-            term.above[(which, *at)] += y[begin:end] / part.weights[at[:2]]
+            term.above[which, at[0], at[1], at[2]] += y[begin:end] / part.weights[at[:2]]
             begin = end
 
     def start(self, c: Array) -> tuple[Array, bool]:
@@ -131,11 +135,11 @@ class Surface:
         A, free = N.T @ N, slice(first.shape[1], first.shape[1] + c.shape[1])
         outside = np.r_[0 : free.start, free.stop : len(A)]
         inverse = np.linalg.inv(A[free, free])
-        every, found = np.arange(problem.count), True
+        found = True
         ends = np.concatenate([first, last], axis=1)
         wanted = c - inverse @ (A[free, free] @ problem.smooth() + A[free, outside] @ ends)
         c = wanted.copy()
-        for k in every:
+        for k in range(problem.count):
             inertia = np.diagonal(problem.robot.mass_matrix(problem.first[0][k]))
             found &= self._descend(c, wanted, k, inverse, 1.0 / inertia)
         return c, found
@@ -150,12 +154,12 @@ class Surface:
             inverse, light: of the accelerations' weights by coefficients and by coordinates.
         """
         which = np.array([k])
-        for _ in range(STARTS):
+        for count in range(STARTS):
             rows, J = self.expand(c[which], which)
             each = J[0].reshape(len(J[0]), *c.shape[1:])
             Y = (np.einsum("ij,rjn->rin", inverse, each) * light).reshape(len(each), -1).T
             ways = normal(J[0], Y)
-            off = (wanted[k] - c[k]).ravel()
+            off = (wanted[k] - c[k]).ravel() * (count < SMOOTHED)
             step = off + ways.back(rows[0] + J[0] @ off)
             step *= min(1.0, NEAR / max(float(np.abs(step).max()), 1e-300))
             c[k] += step.reshape(c.shape[1:])

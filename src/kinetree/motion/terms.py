@@ -232,10 +232,12 @@ class Constraint(Term):
     scale: the size of a violation that counts as one.
     name: for messages.
     exact: whether its equalities have `slopes`, so that steps can keep them (`surface.py`).
+    kept: whether steps do. What bends its rows then counts in exact second derivatives alone.
     """
 
     name = "constraint"
     exact = False
+    kept = False
     labels: tuple[str, ...] = ()
     scale: Array
     penalty: Array

@@ -34,8 +34,9 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
-GAP = 1e-6
-"""What multipliers times violations may be, relative to the cost."""
+GAP, GROUND_GAP = 1e-6, 1e-4
+"""What multipliers times violations may be, relative to the cost; and with supports, whose cones
+are taken smaller than they are by a margin that costs more."""
 NOTHING = 1e-16
 """A cost below this share of that at the start counts as zero."""
 RESTORED = 40
@@ -117,7 +118,7 @@ class _Lagrangian:
             len(self.solutions.history) + self.settings.iterations,
         )
         tolerance = max(tolerance, least) if self.problem.constraints else least
-        violations = []
+        violations, enough = [], GAP if self.problem.ground is None else GROUND_GAP
         for _ in range(ROUNDS):
             self.minimize(tolerance, which)
             if not self.problem.constraints or self.solutions.interrupted or self.left < 1:
@@ -127,7 +128,7 @@ class _Lagrangian:
             violations.append(self.worst)
             before = violations[-1 - PATIENCE] if len(violations) > PATIENCE else np.inf
             stuck = solutions.converged & (self.worst > LESS * before) & (gap > APART)
-            unmet = ~done | (self.worst > VIOLATION) | (gap > GAP)
+            unmet = ~done | (self.worst > VIOLATION) | (gap > enough)
             which = np.flatnonzero(unmet & ~stuck)
             if not which.size:
                 break
@@ -173,7 +174,11 @@ def _surface(problem: Problem, c: Array) -> tuple[Surface | None, Array]:
         return None, c
     surface = Surface(problem)
     near, met = surface.start(c) if surface.count else (c, False)
-    return (surface, near) if met else (None, c)
+    if met:
+        return surface, near
+    for _, term in problem.constraints:
+        term.kept = False
+    return None, c
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:
