@@ -21,15 +21,16 @@ Cost: a few dozen operations for each limit; nothing for joints without any.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.model import Model
 from kinetree.model.ball_range import BallRange
 from kinetree.model.joints import Joint
-from kinetree.scalar import Scalar, asin, atan2, minimum, sqrt
+from kinetree.scalar import Scalar, asin, atan2, cos, less, maximum, minimum, select, sin, sqrt
 from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Rotation
+from kinetree.spatial.angles import quat_of
 
 TINY = 1e-24
 """Added to squared sines, so that angles have slopes where they are zero."""
@@ -60,9 +61,11 @@ def limited_balls(model: Model) -> list[int]:
     return [i for i, given in ranges if given is not None and given.names]
 
 
-def ball_limits(model: Model, q: Sequence[Scalar]) -> Iterator[BallLimit]:
-    """The limited angles of all ball joints, with their slopes."""
-    for i in limited_balls(model):
+def ball_limits(
+    model: Model, q: Sequence[Scalar], bodies: Iterable[int] | None = None
+) -> Iterator[BallLimit]:
+    """The limited angles of ball joints, all or those of some bodies, with their slopes."""
+    for i in limited_balls(model) if bodies is None else bodies:
         body, at = model.bodies[i], model.v_slices[i]
         given = body.limits.ball
         assert given is not None
@@ -73,6 +76,29 @@ def ball_limits(model: Model, q: Sequence[Scalar]) -> Iterator[BallLimit]:
         for k, name in enumerate(given.names):
             columns = [column[k] for column in slopes]
             yield BallLimit(name, where, values[k], bounds(given)[k], columns)
+
+
+def outward_limits(
+    model: Model, q: Sequence[Scalar], bodies: Iterable[int]
+) -> Iterator[tuple[Scalar, list[Scalar]]]:
+    """How far the nearer limits are exceeded, and the slopes of that.
+
+    Arguments:
+        bodies: whose joints they are.
+    """
+    for limit in ball_limits(model, q, bodies):
+        lower, upper = limit.bounds
+        if math.isinf(lower):
+            yield limit.value - upper, limit.slopes
+        elif math.isinf(upper):
+            yield lower - limit.value, [-x for x in limit.slopes]
+        else:
+            high = less(0.5 * (lower + upper), limit.value)
+            sign = select(high, 1.0, -1.0)
+            yield (
+                select(high, limit.value - upper, lower - limit.value),
+                [sign * x for x in limit.slopes],
+            )
 
 
 def bounds(given: BallRange) -> list[tuple[float, float]]:
@@ -97,6 +123,44 @@ def from_middle(given: BallRange, rotation: Rotation) -> Rotation:
     """M, the rotation from the middle of a range, in its axes."""
     R = rotation.T if given.inverse else rotation
     return given.axes.T @ (given.middle.T @ R) @ given.axes
+
+
+def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
+    """The rotation with the nearest swing, twist and angle that the range allows.
+
+    Arguments:
+        given: the range.
+        rotation: of the body in the joint frame.
+    """
+    x, y, z, w = quat_of(from_middle(given, rotation))
+    upright = sqrt(z * z + w * w + TINY)
+    s, c = z / upright, w / upright  # of half the twist
+    across = [x * c - y * s, x * s + y * c]  # s_x, s_y
+    if given.has_swing:
+        a, b = given.sines
+        ratio = across[0] * across[0] * (1 / (a * a)) + across[1] * across[1] * (1 / (b * b))
+        across = [k / sqrt(maximum(ratio, 1.0)) for k in across]
+    if given.has_twist:
+        low, high = (min(max(k, -math.pi), math.pi) for k in given.twist)
+        half = 0.5 * minimum(maximum(atan2(2 * s * c, c * c - s * s), low), high)
+        s, c = sin(half), cos(half)
+    x, y = across
+    w = sqrt(maximum(1 - x * x - y * y, 0.0))
+    parts = [x * c + y * s, y * c - x * s, w * s, w * c]
+    if given.has_angle:
+        parts = _shortened(parts, given.angle)
+    R = given.middle @ (given.axes @ Rotation.quat_xyzw(*parts) @ given.axes.T)
+    return R.T if given.inverse else R
+
+
+def _shortened(parts: Sequence[Scalar], angle: float) -> list[Scalar]:
+    """A quaternion whose rotation is at most an angle."""
+    x, y, z, w = parts
+    size = sqrt(x * x + y * y + z * z + TINY)
+    sign = select(less(w, 0.0), -1.0, 1.0)
+    half = minimum(atan2(size, w * sign), 0.5 * angle)
+    ratio = sin(half) / size * sign
+    return [x * ratio, y * ratio, z * ratio, cos(half)]
 
 
 def _swing(given: BallRange, M: Rotation) -> Scalar:

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from kinetree.errors import ModelError
 from kinetree.model.arguments import Axis, given_axis, given_number, given_numbers
 from kinetree.model.plane import plane_axes
@@ -118,6 +120,46 @@ class BallRange:
     def axes(self) -> Rotation:
         """The two axes across and the twist axis, the columns of a rotation, in the body."""
         return Rotation(*Matrix3(self.across, self.axis.cross(self.across), self.axis).T.rows)
+
+    def sample(self, rng: Any, batch: tuple[int, ...]) -> Rotation:
+        """Random rotations within the range.
+
+        Arguments:
+            rng: NumPy's generator.
+            batch: how many.
+
+        Returns:
+            A rotation whose entries are arrays of this shape. Directions of swings, their share of
+            the largest and twists are uniform; so are rotations by less than `angle` about all axes
+            where it alone is limited.
+        """
+        angle, twist = rng.uniform(-math.pi, math.pi, batch), rng.uniform(*self._ends, batch)
+        share = rng.uniform(0.0, 1.0, batch)
+        a, b = self.sines
+        x, y = share * a * np.cos(angle), share * b * np.sin(angle)
+        w = np.sqrt(np.maximum(1.0 - x * x - y * y, 0.0))
+        s, c = np.sin(0.5 * twist), np.cos(0.5 * twist)
+        # the swing's quaternion (x, y, 0, w) times the twist's (0, 0, s, c)
+        parts = [x * c + y * s, y * c - x * s, w * s, w * c]
+        if self.has_angle:
+            parts = self._narrowed(parts)
+        M = Rotation.quat_xyzw(*parts)
+        R = self.middle @ (self.axes @ M @ self.axes.T)
+        return R.T if self.inverse else R
+
+    @property
+    def _ends(self) -> Pair:
+        """The lowest and the highest twist."""
+        low, high = self.twist
+        return max(low, -math.pi), min(high, math.pi)
+
+    def _narrowed(self, parts: list[Any]) -> list[Any]:
+        """Quaternions with angles that are smaller in the ratio of the largest one to half a turn."""
+        x, y, z, w = parts
+        size = np.sqrt(x * x + y * y + z * z)
+        half = np.arctan2(size, np.abs(w)) * min(self.angle / math.pi, 1.0)
+        ratio = np.sin(half) / np.maximum(size, 1e-300) * np.where(w < 0.0, -1.0, 1.0)
+        return [x * ratio, y * ratio, z * ratio, np.cos(half)]
 
     def reversed(self) -> BallRange:
         """The range of the joint with its two bodies exchanged.

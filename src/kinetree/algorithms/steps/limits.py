@@ -5,8 +5,7 @@ interpreted as damping in vibroimpact (1975), in their linear form. They are in 
 friction that is smoothed near rest.
 
 A clamped joint is set onto its limit at the end of the step, and a velocity that leads outwards
-becomes zero: an impact without rebound. Only joints whose velocities are the rates of their
-coordinates have stops.
+becomes zero: an impact without rebound. A ball joint is set onto the edge of its range.
 
 Cost: O(N), and nothing for joints without limits.
 """
@@ -17,9 +16,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.ball_limits import limited_balls, nearest_rotation, outward_limits
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
-from kinetree.scalar import Scalar, less, maximum, minimum, select
+from kinetree.scalar import Scalar, less, logical_or, maximum, minimum, select
+from kinetree.spatial import Transform, Vector3
 
 STOPS = ("none", "spring", "clamp")
 
@@ -69,4 +71,23 @@ def clamped(
         if math.isfinite(lower):
             v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
             q[at] = maximum(q[at], lower)
+    for i in limited_balls(model) if enforcement.stops == "clamp" else ():
+        _clamp_ball(model, i, q, v)
     return q, v
+
+
+def _clamp_ball(model: Model, body: int, q: list[Scalar], v: list[Scalar]) -> None:
+    """Set a ball joint onto the edge of its range, and stop what leads out of it, in place."""
+    at, along, joint = model.q_slices[body], model.v_slices[body], model.bodies[body].joint
+    given = model.bodies[body].limits.ball
+    assert given is not None
+    outside: Scalar = False
+    for depth, normal in outward_limits(model, q, (body,)):
+        beyond = less(0.0, depth)
+        rate = maximum(dot(normal, v[along]), 0.0) / dot(normal, normal)
+        stop = select(beyond, rate, 0.0)
+        v[along] = [x - stop * n for x, n in zip(v[along], normal, strict=True)]
+        outside = logical_or(outside, beyond)
+    R = nearest_rotation(given, joint.transform(q[at]).rotation)
+    edge = joint.coordinates_at(Transform(R, Vector3.zero()))
+    q[at] = [select(outside, x, old) for x, old in zip(edge, q[at], strict=True)]
