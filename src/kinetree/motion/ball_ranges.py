@@ -76,6 +76,8 @@ class BallRanges(Constraint):
     """
 
     name = "range"
+    stiffness = 30.0  # light limbs hardly feel their limits else
+    met = 3e-4
 
     def __init__(
         self,

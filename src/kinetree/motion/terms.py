@@ -106,6 +106,21 @@ class Squares(Term):
         return Sampled((y * state.tau).sum(axis=-1), {"tau": 2.0 * y}, {"tau": twice})
 
 
+@dataclass
+class SquaredAccelerations(Term):
+    """The weighted sum of squared accelerations; weights (n,)."""
+
+    weights: Array
+
+    def value(self, state: State, which: Array) -> Array:
+        return (state.a**2 * self.weights).sum(axis=-1)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        y = self.weights * state.a
+        twice = np.broadcast_to(2.0 * self.weights, y.shape)
+        return Sampled((y * state.a).sum(axis=-1), {"a": 2.0 * y}, {"a": twice})
+
+
 class Traced(Term):
     """A function over scalars, compiled with its derivatives.
 
@@ -238,6 +253,8 @@ class Constraint(Term):
     name = "constraint"
     exact = False
     kept = False
+    stiffness = 1.0
+    met = 1e-6
     labels: tuple[str, ...] = ()
     scale: Array
     penalty: Array
@@ -254,7 +271,7 @@ class Constraint(Term):
         """
         shape = (len(penalty), *samples, len(self.labels))
         ones = (-1, *(1 for _ in shape[1:]))
-        self.penalty = penalty.reshape(ones).copy()
+        self.penalty = self.stiffness * penalty.reshape(ones)
         lower, upper = self.bounds()
         first = np.where(lower == upper, 0.0, multiplier.reshape(ones))
         self.above, self.below = (np.broadcast_to(first, shape).copy() for _ in range(2))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LIMIT_BETWEEN = 1e-4
 """How far a limit may be passed between samples, relative to it."""
+RANGE_BETWEEN = 1e-3
+"""How far the range of a ball joint may be passed between samples, relative to it."""
 ROOT_BETWEEN = 2e-2
 """The force on a passive root that may remain between samples, relative to the weight."""
 HELD_BETWEEN = 1e-2
@@ -114,7 +116,7 @@ def _ranges(problem: Problem) -> Rule | None:
     def term(_: Grid, slack: float) -> Constraint:
         return BallRanges(problem.robot, flat.original, flat.ranges, slack)
 
-    return Rule(problem.grid, term, LIMIT_BETWEEN, False)
+    return Rule(problem.grid, term, RANGE_BETWEEN, False)
 
 
 def _passive_root(problem: Problem) -> Rule | None:

@@ -34,6 +34,9 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
+RESOLVED, SHARPEST = 0.1, 1e-9
+"""While constraints are violated, the share of the penalties of violations that a minimisation may
+leave to gain, and the least tolerance that this leads to."""
 GAP, GROUND_GAP = 1e-6, 1e-4
 """What multipliers times violations may be, relative to the cost; and with supports, whose cones
 are taken smaller than they are by a margin that costs more."""
@@ -76,6 +79,7 @@ class _Lagrangian:
         cost = np.minimum(np.maximum(problem.cost(c), self.floor), problem.usual_cost)
         self.penalty = FIRST_PENALTY * cost / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
+        self.last: dict[int, Array] = {}
         problem.prepare(self.penalty, self.multiplier)
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
 
@@ -103,7 +107,17 @@ class _Lagrangian:
             which,
             self.surface,
         )
-        self.last, self.worst = self.worst, self.problem.violation(self.solutions.c)
+        self.worst = self.problem.violation(self.solutions.c)
+
+    def unresolved(self) -> Array:
+        """What squared violations count in the penalties, relative to the cost, (problems,)."""
+        problem, every, total = self.problem, np.arange(self.problem.count), 0.0
+        whole = problem.objective.whole(self.solutions.c, every)
+        for part, term in problem.constraints:
+            broken = term.violation(part.state(whole), every)
+            squares = term.penalty * np.where(broken > term.met, broken, 0.0) ** 2
+            total = total + part.integrated(squares.sum(axis=-1))
+        return total / np.maximum(np.abs(problem.cost(self.solutions.c)), self.floor)
 
     def gap(self) -> Array:
         """Multipliers times violations, relative to the cost, (problems,)."""
@@ -133,6 +147,9 @@ class _Lagrangian:
             if not which.size:
                 break
             tolerance = min(max(1e-2 * float(gap[which].min()), least), tolerance)
+            if (self.worst[which] > VIOLATION).any():  # light joints must feel their limits, too
+                sharp = RESOLVED * float(self.unresolved()[which].min())
+                tolerance = min(max(sharp, SHARPEST), tolerance)
             self._move_multipliers(which)
 
     def _move_multipliers(self, which: Array) -> None:
@@ -142,12 +159,18 @@ class _Lagrangian:
         """
         problem = self.problem
         whole = problem.objective.whole(self.solutions.c[which], which)
-        slow = self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)
-        slow = which[slow & self.solutions.converged[which]]
         for part, term in problem.constraints:
-            term.update(part.state(whole), which)
+            state = part.state(whole)
+            broken = term.violation(state, which) * (part.weights > 0.0)[..., None]
+            own, last = broken.max(axis=(1, 2, 3)), self.last.get(id(term))
+            before = np.full(problem.count, np.inf) if last is None else last
+            slow = which[
+                (own > np.maximum(0.5 * before[which], term.met)) & self.solutions.converged[which]
+            ]
+            before[which] = own
+            self.last[id(term)] = before
+            term.update(state, which)
             term.penalty[slow] *= GROWTH
-        self.penalty[slow] *= GROWTH
 
 
 def _newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:

@@ -61,5 +61,9 @@ WRIST = Turns(x=(-80.0, 70.0), y=(-20.0, 30.0), twist=(-80.0, 80.0))
 """Flexion and extension; towards thumb and little finger; the forearm's pronation and supination."""
 HIP = Turns(x=(-30.0, 45.0), y=(-120.0, 30.0), twist=(-45.0, 45.0))
 """Adduction and abduction; flexion and extension; inward and outward rotation."""
+KNEE = Turns(x=(-10.0, 10.0), y=(-5.0, 143.0), twist=(-25.0, 25.0))
+ELBOW = Turns(x=(-20.0, 20.0), y=(-143.0, 5.0), twist=(-90.0, 90.0))
+"""Of skeletons whose knees and elbows are ball joints: as far as the figure's hinges, and a little
+otherwise; the forearm's pronation and supination."""
 ANKLE = Turns(x=(-35.0, 15.0), y=(-45.0, 50.0), twist=(-25.0, 25.0))
 """Inversion and eversion; dorsiflexion and plantarflexion."""
