@@ -76,9 +76,6 @@ class BallRanges(Constraint):
     """
 
     name = "range"
-    stiffness = 30.0  # light limbs hardly feel their limits else
-    met = 3e-4
-
     def __init__(
         self,
         robot: Robot,

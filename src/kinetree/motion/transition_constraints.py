@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 LIMIT_BETWEEN = 1e-4
 """How far a limit may be passed between samples, relative to it."""
+STIFF = 30.0
+"""The penalties of limits of positions on supports, relative to those of ground forces: light limbs
+hardly feel their limits else."""
 RANGE_BETWEEN = 1e-3
 """How far the range of a ball joint may be passed between samples, relative to it."""
 ROOT_BETWEEN = 2e-2
@@ -102,7 +105,10 @@ def _limit(problem: Problem, kind: str) -> Rule | None:
 
     def term(grid: Grid, slack: float) -> Constraint:
         room = slack * scale
-        return Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+        bounds = Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+        if kind == "q" and problem.settings.supports:
+            bounds.stiffness, bounds.met = STIFF, 0.3 * LIMIT_BETWEEN
+        return bounds
 
     return Rule(problem.grid, term, LIMIT_BETWEEN, False)
 
@@ -114,7 +120,11 @@ def _ranges(problem: Problem) -> Rule | None:
         return None
 
     def term(_: Grid, slack: float) -> Constraint:
-        return BallRanges(problem.robot, flat.original, flat.ranges, slack)
+        ranges = BallRanges(problem.robot, flat.original, flat.ranges, slack)
+        ranges.met = 0.3 * RANGE_BETWEEN
+        if problem.settings.supports:
+            ranges.stiffness = STIFF
+        return ranges
 
     return Rule(problem.grid, term, RANGE_BETWEEN, False)
 

@@ -34,7 +34,7 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
-RESOLVED, SHARPEST = 0.1, 1e-9
+RESOLVED, SHARPEST = 0.5, 1e-8
 """While constraints are violated, the share of the penalties of violations that a minimisation may
 leave to gain, and the least tolerance that this leads to."""
 GAP, GROUND_GAP = 1e-6, 1e-4
@@ -84,6 +84,12 @@ class _Lagrangian:
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
 
     @property
+    def _exact(self) -> str:
+        """When second derivatives are exact; along a surface those of Gauss and Newton lead on."""
+        given = METHODS[self.settings.method]
+        return "never" if given == "late" and self.surface is not None else given
+
+    @property
     def left(self) -> int:
         """Iterations that may still be made with these samples."""
         return self.most - len(self.solutions.history)
@@ -102,7 +108,7 @@ class _Lagrangian:
             tolerance,
             max(self.left, 1),
             self.floor,
-            METHODS[self.settings.method],
+            self._exact,
             tell,
             which,
             self.surface,
