@@ -41,6 +41,8 @@ ROUNDS, GROWTH = 8, 4.0
 """How often multipliers at single times are moved at most, and by what penalties grow."""
 LIGHT = 1e-3
 """The share of the effort at samples that add constraints alone: it still chooses their forces."""
+MET = 2e-7
+"""How far they may leave them as they are; a small force leaves no room for a margin."""
 INSIDE = 1e-4
 """How far forces at single times may leave cones and areas that are smaller by a margin, over the
 weight."""
@@ -236,9 +238,9 @@ class Alone(Supported):
         for _ in range(ROUNDS):
             balance = super().balance(state, which)
             rows = cone_rows(self.standing.of(which), balance.lam, self.ground.weight)
-            outside = np.where(np.isfinite(self._limits[1]), rows, 0.0)
-            free = ~self.standing.padded.all(axis=-1)
-            if (outside * free[..., None]).max(initial=0.0) < INSIDE:
+            true = cone_rows(self._true.of(which), balance.lam, self.ground.weight, tip=0.0)
+            free = ~self.standing.padded.all(axis=-1)[..., None] & np.isfinite(self._limits[1])
+            if all((free * x).max(initial=0.0) < most for x, most in ((rows, INSIDE), (true, MET))):
                 break
             self._move(rows, which)
         return balance
