@@ -37,7 +37,7 @@ from kinetree.motion.stance import ENTRIES, Stance, Standing
 from kinetree.motion.supported_derivatives import dense_curvature, ground_derivatives
 from kinetree.motion.terms import LEAST_MULTIPLIER, Constraint, Sampled, State, Term
 
-ROUNDS, GROWTH = 8, 4.0
+ROUNDS, GROWTH = 10, 8.0
 """How often multipliers at single times are moved at most, and by what penalties grow."""
 LIGHT = 1e-3
 """The share of the effort at samples that add constraints alone: it still chooses their forces."""
