@@ -62,4 +62,3 @@ def sole(robot: Robot, foot: str) -> Array | None:
     corners = [x * ahead + y * across for x, y in ((-HEEL, -1), (-HEEL, 1), (1, 1), (1, -1))]
     world = np.array([[*corner, low] for corner in corners])
     return world @ pose[:3, :3]
-

@@ -11,7 +11,6 @@ from kinetree.capture.segments import SEGMENTS, SIDES, recognised
 from kinetree.model.formats.bvh import Shares
 from kinetree.robots.human import MEAN
 
-
 FLAT = 0.3
 """A foot without toes reaches down by this share of its length."""
 

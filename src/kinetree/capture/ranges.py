@@ -1,7 +1,7 @@
 """How far the joints of a recorded human skeleton turn: the ranges of the human figure's joints.
 
-Source: as in `robots.human_ranges`. A segment of the figure is turned against its bone, once and for
-all (`fit.orientations`), so that the range of a joint of the skeleton follows from that of the figure:
+Source: as in `robots.human_ranges`. A segment of the figure is turned against its bone, once and
+for all (`fit.orientations`), so the range of a joint of the skeleton follows from that of the figure:
 
     symbol    code     meaning
     A         A        the orientation of a segment of the figure in the skeleton's rest pose
@@ -65,10 +65,7 @@ def with_ranges(robot: Robot, recorded: Sequence[Array]) -> tuple[Robot, tuple[s
     ranges = {joints[segment]: _range(segment, turned) for segment in SEGMENTS[1:]}
     limited = _limited(robot, ranges)
     beyond = {
-        name
-        for q in recorded
-        for name, excess in ball_excess(limited, q)
-        if (excess > 0.0).any()
+        name for q in recorded for name, excess in ball_excess(limited, q) if (excess > 0.0).any()
     }
     kept = {name: given for name, given in ranges.items() if name not in beyond}
     return _limited(robot, kept), tuple(sorted(beyond))

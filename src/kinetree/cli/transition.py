@@ -18,6 +18,7 @@ from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.motion.footfalls import planned
 from kinetree.motion.motion import Motion
 from kinetree.motion.result import Transition
+from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
 
 CARRIED = 2.0
@@ -98,7 +99,9 @@ def run(
     leave = float(one.times[-1]) if leave is None else leave
     enter = float(two.times[0]) if enter is None else enter
     frames = {name: sole(robot, name) for name in _feet(robot, feet)}
-    remarks = [f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"]
+    remarks = [
+        f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"
+    ]
     remarks = remarks if beyond else []
     supports: list[kinetree.Support] = []
     one.at(leave), two.at(enter)
@@ -136,6 +139,7 @@ def _solved(
         remarks.append("feet are held in place, and any force may act on the root instead")
     plain = dict(given)
     plain["hold"] = [*given["hold"], *(_hold(support) for support in supports)]
+    plain["smoothing"] = SMOOTHING
     weight = 0.0 if root == "auto" else _root(root)
     return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
 

@@ -154,7 +154,7 @@ class BallRange:
         return max(low, -math.pi), min(high, math.pi)
 
     def _narrowed(self, parts: list[Any]) -> list[Any]:
-        """Quaternions with angles that are smaller in the ratio of the largest one to half a turn."""
+        """Quaternions with angles smaller in the ratio of the largest one to half a turn."""
         x, y, z, w = parts
         size = np.sqrt(x * x + y * y + z * z)
         half = np.arctan2(size, np.abs(w)) * min(self.angle / math.pi, 1.0)

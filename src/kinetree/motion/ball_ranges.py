@@ -76,6 +76,7 @@ class BallRanges(Constraint):
     """
 
     name = "range"
+
     def __init__(
         self,
         robot: Robot,
@@ -102,7 +103,9 @@ class BallRanges(Constraint):
             self._groups.append((kernels[key], at, p))
             for i, given in zip(bodies, ranges, strict=True):
                 assert given is not None
-                low, high = (x if abs(x) < math.pi else math.copysign(np.inf, x) for x in given.twist)
+                low, high = (
+                    x if abs(x) < math.pi else math.copysign(np.inf, x) for x in given.twist
+                )
                 wide = high - low if np.isfinite(high - low) else 1.0
                 labels += [f"{model.bodies[i].joint_name} {name}" for name in NAMES]
                 lower += [-np.inf, low / wide - slack, -np.inf]

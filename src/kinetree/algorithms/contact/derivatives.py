@@ -25,8 +25,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.ball_limits import limited_balls
-from kinetree.algorithms.contact.couple_slopes import Matrix
 from kinetree.algorithms.contact.contact_rows import ContactLaws
+from kinetree.algorithms.contact.couple_slopes import Matrix
 from kinetree.algorithms.contact.crowd_slopes import CrowdSlopes
 from kinetree.algorithms.contact.forward import Solution, contact_accelerations
 from kinetree.algorithms.contact.joint_rows import ball_limit_rows
@@ -48,7 +48,6 @@ from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-
 
 Entry = tuple[int, int, Scalar]
 """A row, a column and what stands there."""
@@ -150,7 +149,7 @@ def _ball_slopes(
     solver: ContactSolver,
     laws: ContactLaws,
 ) -> tuple[list[Entry], list[Entry]]:
-    """The derivatives of the forces of the limits of ball joints: (row, column, slope), by q and v."""
+    """The derivatives of the forces of ball joints' limits: (row, column, slope), by q and v."""
     by_q: list[Entry] = []
     by_v: list[Entry] = []
     if not (solver.limits and model.contact_options.limits):

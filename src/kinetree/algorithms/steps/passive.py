@@ -121,7 +121,7 @@ def _stops(
 def _ball_stops(
     model: Model, q: Sequence[Scalar], enforcement: Enforcement
 ) -> Iterator[tuple[slice, Scalar, list[Scalar]]]:
-    """Spring stops of ball joints: their velocities, the depth, and its rates for unit velocities."""
+    """Spring stops of ball joints: velocities, the depth, and its rates for unit velocities."""
     for i in limited_balls(model) if enforcement.stops == "spring" else ():
         for depth, slopes in outward_limits(model, q, (i,)):
             yield model.v_slices[i], depth, slopes

@@ -144,9 +144,9 @@ def transition(
 ) -> None:
     """Compute a minimum-effort transition between two recorded motions.
 
-    Skeletons with the names of a human's joints get the masses of a human's segments and the ranges
-    of its joints; else the lengths of bones share the mass. Feet that stand stay where they are, and
-    the ground carries the figure. What is doubtful about the result is said.
+    Skeletons with the names of a human's joints get the masses of its segments and the ranges of
+    its joints; else the lengths of bones share the mass. Feet that stand stay where they are, and the
+    ground carries the figure. What is doubtful about the result is said.
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """

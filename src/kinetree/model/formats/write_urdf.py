@@ -166,9 +166,7 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
 def _limits(c: Connection, kind: str) -> dict[str, float]:
     """All attributes of <limit>: other readers require every one."""
     bounds = {key: value for key, value in vars(c.limits).items() if key != "ball"}
-    if kind not in ("revolute", "prismatic") and not any(
-        map(math.isfinite, bounds.values())
-    ):
+    if kind not in ("revolute", "prismatic") and not any(map(math.isfinite, bounds.values())):
         return {}
     return {
         key: value if math.isfinite(value) else math.copysign(UNLIMITED, value)
