@@ -1,7 +1,7 @@
 """How far the joints of a recorded human skeleton turn: the ranges of the human figure's joints.
 
 Source: as in `robots.human_ranges`. A segment of the figure is turned against its bone, once and
-for all (`fit.orientations`), so the range of a joint of the skeleton follows from that of the figure:
+for all (`fit.orientations`), so the range of each joint follows from that of the figure:
 
     symbol    code     meaning
     A         A        the orientation of a segment of the figure in the skeleton's rest pose
