@@ -92,4 +92,4 @@ def _range(segment: str, turned: dict[str, Array]) -> BallRange:
     C = np.array([[float(x) for x in row] for row in given.middle.rows])
     middle = B @ C @ A.T
     center = rotation_vector(Rotation(*(Vector3(*row) for row in middle.tolist())))
-    return BallRange(given.swing, given.twist, axis=A[:, 2], across=A[:, 0], center=tuple(center))
+    return BallRange(given.swing, given.twist, axis=A[:, 2].tolist(), across=A[:, 0].tolist(), center=tuple(center))

@@ -38,7 +38,7 @@ NUMBERS = 21
 NAMES = ("swing", "twist", "angle")
 
 
-def range_rows(joint: Joint, inverse: bool, q: Sequence[Scalar], p: Sequence[Scalar]) -> list:
+def range_rows(joint: Joint, inverse: bool, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
     """The three rows of a ball joint; see the module.
 
     Arguments:

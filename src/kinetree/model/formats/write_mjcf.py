@@ -381,7 +381,7 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
 def _loses_limits(c: Connection) -> bool:
     limits = c.limits
     kind = "hinge" if c.joint is not None and c.joint.nq == c.joint.nv else "ball"
-    bounds = math.isfinite(limits.lower) or math.isfinite(limits.upper) or limits.ball is not None
+    bounds = any(map(math.isfinite, (limits.lower, limits.upper))) or limits.ball is not None
     return len(_limits(kind, limits)) < bounds + math.isfinite(limits.effort)
 
 
