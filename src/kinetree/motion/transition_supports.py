@@ -145,7 +145,7 @@ def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
     if not times:
         return []
     grid = Grid.at(problem.basis, np.unique(np.concatenate(times)), 1.0)
-    rules = [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True)]
+    rules = [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True, firm=True)]
     if edges:
 
         def small(at: Grid) -> Unsupported:

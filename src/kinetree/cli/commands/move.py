@@ -173,6 +173,7 @@ def transition(
         align,
         figure,
         coefficients=coefficients,
+        method="gauss-newton",
         tolerance=1e-4,
         iterations=300,
         progress=progress_line("P"),
