@@ -103,7 +103,7 @@ def test_the_ground_produces_the_wrench_on_the_root(squat):
 def test_a_foot_is_lifted_once_the_other_carries_the_weight():
     goal = standing(ROBOT, 0.3, 0.0, -0.17)
     supports = [kt.Support("left_foot"), kt.Support("right_foot", last=0.3)]
-    found = ROBOT.transition(HIGH, goal, 0.9, supports=supports, coefficients=12, tolerance=1e-4)
+    found = ROBOT.transition(HIGH, goal, 0.9, supports=supports, coefficients=16, tolerance=1e-4)
     assert found.converged, found.message
     forces = found.ground_forces(np.linspace(0.31, 0.9, 60))
     assert not forces.wrenches["right_foot"].any()
