@@ -12,7 +12,6 @@ import kinetree as kt
 from kinetree.algorithms import rnea
 from kinetree.errors import FileFormatError, ModelError, ModelWarning
 from kinetree.model.assemble import assemble
-from kinetree.model.ball_range import BallRange
 from kinetree.model.description import Connection, Description, Link, Mimicry
 from kinetree.model.disassemble import disassemble
 from kinetree.model.edit import without
@@ -34,6 +33,7 @@ from kinetree.model.joints import (
     free_motion,
     planar,
 )
+from kinetree.model.limits import BallRange
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
 from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.plane import plane_axes

@@ -22,3 +22,9 @@ def limited_coordinates(model: Model) -> Iterator[tuple[int, int, float, float]]
         if body.joint.nq == body.joint.nv and (math.isfinite(lower) or math.isfinite(upper)):
             for k in range(body.joint.nv):
                 yield at.start + k, along.start + k, lower, upper
+
+
+def limited_balls(model: Model) -> list[int]:
+    """The bodies whose ball joints have limits."""
+    ranges = ((i, model.bodies[i].limits.ball) for i in model.coordinate_order)
+    return [i for i, given in ranges if given is not None and given.names]

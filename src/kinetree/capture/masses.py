@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.capture.segments import SEGMENTS, SIDES, recognised
-from kinetree.model.formats.bvh import Shares
+from kinetree.model.formats.bvh_rods import Shares
 from kinetree.robots.human import MEAN
 
 FLAT = 0.3

@@ -167,7 +167,7 @@ def _solved(
         remarks.append(f"warning: the ground cannot carry this transition: {found.message}")
         remarks.append("feet are held in place, and any force may act on the root instead")
     plain = dict(given)
-    plain["hold"] = [*given["hold"], *(_hold(support) for support in supports)]
+    plain["hold"] = [*given["hold"], *(_hold(robot, support, ends) for support in supports)]
     plain["smoothing"] = SMOOTHING
     weight = 0.0 if root == "auto" else _root(root)
     return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
@@ -178,8 +178,11 @@ def _phase(support: Any, duration: float) -> str:
     return f"{support.frame} stands from {first:.2f} to {last:.2f} s of the transition"
 
 
-def _hold(support: Any) -> kinetree.Hold:
-    return kinetree.Hold(support.frame, support.target, support.first, support.last)
+def _hold(robot: Robot, support: Any, ends: Any) -> kinetree.Hold:
+    """A support as a held frame: where the first state has it, or the second if it begins later."""
+    motion, t = ends[0] if support.first <= 0.0 else ends[1]
+    target = robot.pose(motion.at(t).q, support.frame) if support.target is None else support.target
+    return kinetree.Hold(support.frame, target, support.first, support.last)
 
 
 def _joined(one: Motion, leave: float, found: Transition, two: Motion, enter: float) -> Motion:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.algorithms.ball_limits import limited_balls
+from kinetree.algorithms.limited import limited_balls
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array

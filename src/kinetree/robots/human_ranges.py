@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from kinetree.model.ball_range import BallRange
+from kinetree.model.limits import BallRange
 
 
 class Turns(NamedTuple):

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import limited_balls
 from kinetree.algorithms.contact.contact_rows import ContactLaws
 from kinetree.algorithms.contact.couple_slopes import Matrix
 from kinetree.algorithms.contact.crowd_slopes import CrowdSlopes
@@ -43,6 +42,7 @@ from kinetree.algorithms.dense import dot
 from kinetree.algorithms.factored_inverse import Inverse, inverted
 from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.inverse_derivatives import derivatives
+from kinetree.algorithms.limited import limited_balls
 from kinetree.algorithms.ltl import factor
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model

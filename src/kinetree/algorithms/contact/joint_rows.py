@@ -19,7 +19,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import ball_limits, limited_balls
 from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.laws import Huber, OneSided, Quadratic
 from kinetree.algorithms.contact.part import Part
@@ -27,7 +26,7 @@ from kinetree.algorithms.contact.reference import impedance, reference, regulari
 from kinetree.algorithms.contact.row_parts import Equality, JointRows, Row
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.algorithms.manifold import resting_rates
 from kinetree.model import Model
 from kinetree.model.softness import SoftLimit
@@ -98,6 +97,10 @@ def ball_limit_rows(
 ) -> Iterator[LimitRow]:
     """The limits of ball joints, all or those of some bodies (13)."""
     owner = {model.v_slices[i].start: i for i in limited_balls(model)}
+    if not owner:
+        return
+    from kinetree.algorithms.ball_limits import ball_limits  # few robots need it
+
     for limit in ball_limits(model, q, bodies):
         i = owner[limit.at[0]]
         moving = limit.at, limit.slopes, [qd[k] for k in limit.at]

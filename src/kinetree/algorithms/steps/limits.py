@@ -16,9 +16,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import limited_balls, nearest_rotation, outward_limits
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.model import Model
 from kinetree.scalar import Scalar, less, logical_or, maximum, minimum, select
 from kinetree.spatial import Transform, Vector3
@@ -78,6 +77,9 @@ def clamped(
 
 def _clamp_ball(model: Model, body: int, q: list[Scalar], v: list[Scalar]) -> None:
     """Set a ball joint onto the edge of its range, and stop what leads out of it, in place."""
+    from kinetree.algorithms.ball_limits import outward_limits  # few robots need them
+    from kinetree.algorithms.nearest_rotation import nearest_rotation
+
     at, along, joint = model.q_slices[body], model.v_slices[body], model.bodies[body].joint
     given = model.bodies[body].limits.ball
     assert given is not None

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ModelError, ModelWarning
-from kinetree.model.ball_range import BallRange
 from kinetree.model.description import Connection, Description
 from kinetree.model.disassemble import disassemble, fresh
 from kinetree.model.formats.write_mjcf_body_forces import BodyForceElements
@@ -30,6 +29,7 @@ from kinetree.model.formats.write_mjcf_keyframes import KeyframeElements
 from kinetree.model.formats.write_mjcf_sensors import SensorElements, magnetic_field
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
+from kinetree.model.limits import BallRange
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
 from kinetree.model.unread import counted
