@@ -109,6 +109,15 @@ def test_a_robot_without_shapes_cannot_stand():
         kt.robots.arm().on_ground(["tool"])
 
 
+def test_a_degenerate_shape_to_stand_on_is_named():
+    file = text('<sphere radius="0"/>')
+    message = r"no link .* \(link '\w+_foot' has a .* that cannot touch: sphere: radius=0.0"
+    with pytest.raises(ModelError, match=message):
+        kt.load(file, ground=True)
+    with pytest.raises(ModelError, match=r"link 'left_foot' has no collision shape \(link 'left_"):
+        kt.load(file, contact=[("left_foot", "ground")])
+
+
 def test_meshes_touch_planes_with_their_hulls_and_others_with_capsules(tmp_path):
     corners = [(0.1, 0, 0), (-0.1, 0.05, 0), (-0.1, -0.05, 0), (0, 0, 0.1)]
     write_stl(tmp_path / "foot.stl", corners)
