@@ -19,11 +19,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kinetree.algorithms.contact.branches import at_once, guarded
-from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers
+from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers, reach
 from kinetree.algorithms.contact.couple import Contact, Couple
 from kinetree.algorithms.contact.crowd import crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
-from kinetree.algorithms.contact.latent import latent_kind, unplaced
+from kinetree.algorithms.contact.latent import (
+    SIMPLE,
+    LatentPair,
+    PairKind,
+    Posed,
+    latent_kind,
+)
 from kinetree.algorithms.contact.latent_crowd import Apart, Recipe, latent_crowd_of
 from kinetree.algorithms.contact.pair_touches import PairTouches
 from kinetree.algorithms.contact.relative import (
@@ -34,13 +40,15 @@ from kinetree.algorithms.contact.relative import (
     velocities,
     way,
 )
+from kinetree.algorithms.contact.sized import kind_of, sizes_of
 from kinetree.algorithms.contact.touch import Touch
+from kinetree.algorithms.contact.touches import slot_count
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.tree import along, subspaces
 from kinetree.model import Model
-from kinetree.model.geometry import ContactPair
+from kinetree.model.geometry import Collider, ContactPair
 from kinetree.model.model import WORLD
-from kinetree.scalar import Scalar
+from kinetree.scalar import Scalar, call_if, less, logical_or, select
 from kinetree.spatial import Vector3
 
 FEW = 4
@@ -111,18 +119,52 @@ class Meetings(PairTouches):
 
     def _latent(self, first: int, second: int, pairs: Sequence[ContactPair]) -> Apart:
         """Two bodies that seldom touch each other."""
-        found, near = self._found(pairs, branches=True)
-        meets, functions = [], []
-        for pair, own in found:
+        near: Scalar = False
+        own, kinds = [], []
+        for pair in pairs:
+            kind = self._kind(pair)
+            sides, found = [], []
+            if all(isinstance(shape, SIMPLE) for shape in kind.shapes):
+                sides = [self._posed(collider) for collider in self._sides(pair)]
+                near = logical_or(near, self._acts(pair, kind, sides))
+            else:
+                found = self._touches(pair, branches=True)
+                for touch in found:
+                    near = logical_or(near, less(touch.distance, kind.reach))
             A = self._weights.of_pair(*self._sides(pair))[0]
-            meets += [unplaced(touch, A, *self._laws.numbers(pair)) for touch in own]
-            functions += [(self._contact(pair), pair.condim)] * len(own)
+            own.append(LatentPair(sides, found, A, *self._laws.numbers(pair)))
+            kinds.append(kind)
         steps = signed_way(self.model, first, second)
         at = [k for i, _ in steps for k in velocities(self.model, i)]
         order = tuple(dict.fromkeys(at))
-        key = ("latent", tuple(order.index(k) for k in at), *functions)
-        kind = self._functions.setdefault(key, latent_kind(at, functions))
-        return Apart(order, Recipe(kind, steps, second), meets, near)
+        key = ("latent", tuple(order.index(k) for k in at), *kinds)
+        kind_of_couple = self._functions.setdefault(key, latent_kind(at, kinds))
+        return Apart(order, Recipe(kind_of_couple, steps, second), own, near)
+
+    def _kind(self, pair: ContactPair) -> PairKind:
+        """One object for all pairs that one function serves."""
+        shapes = tuple(collider.shape for collider in self._sides(pair))
+        function, acts = self._contact(pair), reach(pair)
+        key = ("pair", *(kind_of(shape) for shape in shapes), function, acts)
+        if key not in self._functions:
+            rows = (pair.condim,) * slot_count(*shapes)
+            self._functions[key] = PairKind(shapes, acts, function, rows)
+        return self._functions[key]
+
+    def _acts(self, pair: ContactPair, kind: PairKind, sides: list[Posed]) -> Scalar:
+        """Whether a pair touches: computed where the balls around its shapes meet."""
+
+        def function(sides: list[Posed]) -> Scalar:
+            acts: Scalar = False
+            for touch in kind.touches(sides):
+                acts = logical_or(acts, less(touch.distance, kind.reach))
+            return select(acts, 1.0, 0.0)
+
+        kept = self._functions.setdefault(("acts", kind), function)
+        return less(0.5, call_if(self._close(pair), kept, sides, otherwise=0.0))
+
+    def _posed(self, collider: Collider) -> Posed:
+        return Posed(self._X[collider.name], sizes_of(collider.shape))
 
     def _contact(self, pair: ContactPair) -> Callable[..., Contact]:
         """The function that makes the rows of a pair's contacts: one for equal parameters."""
