@@ -10,6 +10,7 @@ deferred.py         non-temporal stores of large results, while the next tile is
 time_loop.py        a body in a loop over time
 riccati.py          the backward pass of optimal control;  matrices.py  the routines it is made of;
                     lane_riccati.py  the same for many small problems, one in each lane;
+                    riccati_euler.py  what both save after steps by Euler's method;
                     riccati_room.py  where both keep their matrices
 band_sums.py        second derivatives of sums along splines, as band matrices
 band_solver.py      solutions with many small band matrices

@@ -92,6 +92,8 @@ class RiccatiPlan(IntEnum):
     FEEDBACK = 14  # (problems, steps, nu, nx),
     SUMS = 15  # and (problems, RiccatiSums.FIELDS)
     PROBLEMS = 16
+    HEAD = 17  # of a step by Euler's method: rows of W that are not those of (1) in `riccati.py`,
+    STEP = 18  # and the address of its length; 0 for other steps
 
 
 class RiccatiSums(IntEnum):
