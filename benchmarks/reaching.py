@@ -5,7 +5,9 @@
     python -m benchmarks.reaching reach --gpu [--scene FILE]
 
 Panda and G1 come from example-robot-data. `--save` pickles Panda's scene, for a machine that has no
-robot files. With `--gpu`, targets are CuPy's arrays. Times of the host are of one thread.
+robot files. `--proxsuite` names an interpreter with ProxQP, and perhaps Clarabel (`pip install
+proxsuite clarabel scipy`): solutions are compared with theirs. With `--gpu`, targets are CuPy's
+arrays. Times of the host are of one thread.
 """
 
 from __future__ import annotations

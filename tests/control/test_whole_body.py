@@ -210,6 +210,15 @@ def test_effort_limits_are_kept_and_limits_that_contradict_the_rest_are_named(ar
     assert "cone" in held.demands[int(stuck.violated)]
 
 
+def test_what_is_not_a_number_is_no_solution(arm):
+    body = WholeBody(arm, [PostureTask()])
+    target = np.zeros((2, 7))
+    target[1, 3] = np.nan
+    found = body.solve(np.full(7, 0.4), np.zeros(7), posture_target=target)
+    assert found.violated[0] == -1
+    assert body.demands[int(found.violated[1])] == "conditions of optimality"
+
+
 def test_tasks_and_stances_that_make_no_sense_are_refused(robot):
     with pytest.raises(kt.errors.KinetreeError, match="tasks is empty"):
         WholeBody(robot, [])

@@ -48,6 +48,8 @@ FEWEST = 400
 """The least number of grid points by default."""
 MORE = 1.2
 """How much more than it was exceeded a limit is lowered."""
+UNLIMITED = 1e12
+"""x where velocities do not limit it."""
 TINY = 1e-9
 """Rows whose factor of u is below this fraction of the largest one do not bound u."""
 
@@ -109,7 +111,7 @@ def time_path(
     fewest = max(FEWEST, len(curve.times))
     n = fewest if points is None else count("points", points, 3)
     on_grid = _on_grid(robot, curve, limits, n)
-    if not on_grid.names and not np.isfinite(_fastest(on_grid, limits)).all():
+    if not on_grid.names and (_fastest(on_grid, limits) >= UNLIMITED).any():
         raise KinetreeError(
             "time_path: nothing limits the speed; velocity, acceleration or effort limits are "
             "expected"
@@ -207,7 +209,7 @@ def _fastest(path: Path, limits: Limits) -> Array:
     """The largest x that velocities allow, (N + 1,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(path.dq == 0.0, np.inf, limits.velocity / np.abs(path.dq))
-    most: Array = np.minimum(ratio.min(axis=-1) ** 2, 1e12)
+    most: Array = np.minimum(ratio.min(axis=-1) ** 2, UNLIMITED)
     return most
 
 

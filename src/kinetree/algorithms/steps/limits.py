@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.limited import limited_coordinates
-from kinetree.algorithms.steps.stop_impacts import Impact
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call_if, less, maximum, minimum, select
 
@@ -65,6 +64,8 @@ def clamped(
     limited = list(limited_coordinates(model)) if enforcement.stops == "clamp" else []
     if not limited:
         return list(q), list(v)
+    from kinetree.algorithms.steps.stop_impacts import Impact  # rarely needed
+
     sides: list[Scalar] = []
     outwards: Scalar = 0.0
     for at, k, lower, upper in limited:
