@@ -69,7 +69,8 @@ class Integral:
         """
         state = self.state(c)
         terms = _summed([term.derivatives(state, which) for term in self.terms])
-        first, D = dict(terms.first), ()
+        first = dict(terms.first)
+        D: Sequence[Array] = ()
         if "tau" in first:
             D = self.robot.inverse_dynamics_derivatives(state.q, state.v, state.a)
             y = first.pop("tau")
