@@ -33,7 +33,7 @@ from kinetree.compiler.native.ir import (
 from kinetree.compiler.native.layout import BandSolverPlan
 from kinetree.compiler.native.matrices import Matrices
 from kinetree.compiler.native.memory import memory
-from kinetree.compiler.native.thread_pool import share
+from kinetree.compiler.native.thread_pool import define_over_problems
 
 
 def define_band_solver(w: Writer, matrices: Matrices) -> None:
@@ -46,14 +46,7 @@ def define_band_solver(w: Writer, matrices: Matrices) -> None:
     room = _Room(plan, w.lanes)
     with memory(w, b, room.total) as start, loop(b, begin, end) as p:
         b.call(one, [plan, start, p])
-    run = b.function
-    b = w.public("band_solver", [PTR, I64], I32)
-    plan, problems = b.arguments
-    job = [plan] * 5
-    shared = share(w.module, b, run, job, problems, integer(1))
-    with b.if_then(shared >= I32(0)):
-        b.ret(shared)
-    b.ret(b.call(run, [*job, integer(0), problems, problems]))
+    define_over_problems(w, "band_solver", b.function)
 
 
 class _Room:

@@ -35,7 +35,7 @@ from kinetree.compiler.native.ir import (
 from kinetree.compiler.native.layout import BandPlan
 from kinetree.compiler.native.matrices import ROWS, Matrices
 from kinetree.compiler.native.memory import memory
-from kinetree.compiler.native.thread_pool import share
+from kinetree.compiler.native.thread_pool import define_over_problems
 
 RATES = 3
 """Coordinates, velocities, accelerations."""
@@ -76,14 +76,7 @@ class BandSums(Matrices):
             self.clear(b, start, room.total)
             with loop(b, begin, end) as p:
                 b.call(self.one, [plan, start, p])
-        run = b.function
-        b = w.public("band_sums", [PTR, I64], I32)
-        plan, problems = b.arguments
-        job = [plan] * 5
-        shared = share(w.module, b, run, job, problems, integer(1))
-        with b.if_then(shared >= I32(0)):
-            b.ret(shared)
-        b.ret(b.call(run, [*job, integer(0), problems, problems]))
+        define_over_problems(w, "band_sums", b.function)
 
     def clear(self, b: Builder, start: Any, count: Any) -> None:
         """Fill whole vectors with zeros."""

@@ -36,7 +36,7 @@ from kinetree.compiler.native.matrices import ROWS, Matrices
 from kinetree.compiler.native.memory import memory
 from kinetree.compiler.native.riccati_euler import expand_euler
 from kinetree.compiler.native.riccati_room import RiccatiRoom
-from kinetree.compiler.native.thread_pool import share
+from kinetree.compiler.native.thread_pool import define_over_problems
 
 
 def define_riccati(w: Writer) -> None:
@@ -69,14 +69,7 @@ class Riccati(Matrices):
                 self.store(b, zeros, start.of(self.scalar).at(i))
             with loop(b, begin, end) as p:
                 b.call(self.one, [plan, start, p])
-        run = b.function
-        b = w.public("riccati", [PTR, I64], I32)
-        plan, problems = b.arguments
-        job = [plan] * 5
-        shared = share(w.module, b, run, job, problems, integer(1))
-        with b.if_then(shared >= I32(0)):
-            b.ret(shared)
-        b.ret(b.call(run, [*job, integer(0), problems, problems]))
+        define_over_problems(w, "riccati", b.function)
 
 
 class _Room(RiccatiRoom):
