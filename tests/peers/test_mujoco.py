@@ -412,14 +412,9 @@ LEFT_OUT = {
     "tendon 't': the higher-order part of its spring": f"""{SITES}</worldbody><tendon>
         <spatial name="t" stiffness="1 2"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
-    "actuator 'gecko': its transmission is not known here": f"""{ONE}</worldbody><actuator>
-        <motor joint="hinge"/><adhesion name="gecko" body="one" ctrlrange="0 1"/></actuator>
-        <worldbody>""",
     "actuator 'actuator0': its gain or bias is not known here": f"""{ONE}</worldbody><actuator>
         <general joint="hinge" gaintype="user"/></actuator><worldbody>""",
-    "actuator 'motor': its armature": f"""{ONE}</worldbody><actuator>
-        <motor name="motor" joint="hinge" armature="1"/></actuator><worldbody>""",
-    "actuator 'motor': its damping": f"""{ONE}</worldbody><actuator>
+    "actuator 'motor': the higher-order part of its damping": f"""{ONE}</worldbody><actuator>
         <motor name="motor" joint="hinge" damping="0 1"/></actuator><worldbody>""",
     "actuator 'pid': its plugin": f"""{ONE}</worldbody>
         <extension><plugin plugin="mujoco.pid"/></extension><actuator>

@@ -25,6 +25,7 @@ from kinetree.model.formats.mjcf_contacts import Contacts
 from kinetree.model.formats.mjcf_equality import KINDS, Equalities, softness
 from kinetree.model.formats.mjcf_equipment import EquipmentReader
 from kinetree.model.formats.mjcf_parts import Parts
+from kinetree.model.formats.mjcf_reflected import reflected
 from kinetree.model.formats.mjcf_remarks import remarks
 from kinetree.model.formats.mjcf_source import source
 from kinetree.model.formats.xml import TEXT, Element, brief
@@ -134,7 +135,7 @@ class _Reader:
             links.append(Link(name, Inertia.zero(), self.file))
             connection = _new(f"{name}_site", self.joint_names)
             connections.append(Connection(connection, body, name, at, None))
-        parts = Parts(m, self.links, self.sites, self.joints, self.off, _pose)
+        parts = Parts(m, self.links, self.sites, self.joints, self._contacts.names, self.off, _pose)
         equipped = EquipmentReader(parts, self._inertia)
         said = (
             *remarks(m, self.joints, self.off),
@@ -212,9 +213,10 @@ class _Reader:
     def _drive(self, j: int, joint: Joint) -> Drive:
         m, dof = self.m, self.m.jnt_dofadr[j]
         stiffness = 0.0 if self.off & {"SPRING", "PASSIVE"} else float(m.jnt_stiffness[j])
+        damping = float(m.dof_damping[dof]) + reflected(m, "joint", "damping", j)
         return Drive(
-            float(m.dof_armature[dof]),
-            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
+            float(m.dof_armature[dof]) + reflected(m, "joint", "armature", j),
+            0.0 if self.off & {"DAMPER", "PASSIVE"} else damping,
             0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
             stiffness,
             self._rest(j, joint) if stiffness else (),
