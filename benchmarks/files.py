@@ -30,8 +30,8 @@ STATES, MANY = 100, 60
 AGREEMENT, MOTION = 1e-9, 1e-8
 LARGEST = 40
 """Velocities: larger robots are not moved."""
-NO_PRIMITIVE = (1, 7, 8)
-"""Height fields, meshes, signed distance fields: mjtGeom."""
+OTHERWISE = "it sees the hull", "it does not see"
+"""Beginnings of notes on what rays meet otherwise than in MuJoCo."""
 QUANTITIES = ("actuator", "act_dot", "ten_length", "ten_J", "sensors", "passive")
 
 
@@ -118,7 +118,7 @@ class Beside:
         for sensor in self.robot.model.equipment.sensors:
             start = self.m.sensor_adr[self._numbers[sensor.name]]
             part = theirs[:, start : start + sensor.size]
-            if sensor.name in self.blind:  # its ray meets what is no primitive, as a remark says
+            if sensor.name in self.blind:  # its ray meets something else, as a note says
                 part = ours[:, at : at + sensor.size]
             if sensor.kind.endswith("quat"):
                 product = (ours[:, at : at + sensor.size] * part).sum(-1, keepdims=True)
@@ -134,13 +134,9 @@ class Beside:
 
     @property
     def blind(self) -> set[str]:
-        """The rangefinders that do not see meshes or height fields of the file."""
-        m = self.m
-        others = {int(m.geom_bodyid[i]) for i in range(m.ngeom) if m.geom_type[i] in NO_PRIMITIVE}
-        sensors = self.robot.model.equipment.sensors
-        rays = [x.name for x in sensors if x.kind == "rangefinder"]
-        homes = {x: int(m.site_bodyid[m.sensor_objid[self._numbers[x]]]) for x in rays}
-        return {x for x in rays if others - {homes[x]}}
+        """The rangefinders that see shapes of many triangles otherwise than in MuJoCo."""
+        said = [x.element for x in self.robot.problems() if x.message.startswith(OTHERWISE)]
+        return {x.name for x in self.robot.model.equipment.sensors if f"sensor {x.name!r}" in said}
 
     def differences(self) -> dict[str, float]:
         """Of each quantity that both have."""
@@ -210,7 +206,7 @@ def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> in
         seconds = time.process_time() - start
         unread = pair.m.nsensor - len(pair.robot.sensors.names)
         notes = [f"{unread} sensors unread"] * bool(unread)
-        notes += [f"{len(pair.blind)} rays do not see meshes"] * bool(pair.blind)
+        notes += [f"{len(pair.blind)} rays meet other shapes"] * bool(pair.blind)
         notes += [lost[0][-90:]] if lost else []
         print(row + "  MISS" * bad + f" {seconds:5.0f} s  " + "; ".join(notes), flush=True)
     return missed

@@ -191,7 +191,7 @@ EXAMPLES = {
     "sensors of joints, tendons, actuators": [("sensor", '<jointpos joint="j"/>')],
     "sensors of subtrees and energy": [("sensor", '<subtreecom body="b"/><e_kinetic/>')],
     "`touch`": [("sensor", '<touch site="s"/>')],
-    "`rangefinder` of a site, to planes and primitives": [("sensor", '<rangefinder site="s"/>')],
+    "`rangefinder` of a site": [("sensor", '<rangefinder site="s"/>')],
     "`jointlimitpos`, `tendonlimitfrc` and the like": [
         ("sensor", f'<jointlimit{kind} joint="j"/>') for kind in ("pos", "vel", "frc")
     ],

@@ -6,18 +6,29 @@ counts is that of MuJoCo (mju_rayGeom), as in `rays`.
     symbol    code    meaning
     p, d      p, d    start and direction of the ray, in the frame of the shape
     s         s       distance along it: p + s d is on the surface
+    n, c      n, c    of a triangle: n x = c in its plane
+    u, w      u, w    barycentric coordinates there, affine functions of the place
 
-Cost: O(1) for a ray and a shape.
+Cost: O(1) for a ray and a shape; of triangles that for each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Rectangle, Sphere
+from kinetree.model.geometry import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Plane,
+    Rectangle,
+    Sphere,
+    Triangles,
+)
 from kinetree.model.geometry.shapes import Solid
-from kinetree.scalar import Scalar, absolute, less, logical_and, logical_not, select, sqrt
+from kinetree.scalar import Scalar, absolute, call, less, logical_and, logical_not, select, sqrt
 from kinetree.spatial import Vector3
 
 FAR = 1e30
@@ -121,6 +132,31 @@ def _faces(p: Scalar, d: Scalar, half: float) -> Iterator[Scalar]:
         yield select(crosses, s, FAR)
 
 
+def _triangles(shape: Triangles, p: Vector3, d: Vector3) -> Meetings:
+    times = len(shape.corners)
+    return [call(_triangle, p, d, *_planes(*x), times=times) for x in shape.corners]
+
+
+def _planes(*corners: Sequence[float]) -> tuple[tuple[Vector3, float], ...]:
+    """n and c of a triangle; the same of its barycentric coordinates."""
+    a, b, c = (Vector3(*x) for x in corners)
+    n = (b - a).cross(c - a)
+    scale = 1.0 / n.dot(n)
+    u, w = n.cross(a - c) * scale, n.cross(b - a) * scale
+    return (n, n.dot(a)), (u, -u.dot(a)), (w, -w.dot(a))
+
+
+def _triangle(p: Vector3, d: Vector3, *planes: tuple[Vector3, Scalar]) -> Scalar:
+    (n, c), *sides = planes
+    rate = n.dot(d)
+    crosses = less(TINY, absolute(rate))
+    s = (c - n.dot(p)) / select(crosses, rate, 1.0)
+    x = p + d * s
+    u, w = (side.dot(x) + constant for side, constant in sides)
+    inside = [logical_not(less(y, 0.0)) for y in (u, w, 1.0 - u - w)]
+    return _if(s, crosses, *inside)
+
+
 SURFACES: dict[type[Solid], Callable[[Any, Vector3, Vector3], Meetings]] = {
     Plane: _plane,
     Rectangle: _rectangle,
@@ -129,5 +165,6 @@ SURFACES: dict[type[Solid], Callable[[Any, Vector3, Vector3], Meetings]] = {
     Capsule: _capsule,
     Cylinder: _cylinder,
     Box: _box,
+    Triangles: _triangles,
 }
 """Where a ray meets each kind of shape, in its frame."""

@@ -39,7 +39,9 @@ HONOURED = (
     Feature("sensors of joints, tendons, actuators", True, "`Sensor`, the same numbers"),
     Feature("sensors of subtrees and energy", True, "`Sensor`, the same numbers"),
     Feature("`touch`", True, "`Sensor`; at given accelerations no problem is solved"),
-    Feature("`rangefinder` of a site, to planes and primitives", True, "`Sensor`"),
+    Feature(
+        "`rangefinder` of a site", True, "`Sensor`; of a mesh with over 2,000 triangles the hull"
+    ),
     Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
     Feature("`contact`: all `data` and `reduce`", True, "`Sensor` with a `Watch`"),
     Feature("`rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
