@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
+from kinetree.robot.load import check_file
 
 STATES, MANY = 100, 60
 """Random states; a tenth of them for robots with more velocities than `MANY`."""
@@ -55,7 +56,7 @@ class Beside:
         import mujoco
         from tests.peers.mujoco_oracle import Peer
 
-        self.mujoco = mujoco
+        self.mujoco, self.file = mujoco, file
         self.m = mujoco.MjModel.from_xml_path(str(file))
         if self.m.nv > most:
             raise ValueError(f"{self.m.nv} velocities")
@@ -135,8 +136,11 @@ class Beside:
     @property
     def blind(self) -> set[str]:
         """The rangefinders that see shapes of many triangles otherwise than in MuJoCo."""
-        said = [x.element for x in self.robot.problems() if x.message.startswith(OTHERWISE)]
-        return {x.name for x in self.robot.model.equipment.sensors if f"sensor {x.name!r}" in said}
+        rays = [x.name for x in self.robot.model.equipment.sensors if x.kind == "rangefinder"]
+        if not rays:
+            return set()
+        said = [x.element for x in check_file(self.file) if x.message.startswith(OTHERWISE)]
+        return {name for name in rays if f"sensor {name!r}" in said}
 
     def differences(self) -> dict[str, float]:
         """Of each quantity that both have."""
