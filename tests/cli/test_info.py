@@ -149,6 +149,18 @@ def test_info_lists_tendons_actuators_and_sensors(tmp_path):
     assert all(word in shown for word in ("winch", "filter", "accelerometer"))
 
 
+def test_info_says_between_what_a_contact_sensor_is(tmp_path):
+    file = tmp_path / "ball.xml"
+    file.write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/>
+        <geom name="ball" size="0.1"/></body></worldbody>
+        <sensor><contact name="load" geom1="ball" data="force"/></sensor></mujoco>"""
+    )
+    found = json.loads(invoke("info", str(file), "--json").output)
+    at = "ball and anything"
+    assert found["sensors"] == [{"name": "load", "kind": "contact", "at": at, "numbers": 3}]
+
+
 XACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">
 <xacro:arg name="side" default="left"/><xacro:include filename="$(find parts)/link.xacro"/>
 <link name="base"/></robot>"""

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms.actuation import (
-    activation_rates,
-    joint_forces_of_actuators,
-    next_activations,
-)
+from kinetree.algorithms.actuation import activation_rates, next_activations
+from kinetree.algorithms.actuation.forces import joint_forces_of_actuators
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
 from kinetree.scalar import Scalar
