@@ -48,6 +48,9 @@ def simulate(
         str, typer.Option(help="More quantities to record, separated by commas: energy, ...")
     ] = "",
     stops: Annotated[str, typer.Option(help="Joint limits: 'spring', 'clamp' or 'none'.")] = "none",
+    ground: Annotated[
+        bool, typer.Option("--ground", help="Put level ground under the robot.")
+    ] = False,
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option("--output", "-o", help="Write the motion to this .npz or .parquet file."),
@@ -67,14 +70,13 @@ def simulate(
     from kinetree.cli.simulate import report, run, summary, write
 
     check_outputs([output, plot], overwrite)
-    found = run(
-        load_robot(robot, floating), controller, target, start, time, dt, method, record, stops
-    )
-    files = write(found, output, plot)
+    moved = load_robot(robot, floating)
+    found = run(moved, controller, target, start, time, dt, method, record, stops, ground)
+    files = write(moved, found, output, plot)
     if json:
         echo_json(summary(found, files))
     else:
-        typer.echo("\n".join(report(found, files)))
+        typer.echo("\n".join(report(moved, found, files)))
 
 
 LeaveOption = Annotated[
