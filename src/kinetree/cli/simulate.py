@@ -21,8 +21,6 @@ from kinetree.typing import Array
 
 STILL = 1e-9
 """Velocities below this are rounding, rad/s or m/s."""
-GIVE = 0.05
-"""How far a joint may leave its range, rad or m: springs at its limits give way."""
 STEPS_WITH_PROGRESS = 2000
 """Steps: simulations of fewer show no progress."""
 
@@ -47,6 +45,8 @@ def run(
     q0 = _numbers("start", start, robot.nq) if start else rest
     law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
     enforcement = Enforcement(stops=stops)
+    if (method, stops) == ("auto", "spring"):
+        method = "implicit-springs"  # an explicit step cannot follow a stiff stop of a light joint
     names = [name.strip() for name in record.split(",") if name.strip()]
     with _progress(console, time / dt if dt > 0 else 0.0) as progress:
         return robot.simulate(
@@ -92,23 +92,23 @@ def summary(found: Simulation, files: list[str]) -> dict[str, Any]:
     }
 
 
-def report(robot: Robot, found: Simulation, files: list[str]) -> Iterator[str]:
+def report(robot: Robot, found: Simulation, stops: str, files: list[str]) -> Iterator[str]:
     """What the robot did, line by line."""
     yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
     end = np.round(found.q[-1], 4) + 0.0  # no -0
     yield f"q at the end: {np.array2string(end, suppress_small=True)}"
     beyond = _beyond_limits(robot, found)
-    if beyond:
-        yield f"Beyond their limits: {', '.join(beyond)}. --stops clamp keeps joints within them."
+    if beyond and stops == "none":
+        yield f"Beyond their limits: {', '.join(beyond)}. --stops spring keeps joints near them."
     if np.abs(found.v).max() < STILL:
         yield "It did not move: it starts at rest in equilibrium. Try another --start or --target."
     yield from files
 
 
 def _beyond_limits(robot: Robot, found: Simulation) -> list[str]:
-    """The coordinates that leave their range by more than a stop gives way."""
+    """The names of coordinates that leave their range."""
     limits = robot.limits
-    out = (found.q < limits.lower - GIVE) | (found.q > limits.upper + GIVE)
+    out = (found.q < limits.lower) | (found.q > limits.upper)
     return [robot.labels.q[k] for k in np.flatnonzero(out.any(axis=0))]
 
 

@@ -42,7 +42,11 @@ def simulate(
     time: Annotated[float, typer.Option(help="Simulated time, s.")] = 5.0,
     dt: Annotated[float, typer.Option(help="Time step, s.")] = 1e-3,
     method: Annotated[
-        str, typer.Option(help="The integrator: euler, midpoint, rk4, variational, ...")
+        str,
+        typer.Option(
+            help="The integrator: euler, implicit-springs, midpoint, rk4, variational, ... By "
+            "default euler; implicit-springs with --stops spring."
+        ),
     ] = "auto",
     record: Annotated[
         str, typer.Option(help="More quantities to record, separated by commas: energy, ...")
@@ -76,7 +80,7 @@ def simulate(
     if json:
         echo_json(summary(found, files))
     else:
-        typer.echo("\n".join(report(moved, found, files)))
+        typer.echo("\n".join(report(moved, found, stops, files)))
 
 
 LeaveOption = Annotated[
