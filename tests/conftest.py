@@ -98,8 +98,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Measure tests where that is asked for; workers report to the process that started them."""
-    if config.getoption("--slow-tests") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(durations.Recorder())
+    if config.getoption("--slow-tests"):
+        config.pluginmanager.register(durations.Meter())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(durations.Recorder())
 
 
 def pytest_itemcollected(item):
