@@ -200,13 +200,8 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as e:
-        if not text.startswith(MARKUP):
-            raise FileFormatError(f"{file}:{line()}: {_no_xml(text)}") from None
-        reason = expat.errors.messages[e.code]
-        if reason in (expat.errors.XML_ERROR_INVALID_TOKEN, expat.errors.XML_ERROR_SYNTAX):
-            at = parser.ErrorByteIndex
-            reason = f"{reason} at {text[at : at + 8]!r}"
-        raise FileFormatError(f"{file}:{line()}: not well-formed XML: {reason}") from None
+        reason = _fault(text, expat.errors.messages[e.code], parser.ErrorByteIndex)
+        raise FileFormatError(f"{file}:{line()}: {reason}") from None
     except FileFormatError:  # from a handler
         raise
     except (LookupError, ValueError) as e:  # an encoding that Python does not know, or not so
@@ -214,9 +209,13 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     return roots[0]
 
 
-def _no_xml(text: bytes) -> str:
-    """What a file is that does not begin as XML does."""
+def _fault(text: bytes, reason: str, at: int) -> str:
+    """Why a text is no XML: from the parser's reason and place, or as it does not begin like it."""
     if not text:
         return "the file is empty"
-    start = repr(text.split(b"\n")[0][:12])[1:]  # without the b of bytes
-    return f"not XML, as URDF, xacro, SDF and MJCF files are: it begins with {start}"
+    if not text.startswith(MARKUP):
+        start = repr(text.split(b"\n")[0][:12])[1:]  # without the b of bytes
+        return f"not XML, as URDF, xacro, SDF and MJCF files are: it begins with {start}"
+    if reason in (expat.errors.XML_ERROR_INVALID_TOKEN, expat.errors.XML_ERROR_SYNTAX):
+        reason = f"{reason} at {text[at : at + 8]!r}"
+    return f"not well-formed XML: {reason}"
