@@ -69,7 +69,7 @@ def simulate(
 ) -> None:
     """Simulate a robot with a controller.
 
-    Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 -o fall.npz --plot fall.png
+    Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 --stops spring -o fall.npz
     """
     from kinetree.cli.simulate import report, run, summary, write
 
