@@ -84,6 +84,8 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	$(BIN)/python -m pip install --quiet 'torch==$(TORCH)' 2>/dev/null \
 	|| echo 'torch $(TORCH) is not available to pip: tests of PyTorch are skipped'
+	$(BIN)/python -m pip install --quiet --editable '.[notebooks]' 2>/dev/null \
+	|| echo 'Jupyter is not available to pip: notebooks are not run by a kernel'
 	touch $@ $(VENV)/.cli
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

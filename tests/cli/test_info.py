@@ -1,12 +1,17 @@
 """`kinetree info`, `convert`, `bench` and `doctor`."""
 
 import json
+from importlib.metadata import metadata
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import kinetree as kt
+from kinetree._optional import EXTRAS
 from kinetree.cli.bench import measure
+from kinetree.cli.doctor import OPTIONAL, diagnosis, report
 from kinetree.constraints import Coupling, LoopJoint
 from tests.cli.test_app import invoke
 from tests.constrained_robots import four_bar
@@ -108,6 +113,17 @@ def test_peers_agree_where_joints_mimic_others_and_stand_in_another_order(base):
     assert not [remark for remark in remarks if "differs" in remark or "does not take" in remark]
     assert all(set(row.peers) == {"pinocchio", "mujoco"} for row in rows[::2])
     assert {remark.split(":")[0] for remark in remarks} == {"pinocchio", "mujoco"}  # forward
+
+
+def test_doctor_names_extras_that_there_are():
+    extras = metadata("kinetree").get_all("Provides-Extra")
+    assert set(EXTRAS.values()) <= set(extras)
+    found = diagnosis() | {"packages": dict.fromkeys(OPTIONAL)}
+    console = Console(file=StringIO(), width=100)
+    report(found, console)
+    text = console.file.getvalue()
+    assert "pyarrow (Parquet files)" in text
+    assert text.count("not installed (extra files)") == 3
 
 
 def test_doctor_says_whether_the_cache_is_used_and_why(tmp_path, monkeypatch):

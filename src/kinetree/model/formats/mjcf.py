@@ -273,7 +273,8 @@ class _Reader:
                 size = tuple(2.0 * x for x in half)
             link = self.links[m.geom_bodyid[i]]
             texture = self._texture(i) if kind == "mesh" else ""
-            yield Shape(link, role, kind, size, at, file, color=self._color(i), texture=texture)
+            color = self._color(i) if kind == "mesh" else self._mean_color(i)
+            yield Shape(link, role, kind, size, at, file, color=color, texture=texture)
 
     def _file(self, start: int) -> str:
         """The name of a file as it was written, by its place among all names; empty if none."""
@@ -284,11 +285,14 @@ class _Reader:
 
     def _texture(self, geom: int) -> str:
         """The file of the picture on a geom; empty if there is none."""
-        material = int(self.m.geom_matid[geom])
-        if material < 0:
-            return ""
-        number = int(self.m.mat_texid[material][int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)])
+        number = self._texture_number(geom)
         return "" if number < 0 else self._file(int(self.m.tex_pathadr[number]))
+
+    def _texture_number(self, geom: int) -> int:
+        """Which texture a geom has; -1 if none."""
+        material = int(self.m.geom_matid[geom])
+        role = int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)
+        return -1 if material < 0 else int(self.m.mat_texid[material][role])
 
     def _color(self, geom: int) -> tuple[float, ...]:
         """The colour of a geom or of its material; empty if it has none of its own."""
@@ -296,6 +300,19 @@ class _Reader:
         rgba = self.m.geom_rgba[geom] if material < 0 else self.m.mat_rgba[material]
         color = tuple(round(float(x), 6) for x in rgba)
         return () if color == GREY and material < 0 else color
+
+    def _mean_color(self, geom: int) -> tuple[float, ...]:
+        """The colour of a geom; on average over its texture if it has one."""
+        color, number = self._color(geom), self._texture_number(geom)
+        if number < 0:
+            return color
+        m, channels = self.m, int(self.m.tex_nchannel[number])
+        start, pixels = int(m.tex_adr[number]), int(m.tex_width[number] * m.tex_height[number])
+        if channels < 3 or not pixels:
+            return color
+        picture = m.tex_data[start : start + channels * pixels].reshape(pixels, channels)
+        mean = picture[:, :3].mean(axis=0) / 255.0
+        return (*(round(float(x), 6) for x in mean * color[:3]), color[3])
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:
