@@ -15,7 +15,7 @@ from typing import Any
 from kinetree.compiler.runtime import cache
 
 OPTIONS = ("--relocatable-device-code=true", "--ptxas-options=-O2")
-"""For units. The code of robots with contact is as fast as with -O3, and made in 2/3 of the time."""
+"""For units: the code of robots with contact is as fast as with -O3, in 2/3 of the time."""
 CUBIN = 0
 """The driver's name of machine code as what is to be linked."""
 
