@@ -59,6 +59,8 @@ E   )
 def test_a_finding_is_turned_into_an_example_for_the_tests():
     assert fuzz.examples(FAILED, {"file"}) == ["@example(data=b'<robot>', base='fixed')"]
     assert fuzz.examples("E   AssertionError: no\n", ()) == []
+    joint = "Falsifying example: test_it(\n    joint=Offset(Ball(nq=4, nv=3), at=(1.0,)),\n)"
+    assert fuzz.examples(joint, ()) == ["@example(joint=Offset(Ball(), at=(1.0,)))"]
 
 
 @pytest.mark.parametrize(("seconds", "status"), [("60", 0), ("-1", 5)])

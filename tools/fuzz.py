@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import os
 import random
 import re
@@ -23,6 +24,8 @@ from pathlib import Path
 
 import pytest
 
+from kinetree import joints
+
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = "KINETREE_FUZZ_SECONDS"
 """How long a round starts new tests, from its first one on."""
@@ -33,6 +36,18 @@ FALSIFYING = re.compile(
 )
 END = pytest.StashKey[float]()
 MARGIN = re.compile(r"^(?:E  )?[ |]*", re.MULTILINE)
+
+
+class WithoutClassVariables(ast.NodeTransformer):
+    """Takes numbers of the class out of joints: hypothesis prints them like fields."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        made = getattr(joints, node.func.id, None) if isinstance(node.func, ast.Name) else None
+        if isinstance(made, type):
+            fields = inspect.signature(made).parameters
+            node.keywords = [k for k in node.keywords if k.arg in fields]
+        return node
 
 
 def examples(text: str, fixtures: Collection[str]) -> list[str]:
@@ -49,6 +64,7 @@ def examples(text: str, fixtures: Collection[str]) -> list[str]:
         except SyntaxError:  # an argument that is not shown as code
             found.append(f"@example({block})")
             continue
+        statement = WithoutClassVariables().visit(statement)
         given = [k for k in statement.value.keywords if k.arg not in fixtures]
         found.append(f"@example({', '.join(f'{k.arg}={ast.unparse(k.value)}' for k in given)})")
     return found
