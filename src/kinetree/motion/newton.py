@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.motion.arrays import Array
-from kinetree.motion.splines import scipy_module
+from kinetree.motion.band_solver import solve_bands
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -128,21 +128,18 @@ def minimize(
     return _Minimization(objective, start, tolerance, floor, exact, some).run(iterations, progress)
 
 
-def decrement(lapack: Any, bands: Array, gradient: Array) -> float:
-    """g . H^-1 g / 2 of one problem; infinite if H is not positive definite.
+def decrement(bands: Array, gradient: Array) -> Array:
+    """g . H^-1 g / 2 of each problem; infinite if H is not positive definite.
 
     Arguments:
-        lapack: SciPy's module.
-        bands: the second derivatives, (blocks, wide, n, n).
-        gradient: (blocks, n).
+        bands: the second derivatives, (problems, blocks, wide, n, n).
+        gradient: (problems, blocks, n).
     """
-    g = gradient.ravel()
-    lower = _lapack_bands(bands[None])[0]
-    lower[:, 0] += SINGULAR * max(float(np.abs(lower[:, 0]).max(initial=0.0)), 1e-300)
-    factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
-    if fault:
-        return np.inf
-    return 0.5 * float(g @ lapack.dpbtrs(factor, g, lower=1)[0])
+    g = gradient.reshape(len(gradient), -1)
+    diagonal = bands[:, :, 0].diagonal(axis1=-2, axis2=-1)
+    largest = np.abs(diagonal).max(axis=(1, 2), initial=0.0)
+    x, good = solve_bands(bands, g, SINGULAR * np.maximum(largest, 1e-300))
+    return np.where(good, 0.5 * (g * x).sum(axis=-1), np.inf)
 
 
 class _Minimization:
@@ -157,7 +154,6 @@ class _Minimization:
         exact: str,
         which: Array,
     ) -> None:
-        self.lapack = scipy_module("linalg.lapack")
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
@@ -205,12 +201,12 @@ class _Minimization:
 
     def _judge(self, which: Array) -> None:
         """The decrement of each problem, and whether it has converged."""
-        solutions = self.solutions
-        for k in which:
-            size = max(abs(solutions.value[k]), self.floor[k])
-            left = decrement(self.lapack, self.bands[k], self.gradient[k])
-            solutions.optimality[k] = left / size
-            solutions.converged[k] = left <= self.tolerance * size
+        if which.size:
+            solutions = self.solutions
+            size = np.maximum(np.abs(solutions.value[which]), self.floor[which])
+            left = decrement(self.bands[which], self.gradient[which])
+            solutions.optimality[which] = left / size
+            solutions.converged[which] = left <= self.tolerance * size
 
     def _iterate(self, active: Array) -> None:
         """One step of every active problem."""
@@ -287,39 +283,26 @@ class _Minimization:
 
     def _steps(self, active: Array) -> tuple[Array, Array]:
         """The step of each active problem, and the decrease that its quadratic model predicts."""
-        lower = _lapack_bands(self.bands[active])
         g = self.gradient[active].reshape(len(active), -1)
-        step = np.empty_like(g)
-        for row, problem in enumerate(active):
-            step[row] = self._solved(lower[row], -g[row], problem)
+        step = self._solved(active, -g)
         # -(g.s + s.H.s / 2) with (H + damping) s = -g
         damping = self.solutions.damping[active] * self.scale[active]
         predicted = 0.5 * (damping * (step**2).sum(axis=1) - (g * step).sum(axis=1))
         return step.reshape(len(active), *self.gradient.shape[1:]), predicted
 
-    def _solved(self, lower: Array, right: Array, problem: int) -> Array:
-        """The damped step; the damping is raised until there is one."""
-        lapack = self.lapack
+    def _solved(self, active: Array, right: Array) -> Array:
+        """The damped steps; the damping of each problem is raised until there is one."""
         damping, growth = self.solutions.damping, self.growth
-        while damping[problem] < LARGEST:
-            matrix = lower.copy()
-            matrix[:, 0] += damping[problem] * self.scale[problem]
-            factor, fault = lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)
-            if fault == 0:
-                step = lapack.dpbtrs(factor, right, lower=1)[0]
-                if np.abs(step).max() <= FARTHEST:
-                    return step
-            damping[problem] = max(damping[problem] * growth[problem], 1e-9)
-            growth[problem] *= 2.0
-        return np.zeros_like(right)
-
-
-def _lapack_bands(band: Array) -> Array:
-    """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
-    problems, blocks, wide, n, _ = band.shape
-    size = wide * n
-    columns = np.zeros((problems, blocks, n, size))
-    whole = band.reshape(problems, blocks, size, n)
-    for j in range(n):  # column j of each block starts at its own diagonal
-        columns[:, :, j, : size - j] = whole[:, :, j:, j]
-    return columns.reshape(problems, blocks * n, size)
+        found, left = np.zeros_like(right), np.arange(len(active))
+        left = left[damping[active] < LARGEST]
+        while left.size:
+            some = active[left]
+            shift = damping[some] * self.scale[some]
+            step, good = solve_bands(self.bands[some], right[left], shift)
+            good &= np.abs(step).max(axis=1) <= FARTHEST
+            found[left[good]] = step[good]
+            left, some = left[~good], some[~good]
+            damping[some] = np.maximum(damping[some] * growth[some], 1e-9)
+            growth[some] *= 2.0
+            left = left[damping[some] < LARGEST]
+        return found

@@ -4,11 +4,11 @@ Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley, Coeffici
 interpreted as damping in vibroimpact (1975), in their linear form. They are in `passive`, with dry
 friction that is smoothed near rest.
 
-A clamped joint is set onto its limit at the end of the step, and a velocity that leads outwards
-becomes zero: an impact without rebound. Only joints whose velocities are the rates of their
-coordinates have stops.
+A clamped joint is set onto its limit at the end of the step. If its velocity leads outwards, it
+stops in an impact without rebound (`stop_impacts`), which the other joints feel. Only joints whose
+velocities are the rates of their coordinates have stops.
 
-Cost: O(N), and nothing for joints without limits.
+Cost: O(N), and nothing for joints without limits; that of `stop_impacts` where a joint stops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
-from kinetree.scalar import Scalar, less, maximum, minimum, select
+from kinetree.scalar import Scalar, call_if, less, maximum, minimum, select
 
 STOPS = ("none", "spring", "clamp")
 
@@ -61,12 +61,35 @@ def clamped(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state at the end of a step, set back onto the limits if those are clamped."""
-    q, v = list(q), list(v)
-    for at, k, lower, upper in limited_coordinates(model) if enforcement.stops == "clamp" else ():
+    limited = list(limited_coordinates(model)) if enforcement.stops == "clamp" else []
+    if not limited:
+        return list(q), list(v)
+    from kinetree.algorithms.steps.stop_impacts import Impact  # rarely needed
+
+    sides: list[Scalar] = []
+    outwards: Scalar = 0.0
+    for at, k, lower, upper in limited:
+        side: Scalar = 0.0
         if math.isfinite(upper):
-            v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
-            q[at] = minimum(q[at], upper)
+            side = select(less(upper, q[at]), -1.0, side)
         if math.isfinite(lower):
-            v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
-            q[at] = maximum(q[at], lower)
-    return q, v
+            side = select(less(q[at], lower), 1.0, side)
+        sides.append(side)
+        outwards = maximum(outwards, -(side * v[k]))
+    moved = within_limits(model, q)
+    impact = Impact(model, [k for _, k, _, _ in limited])
+    v = list(call_if(less(0.0, outwards), impact, moved, list(v), sides, otherwise=list(v)))
+    for (_, k, _, _), side in zip(limited, sides, strict=True):  # what is left is rounding
+        v[k] = select(less(side * v[k], 0.0), 0.0, v[k])
+    return moved, v
+
+
+def within_limits(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """The nearest configuration within the limits of all joints."""
+    moved = list(q)
+    for at, _, lower, upper in limited_coordinates(model):
+        if math.isfinite(upper):
+            moved[at] = minimum(moved[at], upper)
+        if math.isfinite(lower):
+            moved[at] = maximum(moved[at], lower)
+    return moved
