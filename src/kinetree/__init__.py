@@ -13,7 +13,7 @@ from kinetree._lazy import lazy_names
 from kinetree.algorithms.constraints import Baumgarte, Projection
 from kinetree.algorithms.contact import ContactSolver
 from kinetree.algorithms.steps import Enforcement
-from kinetree.model import Drive, Limits, Model
+from kinetree.model import BallRange, Drive, Limits, Model
 from kinetree.model.loads import BodyTorque, CenterWrench, JointTorque, Point, Wrench
 from kinetree.model.parameters import Friction, Inertial, Payload, Placement
 from kinetree.robot import Robot
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Assembly",
+    "BallRange",
     "Baumgarte",
     "BodyTorque",
     "CenterWrench",

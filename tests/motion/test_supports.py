@@ -112,6 +112,32 @@ def test_a_foot_is_lifted_once_the_other_carries_the_weight():
 
 
 @pytest.mark.slow
+def test_a_hop_flies_along_a_parabola():
+    """No force acts in flight, and the centre of mass falls with the acceleration of gravity."""
+    up, down = 0.3, 0.5
+    feet = ("left_foot", "right_foot")
+    supports = [kt.Support(foot, last=up) for foot in feet]
+    supports += [kt.Support(foot, first=down) for foot in feet]
+    how = {"coefficients": 35, "tolerance": 1e-4}
+    found = ROBOT.transition(LOW, LOW, 0.8, supports=supports, **how)
+    assert found.converged, found.message
+    times = np.linspace(up, down, 41)
+    state, forces = found.at(times), found.ground_forces(times[1:-1])
+    assert not any(wrench.any() for wrench in forces.wrenches.values())
+    assert np.abs(ROBOT.inverse_dynamics(*state)[:, :6]).max() < 0.02 * WEIGHT
+    center = ROBOT.center_of_mass(state.q)
+    fit = np.polyfit(times, center[:, 2], 2)
+    assert fit[0] == pytest.approx(-9.81 / 2.0, rel=5e-3)
+    assert np.abs(np.polyval(fit, times) - center[:, 2]).max() < 1e-4
+    rise = ROBOT.momentum(state.q[0], state.v[0])[2] / ROBOT.total_mass
+    assert rise == pytest.approx(9.81 * (down - up) / 2.0, rel=0.02)
+    straight = np.linspace(center[0, :2], center[-1, :2], 41)
+    assert np.abs(center[:, :2] - straight).max() < 1e-3
+    off = ROBOT.pose(state.q, "left_foot")[:, 2, 3] - ROBOT.pose(LOW, "left_foot")[2, 3]
+    assert off[20] > 0.01
+
+
+@pytest.mark.slow
 def test_what_the_ground_cannot_do_is_said_by_frame_and_time():
     away = standing(ROBOT, 0.3, 0.0, 0.17)  # the weight goes to the right, the left foot stands
     supports = [kt.Support("left_foot"), kt.Support("right_foot", last=0.2)]

@@ -395,9 +395,6 @@ LEFT_OUT = {
     "joint 'hinge': the higher-order part of its damping": ONE.replace(
         "axis", 'damping="2 1" axis'
     ),
-    "joint 'hinge': the limit of a ball joint is not read": ONE.replace(
-        "axis", 'type="ball" range="0 30" axis'
-    ),
     "equality 'hold': it takes no part in the dynamics: constraints of spatial tendons": f"""{SITES}
         </worldbody><tendon><spatial name="t"><site site="s"/><site site="t"/></spatial></tendon>
         <equality><tendon name="hold" tendon1="t"/></equality><worldbody>""",

@@ -36,6 +36,16 @@ def walker(cone="pyramidal", condim=3):
     <contact>{apart}</contact></mujoco>"""
 
 
+BALLS = """<mujoco><option timestep="0.002" integrator="Euler"/><compiler angle="radian"/>
+    <worldbody><geom type="plane" size="0 0 1" pos="0 0 -3"/>
+    <body pos="0 0 1"><joint name="hip" type="ball" range="0 0.5"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.04" mass="2"/>
+    <body pos="0 0 -0.4"><joint name="knee" type="ball" pos="0.02 0 0.01" range="0 0.4"
+    margin="0.05" solreflimit="0.03 0.8"/><geom type="box" pos="0.1 0 -0.15" size="0.1 0.04 0.15"/>
+    </body></body></worldbody></mujoco>"""
+"""Two ball joints that turn by limited angles."""
+
+
 class Beside:
     """A robot here and in MuJoCo, which solves as well as it can."""
 
@@ -163,3 +173,18 @@ def test_a_robot_that_starts_deep_in_the_ground_is_thrown_up_no_higher_than_in_m
         motion = pair.robot.simulate(q, v, time=0.6, dt=0.002)
     assert max(heights) > q[2] + 0.2
     np.testing.assert_allclose(motion.q[1:, 2], heights, atol=1e-6)
+
+
+def test_limits_of_ball_joints_push_as_mujocos():
+    pair, rng = Beside(BALLS), np.random.default_rng(1)
+    robot = pair.robot
+    assert {name: x.angle for name, x in robot.limits.balls.items()} == {"hip": 0.5, "knee": 0.4}
+    q = robot.integrate(robot.neutral(), 0.5 * rng.standard_normal((50, 6)))
+    v, acting = rng.standard_normal((50, 6)), 0
+    a, _ = robot.contact.dynamics(q, v, np.zeros(6))
+    for own, x, rates in zip(a, q, v, strict=True):
+        pair.d.qpos[:], pair.d.qvel[:] = x[[3, 0, 1, 2, 7, 4, 5, 6]], rates
+        mujoco.mj_forward(pair.m, pair.d)
+        acting += pair.d.nefc
+        assert np.allclose(own, pair.d.qacc, atol=1e-9 * (1 + np.abs(pair.d.qacc).max()))
+    assert acting > 50

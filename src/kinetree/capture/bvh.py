@@ -97,8 +97,9 @@ def read_bvh(
         chart: of orientations, as in `kinetree.load`.
         positions: whether position channels are added to their joint's OFFSET or replace it. Files
             differ; it matters only where such an OFFSET is not zero.
-        mass: of the figure, kg, shared by the lengths of bones; none by default, so that there are
-            poses and velocities, and no dynamics.
+        mass: of the figure, kg; none by default, so that there are poses and velocities, and no
+            dynamics. Where the names of joints say that it is a human, segments have their shares
+            of P. de Leva's table (see `kinetree.robots.human`); else the lengths of bones count.
 
     Returns:
         The robot, times and configurations. In the robot's neutral configuration it stands in the
@@ -106,7 +107,13 @@ def read_bvh(
     """
     recording = read_recording(file)
     scale, up = _conventions(recording, units, up)
-    model = assemble(skeleton(recording, scale, up, mass), base=base)
+    shares = None
+    if mass is not None:
+        from kinetree.capture.masses import mass_shares  # needs the human figure
+
+        bones = recording.bones
+        shares = mass_shares([x.name for x in bones], [x.parent for x in bones])
+    model = assemble(skeleton(recording, scale, up, mass, shares), base=base)
     robot = Robot(model)
     q = _configurations(recording, robot, scale, up, positions)
     if chart != "quaternion":

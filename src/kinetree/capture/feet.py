@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.capture.fit import NAMES, SIDES
+from kinetree.capture.segments import NAMES, SIDES, plain
 from kinetree.robot import Robot
 from kinetree.typing import Array
 
@@ -27,11 +27,11 @@ def feet(robot: Robot) -> list[str]:
     Returns:
         Their names, none if no name says so.
     """
-    plain = {_plain(name): name for name in reversed(robot.bodies)}
+    by_name = {plain(name): name for name in reversed(robot.bodies)}
     found = []
     for side in SIDES:
         names = [f"{s}{part}" for part in NAMES["foot"] for s in (side, side[:1])]
-        found += [plain[name] for name in names if name in plain][:1]
+        found += [by_name[name] for name in names if name in by_name][:1]
     return found
 
 
@@ -62,7 +62,3 @@ def sole(robot: Robot, foot: str) -> Array | None:
     corners = [x * ahead + y * across for x, y in ((-HEEL, -1), (-HEEL, 1), (1, 1), (1, -1))]
     world = np.array([[*corner, low] for corner in corners])
     return world @ pose[:3, :3]
-
-
-def _plain(name: str) -> str:
-    return "".join(c for c in name.rpartition(":")[2].lower() if c.isalnum())

@@ -13,27 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.capture.bvh import MotionCapture
+from kinetree.capture.segments import SEGMENTS, SIDES, TRUNK, recognised
 from kinetree.errors import KinetreeError, among, unknown
 from kinetree.robot import Robot
 from kinetree.robots.human import MEAN, Proportions, human
 from kinetree.typing import Array
 
-SIDES = ("left", "right")
-NAMES: dict[str, tuple[str, ...]] = {
-    "lower_trunk": ("hips", "hip", "pelvis", "root"),
-    "middle_trunk": ("spine", "lowerback", "abdomen", "spine1", "torso", "chest"),
-    "upper_trunk": ("spine3", "spine2", "chest", "thorax", "upperchest", "spine1", "spine"),
-    "head": ("neck", "neck1", "head"),
-    "upper_arm": ("arm", "upperarm", "shldr", "shoulder", "humerus", "uparm"),
-    "forearm": ("forearm", "lowerarm", "elbow", "radius", "lowarm"),
-    "hand": ("hand", "wrist"),
-    "thigh": ("upleg", "thigh", "hip", "femur", "upperleg"),
-    "shank": ("leg", "shin", "knee", "tibia", "lowleg", "lowerleg", "calf"),
-    "foot": ("foot", "ankle"),
-}
-"""What skeletons call the joint at which a segment begins, the commonest names first."""
-TRUNK = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
-LIMBS = tuple(part for part in NAMES if part not in TRUNK)
 DOWN, UP = (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)
 
 
@@ -78,36 +63,20 @@ def fit_human(
 
 def _recognised(robot: Robot, given: Mapping[str, str]) -> dict[str, str]:
     """The skeleton's joint of every segment."""
-    segments = [*TRUNK, *(f"{side}_{part}" for side in SIDES for part in LIMBS)]
     for segment, joint in given.items():
-        if not among(segment, segments):
-            raise unknown("segment", segment, segments, "the human figure")
+        if not among(segment, SEGMENTS):
+            raise unknown("segment", segment, SEGMENTS, "the human figure")
         if not among(joint, robot.bodies):
             raise unknown("joint", joint, robot.bodies, f"skeleton {robot.name!r}")
-    by_name = {_plain(name): name for name in reversed(robot.bodies)}
-    matched = {}
-    for segment in segments:
-        side, _, part = segment.partition("_") if segment not in TRUNK else ("", "", segment)
-        wanted = [f"{s}{name}" for name in NAMES[part] for s in _prefixes(side)]
-        matches = [given[segment]] if segment in given else []
-        matches += [by_name[name] for name in wanted if name in by_name]
-        if not matches:
+    matched = recognised(robot.bodies, given)
+    for segment in SEGMENTS:
+        if segment not in matched:
             raise KinetreeError(
                 f"skeleton {robot.name!r} has no joint recognised as the figure's {segment!r}; "
                 f"name it with joints={{{segment!r}: ...}}. Its joints are "
                 f"{', '.join(robot.bodies[:8])}..."
             )
-        matched[segment] = matches[0]
     return matched
-
-
-def _prefixes(side: str) -> tuple[str, ...]:
-    return (side, side[:1]) if side else ("",)
-
-
-def _plain(name: str) -> str:
-    """A joint's name without its name space, in lower case, without signs."""
-    return "".join(c for c in name.rpartition(":")[2].lower() if c.isalnum())
 
 
 class _Skeleton:
@@ -175,6 +144,18 @@ def _targets(capture: MotionCapture, skeleton: _Skeleton, figure: Robot) -> tupl
         x[:, k] = bone[:, :3, 3]
         R[:, k] = bone[:, :3, :3] @ _aligned(skeleton, segment, facing)
     return x, R
+
+
+def orientations(robot: Robot, joints: Mapping[str, str]) -> dict[str, Array]:
+    """The orientation of each segment of the figure in the rest pose of a skeleton, (3, 3).
+
+    Arguments:
+        robot: the skeleton.
+        joints: where its segments begin.
+    """
+    skeleton = _Skeleton(robot, joints)
+    facing = skeleton.facing()
+    return {segment: _aligned(skeleton, segment, facing) for segment in joints}
 
 
 def _aligned(skeleton: _Skeleton, segment: str, facing: Array) -> Array:

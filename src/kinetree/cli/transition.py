@@ -13,6 +13,7 @@ import numpy as np
 import kinetree
 from kinetree.capture.feet import feet as feet_of
 from kinetree.capture.feet import sole
+from kinetree.capture.ranges import with_ranges
 from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.motion.footfalls import planned
 from kinetree.motion.motion import Motion
@@ -92,12 +93,15 @@ def run(
     one, capture = read_motion(first, robot, mass)
     two, _ = read_motion(second, robot, mass)
     one.check_same(two)
-    robot = one.robot
-    two = Motion(robot, two.times, two.q, two.v, two.a)
+    robot, beyond = with_ranges(one.robot, (one.q, two.q)) if capture else (one.robot, ())
+    one, two = (Motion(robot, x.times, x.q, x.v, x.a) for x in (one, two))
     leave = float(one.times[-1]) if leave is None else leave
     enter = float(two.times[0]) if enter is None else enter
     frames = {name: sole(robot, name) for name in _feet(robot, feet)}
-    remarks: list[str] = []
+    remarks = [
+        f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"
+    ]
+    remarks = remarks if beyond else []
     supports: list[kinetree.Support] = []
     one.at(leave), two.at(enter)
     floats = robot.model.bodies[0].joint.nv == 6

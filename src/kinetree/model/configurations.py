@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.model.joints import Joint
 from kinetree.model.model import Body, Model
+from kinetree.spatial import Transform, Vector3
 
 
 def neutral_configuration(model: Model) -> list[float]:
@@ -43,7 +44,12 @@ def random_configurations(
     for i in model.coordinate_order:
         body = model.bodies[i]
         lower, upper = sampled_range(body)
-        q[..., model.q_slices[i]] = body.joint.sample(rng, batch, lower, upper)
+        if body.limits.ball is None:
+            own = body.joint.sample(rng, batch, lower, upper)
+        else:
+            R = body.limits.ball.sample(rng, batch)
+            own = np.stack(body.joint.coordinates_at(Transform(R, Vector3.zero())), axis=-1)
+        q[..., model.q_slices[i]] = own
     return q
 
 

@@ -309,7 +309,10 @@ def reroot(model: Model, link: str) -> Model:
         back = c.placement.inverse()
         # placement J(q) seen from the child: J^-1 placement^-1 = back (placement J^-1 back)
         joint = None if c.joint is None else c.joint.reversed().relocated(c.placement)
-        turned[c.name] = replace(c, parent=c.child, child=c.parent, placement=back, joint=joint)
+        limits = c.limits.reversed().relocated(c.placement.rotation)
+        turned[c.name] = replace(
+            c, parent=c.child, child=c.parent, placement=back, joint=joint, limits=limits
+        )
         at = c.parent
     else:  # no free joint was reached
         description = closed_on_root(description)

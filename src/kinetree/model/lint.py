@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kinetree.model.description import Description
+from kinetree.model.joints import Joint
 from kinetree.model.model import Drive, Limits, Model
 from kinetree.model.problem import Problem
 from kinetree.spatial import Inertia
@@ -38,7 +39,10 @@ def description_problems(description: Description) -> Iterator[Problem]:
     for c in connections:
         if c.joint is None:
             continue
-        for severity, message in joint_problems(c.limits, c.drive):
+        for severity, message in (
+            *joint_problems(c.limits, c.drive),
+            *range_problems(c.joint, c.limits),
+        ):
             yield Problem(severity, f"joint {c.name!r}", message, c.where)
 
 
@@ -49,7 +53,10 @@ def model_problems(model: Model) -> Iterator[Problem]:
         for severity, message in problems:
             yield Problem(severity, f"body {body.name!r}", message)
         if body.follows is None:
-            for severity, message in joint_problems(body.limits, body.drive):
+            for severity, message in (
+                *joint_problems(body.limits, body.drive),
+                *range_problems(body.joint, body.limits),
+            ):
                 yield Problem(severity, f"joint {body.joint_name!r}", message)
 
 
@@ -114,6 +121,16 @@ def joint_problems(limits: Limits, drive: Drive) -> Iterator[tuple[str, str]]:
             yield "error", f"its {what} is negative: the joint would gain energy"
     if drive.stiffness < 0.0:
         yield "error", "its stiffness is negative: the spring would push away from where it rests"
+
+
+def range_problems(joint: Joint, limits: Limits) -> Iterator[tuple[str, str]]:
+    """Limits of orientations on joints that have none, and the other way round."""
+    turns = joint.nv == 3 and all(any(x.angular) for x in joint.subspace(joint.neutral()))
+    if limits.ball is not None and not turns:
+        yield "error", "it has a range of orientations (ball=) but is no ball joint"
+    bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    if bounded and joint.nq != joint.nv:
+        yield "warning", "lower and upper limits do not act on quaternions; ball= limits them"
 
 
 def _list(values: list[float]) -> str:

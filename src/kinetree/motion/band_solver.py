@@ -6,6 +6,8 @@ blocks suit them better.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kinetree.compiler.runtime.backend import backend
@@ -36,23 +38,35 @@ def solve_bands(bands: Array, right: Array, shift: Array) -> tuple[Array, Array]
     return _by_lapack(bands, right, shift)
 
 
-def _by_lapack(bands: Array, right: Array, shift: Array) -> tuple[Array, Array]:
+def factor_bands(bands: Array, shift: float) -> Callable[[Array], Array] | None:
+    """The solver of one such matrix, for any number of columns; None if not positive definite.
+
+    Arguments:
+        bands: (blocks, wide, n, n).
+        shift: added to its diagonal.
+    """
     lapack = scipy_module("linalg.lapack")
+    lower = _columns(bands)
+    lower[:, 0] += shift
+    factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
+    return None if fault else lambda right: lapack.dpbtrs(factor, right, lower=1)[0]
+
+
+def _by_lapack(bands: Array, right: Array, shift: Array) -> tuple[Array, Array]:
     found, good = np.zeros_like(right), np.zeros(len(right), bool)
-    for k, lower in enumerate(_columns(bands)):
-        lower[:, 0] += shift[k]
-        factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
-        if not fault:
-            found[k], good[k] = lapack.dpbtrs(factor, right[k], lower=1)[0], True
+    for k, matrix in enumerate(bands):
+        solve = factor_bands(matrix, shift[k])
+        if solve is not None:
+            found[k], good[k] = solve(right[k]), True
     return found, good
 
 
 def _columns(bands: Array) -> Array:
     """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
-    problems, blocks, wide, n, _ = bands.shape
+    blocks, wide, n, _ = bands.shape
     size = wide * n
-    columns = np.zeros((problems, blocks, n, size))
-    whole = bands.reshape(problems, blocks, size, n)
+    columns = np.zeros((blocks, n, size))
+    whole = bands.reshape(blocks, size, n)
     for j in range(n):  # column j of each block starts at its own diagonal
-        columns[:, :, j, : size - j] = whole[:, :, j:, j]
-    return columns.reshape(problems, blocks * n, size)
+        columns[:, j, : size - j] = whole[:, j:, j]
+    return columns.reshape(blocks * n, size)

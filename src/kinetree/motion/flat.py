@@ -15,11 +15,13 @@ from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion, same_robot
 from kinetree.motion.states import MotionState
 from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_squares
+from kinetree.robot.ball_excess import ball_excess
 from kinetree.robot.checks import finite_array
 from kinetree.robot.memo import Memo
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
+    from kinetree.model.joints import Joint
     from kinetree.motion.reactions import Reaction, RootWrench
     from kinetree.robot import Robot
 
@@ -39,6 +41,7 @@ class Flat:
         self._costs: Memo[Callable[..., Any], Traced] = Memo()  # by users' functions
         self.wrenches: Memo[str, RootWrench] = Memo()
         self.reactions: Memo[str, Reaction] = Memo()  # by frame
+        self.ranges: dict[tuple[Joint, bool], Kernel] = {}  # by ball joint, for `BallRanges`
         self.frame_errors: Memo[tuple[str, int], Kernel] = Memo()  # by frame and rows
 
     @cached_property
@@ -131,3 +134,9 @@ def check_ends(robot: Robot, q: Array, which: str) -> None:
             f"{robot.labels.q[i]!r} is {q[k, i]:.6g} in the {which} state, outside its limits "
             f"{lower[i]:.6g} to {upper[i]:.6g}; bounded=() ignores them"
         )
+    for name, excess in ball_excess(robot, q):
+        if (excess > 1e-9).any():
+            raise KinetreeError(
+                f"joint {name!r} turns {excess.max():.6g} rad beyond its range in the {which} "
+                "state; bounded=() ignores ranges"
+            )

@@ -33,6 +33,8 @@ class Held(Constraint):
         scale: the error that counts as one, m and rad.
     """
 
+    exact = True
+
     def __init__(
         self,
         error: Kernel,
@@ -61,6 +63,9 @@ class Held(Constraint):
     def measured(self, state: State, which: Array) -> Array:
         return self._error(state.q, self._targets(which))
 
+    def slopes(self, state: State, which: Array) -> dict[str, Array]:
+        return {"q": self._error.jacobian("q")(state.q, self._targets(which))}
+
     def _parts(self, x: Array, which: Array) -> tuple[Array, Array, Array]:
         if self.weight is None:
             return self._elements(x, which)
@@ -71,12 +76,18 @@ class Held(Constraint):
         return self._parts(self.measured(state, which), which)[0].sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, True)
+
+    def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, not self.kept)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         value, slope, curvature = self._parts(self.measured(state, which), which)
-        target = self._targets(which)
-        J = self._error.jacobian("q")(state.q, target)
-        second = self._error.vjp("q").jacobian("q")(state.q, target, slope)
-        second = 0.5 * (second + second.swapaxes(-1, -2))
-        second += J.swapaxes(-1, -2) @ (curvature[..., None] * J)
+        J = self.slopes(state, which)["q"]
+        second = J.swapaxes(-1, -2) @ (curvature[..., None] * J)
+        if exact:
+            bent = self._error.vjp("q").jacobian("q")(state.q, self._targets(which), slope)
+            second += 0.5 * (bent + bent.swapaxes(-1, -2))
         first = (slope[..., None, :] @ J)[..., 0, :]
         return Sampled(value.sum(axis=-1), {"q": first}, {}, {("q", "q"): second})
 

@@ -15,14 +15,15 @@ Optimization (2004), section 9.5.1). This does not depend on units, nor on where
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.motion.arrays import Array
-from kinetree.motion.band_solver import solve_bands
+from kinetree.motion.band_solver import factor_bands, solve_bands
+from kinetree.motion.surface import LOST, MET, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -33,6 +34,8 @@ WINDOW, LITTLE = 5, 1e-2
 FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
+BENT = 0.25
+"""By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
 STALLED = 1e-15
 """Relative decrease below which a step says nothing about the gain."""
 SHORTER = (0.5, 0.2, 0.05)
@@ -111,6 +114,7 @@ def minimize(
     exact: str = "late",
     progress: Callable[[Array], object] | None = None,
     which: Array | None = None,
+    surface: Surface | None = None,
 ) -> Solutions:
     """Minimise many problems at once; each stops when its own decrement is small.
 
@@ -123,23 +127,54 @@ def minimize(
         progress: called with the values after each iteration. KeyboardInterrupt ends the
             minimisation with the best so far.
         which: the problems that are minimised; all if None.
+        surface: equalities that all motions meet, those of `start` included.
     """
     some = np.arange(len(start.c)) if which is None else which
-    return _Minimization(objective, start, tolerance, floor, exact, some).run(iterations, progress)
+    minimization = _Minimization(objective, start, tolerance, floor, exact, some, surface)
+    return minimization.run(iterations, progress)
 
 
-def decrement(bands: Array, gradient: Array) -> Array:
+def decrement(bands: Array, gradient: Array, J: Sequence[Array] | None = None) -> Array:
     """g . H^-1 g / 2 of each problem; infinite if H is not positive definite.
 
     Arguments:
         bands: the second derivatives, (problems, blocks, wide, n, n).
         gradient: (problems, blocks, n).
+        J: derivatives of equalities, along which steps are made; see `surface.py`.
     """
     g = gradient.reshape(len(gradient), -1)
     diagonal = bands[:, :, 0].diagonal(axis1=-2, axis2=-1)
     largest = np.abs(diagonal).max(axis=(1, 2), initial=0.0)
-    x, good = solve_bands(bands, g, SINGULAR * np.maximum(largest, 1e-300))
+    shift = SINGULAR * np.maximum(largest, 1e-300)
+    if J is None:
+        x, good = solve_bands(bands, g, shift)
+    else:
+        on_surface = [np.zeros(len(by)) for by in J]
+        x, good, _ = _along(bands, g, shift, on_surface, J)
     return np.where(good, 0.5 * (g * x).sum(axis=-1), np.inf)
+
+
+def _along(
+    bands: Array, right: Array, shift: Array, rows: Sequence[Array], J: Sequence[Array]
+) -> tuple[Array, Array, list[tuple[Normal, Array] | None]]:
+    """The solutions of band matrices under equalities: x with rows + J x = 0.
+
+    Returns:
+        The solutions; which matrices were positive definite; and of each of these, the ways off
+        its surface and the change of its multipliers.
+    """
+    ways: list[tuple[Normal, Array] | None] = []
+    found = np.zeros_like(right)
+    for k, by in enumerate(J):
+        solve = factor_bands(bands[k], shift[k])
+        if solve is None:
+            ways.append(None)
+            continue
+        free, off = solve(right[k]), normal(by, solve(by.T))
+        left = rows[k] + by @ free
+        found[k] = free + off.back(left)
+        ways.append((off, off.inverse @ left))
+    return found, np.array([way is not None for way in ways]), ways
 
 
 class _Minimization:
@@ -153,8 +188,12 @@ class _Minimization:
         floor: Array,
         exact: str,
         which: Array,
+        surface: Surface | None = None,
     ) -> None:
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
+        self.surface, self.J = surface, [np.zeros((0, 0))] * len(start.c)
+        self.rows: list[Array] = [np.zeros(0)] * len(start.c)
+        self.ways: dict[int, tuple[Normal, Array]] = {}
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
         self.exact = start.exact | (exact == "always")
@@ -204,7 +243,8 @@ class _Minimization:
         if which.size:
             solutions = self.solutions
             size = np.maximum(np.abs(solutions.value[which]), self.floor[which])
-            left = decrement(self.bands[which], self.gradient[which])
+            J = None if self.surface is None else [self.J[k] for k in which]
+            left = decrement(self.bands[which], self.gradient[which], J)
             solutions.optimality[which] = left / size
             solutions.converged[which] = left <= self.tolerance * size
 
@@ -215,31 +255,55 @@ class _Minimization:
         # with damping, less is predicted than without: a cheap test comes first
         size = np.maximum(np.abs(solutions.value[active]), self.floor[active])
         self._judge(active[predicted <= self.tolerance * size])
-        share, value = np.ones(len(active)), self._tried(active, step)
+        share = np.ones(len(active))
+        c, value = self._tried(active, step)
         floor = STALLED * np.abs(solutions.value[active])
         better = self._better(active, value, predicted, floor)
         for shorter in SHORTER:
             some = np.flatnonzero(~better & (predicted > floor))
             if not some.size:
                 break
-            tried = self._tried(active[some], shorter * step[some])
+            near, tried = self._tried(active[some], shorter * step[some])
             good = self._better(active[some], tried, predicted[some], floor[some])
             share[some[good]], value[some[good]] = shorter, tried[good]
+            c[some[good]] = near[good]
             better[some[good]] = True
         gain = (solutions.value[active] - value) / np.maximum(predicted, 1e-300)
         gain = np.where(share < 1.0, 0.5, gain)  # a shortened step says nothing: as it was
         self._damp(active, np.where(np.isfinite(gain), gain, -1.0), better)
         moved = active[better]
-        solutions.c[moved] += (share[:, None, None] * step)[better]
+        solutions.c[moved] = c[better]
         solutions.value[moved] = value[better]
+        if self.surface is not None:
+            solutions.damping[moved] /= share[better]  # the surface bends: shorter, and elsewhere
+            for k, part in zip(moved, share[better], strict=True):
+                if k in self.ways:
+                    self.surface.push(k, part * self.ways[k][1])
         self._switch(active)
         stale = active[better | self.switched[active]]
         self._expand(stale[~solutions.converged[stale]])
 
-    def _tried(self, which: Array, step: Array) -> Array:
-        """The values after a step."""
+    def _tried(self, which: Array, step: Array) -> tuple[Array, Array]:
+        """The motions after a step, on the surface if there is one, and their values."""
         self.solutions.evaluations[which] += 1
-        return self.objective.values(self.solutions.c[which] + step, which)
+        c = self.solutions.c[which] + step
+        met = self._returned(c, which)
+        c[~met] = self.solutions.c[which[~met]]
+        return c, np.where(met, self.objective.values(c, which), np.inf)
+
+    def _returned(self, c: Array, which: Array) -> Array:
+        """Bring motions back to the surface, in place; whether they got there."""
+        if self.surface is None:
+            return np.ones(len(c), bool)
+        for _ in range(RETURNS):
+            rows = self.surface.rows(c, which)
+            size = np.abs(rows).max(axis=1)
+            off = ~(size < MET)
+            if not off.any():
+                break
+            for k in np.flatnonzero(off & (size < LOST)):
+                c[k] += self.ways[which[k]][0].back(rows[k]).reshape(c.shape[1:])
+        return ~off
 
     def _better(self, which: Array, value: Array, predicted: Array, floor: Array) -> Array:
         """Whether values are lower than before, or as good as rounding can tell."""
@@ -258,6 +322,10 @@ class _Minimization:
                 if not self.bands.size:
                     self.bands = np.zeros((len(self.everything), *at.bands.shape[1:]))
                 self.bands[some] = at.bands
+                if self.surface is not None:
+                    rows, J = self.surface.expand(self.solutions.c[some], some)
+                    for k, problem in enumerate(some):
+                        self.rows[problem], self.J[problem] = rows[k], J[k]
                 self.solutions.iterations[some] += 1
 
     def _switch(self, active: Array) -> None:
@@ -277,7 +345,8 @@ class _Minimization:
         damping[up] *= growth[up]
         growth[up] *= 2.0
         share = np.clip(gain[better], -1.0, 2.0)
-        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, 1.0 / 16.0, 2.0)
+        least = 1.0 / 16.0 if self.surface is None else BENT
+        factor = np.clip(1.0 - (2.0 * share - 1.0) ** 3, least, 2.0)
         damping[down] = np.maximum(damping[down] * factor, SMALLEST)
         growth[down] = 2.0
 
@@ -297,8 +366,7 @@ class _Minimization:
         left = left[damping[active] < LARGEST]
         while left.size:
             some = active[left]
-            shift = damping[some] * self.scale[some]
-            step, good = solve_bands(self.bands[some], right[left], shift)
+            step, good = self._damped(some, right[left], damping[some] * self.scale[some])
             good &= np.abs(step).max(axis=1) <= FARTHEST
             found[left[good]] = step[good]
             left, some = left[~good], some[~good]
@@ -306,3 +374,12 @@ class _Minimization:
             growth[some] *= 2.0
             left = left[damping[some] < LARGEST]
         return found
+
+    def _damped(self, which: Array, right: Array, shift: Array) -> tuple[Array, Array]:
+        """Steps with this damping, along the surface if there is one, and which of them exist."""
+        if self.surface is None:
+            return solve_bands(self.bands[which], right, shift)
+        rows, J = [self.rows[k] for k in which], [self.J[k] for k in which]
+        step, good, ways = _along(self.bands[which], right, shift, rows, J)
+        self.ways |= {k: way for k, way in zip(which, ways, strict=True) if way is not None}
+        return step, good

@@ -64,11 +64,13 @@ class Integral:
         """The sum and its gradient by all coefficients; second derivatives are added to an array.
 
         Arguments:
-            exact: whether the second derivatives of tau count; those of terms always do.
+            exact: whether the second derivatives of tau count, and those of terms are exact.
             total: band matrices, (problems, coefficients, wide, n, n).
         """
         state = self.state(c)
-        terms = _summed([term.derivatives(state, which) for term in self.terms])
+        terms = _summed(
+            [(x.derivatives if exact else x.approximate)(state, which) for x in self.terms]
+        )
         first = dict(terms.first)
         D: Sequence[Array] = ()
         if "tau" in first:
@@ -102,6 +104,47 @@ class Integral:
             swept = kernel(state.q, state.v, state.a, first.pop("tau"))
             _add_to(first, dict(zip(RATE, swept, strict=True)))
         return self.integrated(terms.value), self._gradient(first, state.q.shape)
+
+    def by_coefficients(
+        self, state: State, slopes: Mapping[str, Array], at: tuple[Array, ...]
+    ) -> Array:
+        """The derivatives of rows at single samples by all coefficients.
+
+        Arguments:
+            state: the motion at the samples.
+            slopes: by q and tau, (problems, intervals, samples, rows, n) each.
+            at: the interval, the sample and the row of each, three arrays.
+
+        Returns:
+            (problems, rows, count, n).
+        """
+        interval, sample, row = at
+        here = {x: by[:, interval, sample, row] for x, by in slopes.items()}  # (problems, rows, n)
+        rates = {"q": here["q"]} if "q" in here else {}
+        if "tau" in here:
+            D = self.robot.inverse_dynamics_derivatives(state.q, state.v, state.a)
+            swept = [(here["tau"][..., None, :] @ by[:, interval, sample])[..., 0, :] for by in D]
+            _add_to(rates, dict(zip(RATE, swept, strict=True)))
+        first = next(iter(here.values()))
+        J = np.zeros((*first.shape[:2], len(self.grid.u) + self.wide - 1, first.shape[-1]))
+        rows = np.arange(first.shape[1])
+        for name, by in rates.items():
+            N = self._N[RATE[name]][interval, sample]  # (rows, wide)
+            for k in range(self.wide):
+                J[:, rows, interval + k] += N[:, k, None] * by
+        return J
+
+    def accelerations(self) -> Array:
+        """From all coefficients to accelerations at samples, each times the root of its weight.
+
+        Returns:
+            (samples, count).
+        """
+        intervals, samples, wide = self._N.shape[1:]
+        rows = np.zeros((intervals, samples, intervals + wide - 1))
+        for i in range(intervals):
+            rows[i, :, i : i + wide] = self._N[2, i] * np.sqrt(self.weights[i])[:, None]
+        return rows.reshape(intervals * samples, -1)
 
     def integrated(self, value: Array) -> Array:
         """The sum over the samples, (problems,), of values at each."""

@@ -110,6 +110,16 @@ class Grid:
         return Grid.of(basis, u, np.broadcast_to(length * weights / 2.0, u.shape).copy())
 
     @staticmethod
+    def lobatto(basis: Basis, points: int) -> Grid:
+        """Gauss and Lobatto's rule between each two knots, these included."""
+        inner = np.polynomial.legendre.Legendre.basis(points - 1)
+        nodes = np.concatenate([[-1.0], np.sort(inner.deriv().roots().real), [1.0]])
+        weights = 2.0 / (points * (points - 1) * inner(nodes) ** 2)
+        length = 1.0 / basis.intervals
+        u = (np.arange(basis.intervals)[:, None] + (nodes + 1.0) / 2.0) * length
+        return Grid.of(basis, u, np.broadcast_to(length * weights / 2.0, u.shape).copy())
+
+    @staticmethod
     def at(basis: Basis, u: Array, weight: float) -> Grid:
         """Given times, sorted into intervals, which are padded to the same number."""
         place = np.clip((np.asarray(u) * basis.intervals).astype(int), 0, basis.intervals - 1)

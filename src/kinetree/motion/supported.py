@@ -37,10 +37,12 @@ from kinetree.motion.stance import ENTRIES, Stance, Standing
 from kinetree.motion.supported_derivatives import dense_curvature, ground_derivatives
 from kinetree.motion.terms import LEAST_MULTIPLIER, Constraint, Sampled, State, Term
 
-ROUNDS, GROWTH = 8, 4.0
+ROUNDS, GROWTH = 10, 8.0
 """How often multipliers at single times are moved at most, and by what penalties grow."""
 LIGHT = 1e-3
 """The share of the effort at samples that add constraints alone: it still chooses their forces."""
+MET = 2e-7
+"""How far they may leave them as they are; a small force leaves no room for a margin."""
 INSIDE = 1e-4
 """How far forces at single times may leave cones and areas that are smaller by a margin, over the
 weight."""
@@ -115,6 +117,7 @@ class Supported(Constraint):
 
     needs_forces = True
     name = "ground force"
+    slack = 1e-5  # over the weight: how exactly forces are found at samples
 
     def __init__(self, ground: Ground, grid: Grid, margin: float) -> None:
         self.ground, self.grid, self.margin = ground, grid, margin
@@ -122,6 +125,7 @@ class Supported(Constraint):
         self.scale = np.full(len(self.labels), ground.weight)
         self._z: Array = np.zeros(0)
         self.standing = ground.stance.on(grid.u * ground.duration, margin)
+        self._true = ground.stance.on(grid.u * ground.duration, 0.0)
         upper = np.where(self.standing.active[0], 0.0, np.inf)
         self._limits = np.full(upper.shape, -np.inf), upper
 
@@ -132,6 +136,12 @@ class Supported(Constraint):
         lam = self.balance(state, which).lam
         return cone_rows(self.standing.of(which), lam, self.ground.weight)
 
+    def violation(self, state: State, which: Array) -> Array:
+        """How far forces leave cones and areas as they are, without a margin."""
+        lam = self.balance(state, which).lam
+        rows = cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
+        return np.maximum(rows - self._limits[1] - self.slack, 0.0)
+
     def value(self, state: State, which: Array) -> Array:
         balance, ground = self.balance(state, which), self.ground
         rows = cone_rows(self.standing.of(which), balance.lam, ground.weight)
@@ -139,11 +149,17 @@ class Supported(Constraint):
         return balance.effort + penalty + ground.regular * (balance.lam**2).sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, True)
+
+    def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, False)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         maps, balance = self.standing.of(which), self.balance(state, which)
         e = self.ground.effort.derivatives(state._replace(tau=balance.net), which)
         rows = expanded_rows(maps, balance.lam, self.ground.weight)
         elements, G = self._elements(rows[0], which), self.by_ground(maps, state.q)
-        return ground_derivatives(self.ground, maps, state, balance, e, G, rows, elements)
+        return ground_derivatives(self.ground, maps, state, balance, e, G, rows, elements, exact)
 
     def balance(self, state: State, which: Array) -> Balance:
         """The ground forces of least effort at the samples, and what they leave to the joints."""
@@ -202,21 +218,18 @@ class Alone(Supported):
     """The ground forces of least effort at each time for itself, within cones and areas.
 
     They are found by an augmented Lagrangian of their own: a motion is checked by them, at any
-    times. What is measured are the cones and areas as they are, without a margin.
+    times.
 
     Arguments:
         ground, grid, margin: as in `Supported`.
         problems: how many motions there are.
     """
 
+    slack = 0.0
+
     def __init__(self, ground: Ground, grid: Grid, margin: float, problems: int) -> None:
         super().__init__(ground, grid, margin)
-        self._true = ground.stance.on(grid.u * ground.duration, 0.0)
         self._problems = problems
-
-    def measured(self, state: State, which: Array) -> Array:
-        lam = self.balance(state, which).lam
-        return cone_rows(self._true.of(which), lam, self.ground.weight, tip=0.0)
 
     def balance(self, state: State, which: Array) -> Balance:
         rough = self.ground.effort.value(state, which).max()
@@ -225,9 +238,9 @@ class Alone(Supported):
         for _ in range(ROUNDS):
             balance = super().balance(state, which)
             rows = cone_rows(self.standing.of(which), balance.lam, self.ground.weight)
-            outside = np.where(np.isfinite(self._limits[1]), rows, 0.0)
-            free = ~self.standing.padded.all(axis=-1)
-            if (outside * free[..., None]).max(initial=0.0) < INSIDE:
+            true = cone_rows(self._true.of(which), balance.lam, self.ground.weight, tip=0.0)
+            free = ~self.standing.padded.all(axis=-1)[..., None] & np.isfinite(self._limits[1])
+            if all((free * x).max(initial=0.0) < most for x, most in ((rows, INSIDE), (true, MET))):
                 break
             self._move(rows, which)
         return balance
@@ -249,6 +262,7 @@ class Unsupported(Constraint):
     """
 
     needs_forces = True
+    exact = True
     name = "unsupported root force"
     labels = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -271,10 +285,25 @@ class Unsupported(Constraint):
         w = self.ground.wrench.value(state.q, state.tau, self.ground.stance.reference)
         return apply(self._rows(which), w)
 
+    def slopes(self, state: State, which: Array) -> dict[str, Array]:
+        assert state.tau is not None
+        w = self.ground.wrench.expand(state.q, state.tau, self.ground.stance.reference)
+        J = self._rows(which) @ w.first
+        slopes = {x: np.zeros((*state.q.shape[:-1], 6, state.q.shape[-1])) for x in ("q", "tau")}
+        slopes["q"][..., self.ground.root] = J[..., :6]
+        slopes["tau"][..., self.ground.root] = J[..., 6:]
+        return slopes
+
     def value(self, state: State, which: Array) -> Array:
         return self._elements(self.measured(state, which), which)[0].sum(axis=-1)
 
     def derivatives(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, True)
+
+    def approximate(self, state: State, which: Array) -> Sampled:
+        return self._expanded(state, which, False)
+
+    def _expanded(self, state: State, which: Array, exact: bool) -> Sampled:
         assert state.tau is not None
         about, root, rows = self.ground.stance.reference, self.ground.root, self._rows(which)
         w = self.ground.wrench.expand(state.q, state.tau, about)
@@ -282,7 +311,8 @@ class Unsupported(Constraint):
         J = rows @ w.first
         pull = apply_transposed(rows, slope)
         second = J.swapaxes(-1, -2) @ (bend[..., None] * J)
-        second += self.ground.wrench.second(state.q, state.tau, about, pull)
+        if exact:
+            second += self.ground.wrench.second(state.q, state.tau, about, pull)
         first = apply_transposed(J, slope)
         names, n = ("q", "tau"), state.q.shape[-1]
         slopes = {x: np.zeros(state.q.shape) for x in names}

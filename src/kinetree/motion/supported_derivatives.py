@@ -46,6 +46,7 @@ def ground_derivatives(
     G: Array,
     rows: tuple[Array, Array, Array],
     elements: tuple[Array, Array, Array],
+    exact: bool,
 ) -> Sampled:
     """Value and derivatives of the least effort by q and tau.
 
@@ -57,6 +58,8 @@ def ground_derivatives(
         G: (..., M, n).
         rows: of `expanded_rows`.
         elements: value, slope and curvature of what they add.
+        exact: whether second derivatives are exact; else those of joint forces by q are left out,
+            and the matrix is not negative.
     """
     q, n = state.q, state.q.shape[-1]
     _, first, cones = rows
@@ -67,7 +70,8 @@ def ground_derivatives(
     f_l = apply_transposed(first, slope) - apply(G, y) + 2.0 * ground.regular * balance.lam
     F_ll = G @ E @ G.swapaxes(-1, -2) + curvature(first, cones, slope, bend)
     F_ll[..., np.arange(G.shape[-2]), np.arange(G.shape[-2])] += 2.0 * ground.regular
-    F_uu, F_ul = _at_constant_forces(e, E, G, K, T, Q)
+    bent = (T, Q) if exact else None
+    F_uu, F_ul = _at_constant_forces(e, E, G, K, bent)
     w = ground.wrench.expand(q, state.tau, ground.stance.reference)
     P_w = maps.P @ w.first  # (..., M, 12)
     both = np.concatenate([np.arange(n)[ground.root], n + np.arange(n)[ground.root]])
@@ -76,9 +80,10 @@ def ground_derivatives(
     D += _internal_change(maps, F_ul, F_ll, D)
     X = F_ul @ D
     H = F_uu + X + X.swapaxes(-1, -2) + D.swapaxes(-1, -2) @ F_ll @ D
-    pull = apply_transposed(maps.P, f_l)
-    bent = ground.wrench.second(q, state.tau, ground.stance.reference, pull)
-    H[..., both[:, None], both] += bent
+    if exact:
+        pull = apply_transposed(maps.P, f_l)
+        about = ground.stance.reference
+        H[..., both[:, None], both] += ground.wrench.second(q, state.tau, about, pull)
     slopes = np.concatenate([-apply_transposed(K, y), y], axis=-1)
     slopes[..., both] += apply_transposed(P_w, f_l)
     if "q" in e.first:
@@ -111,13 +116,20 @@ def _turned(
 
 
 def _at_constant_forces(
-    e: Sampled, E: Array, G: Array, K: Array, T: Array, Q: Array
+    e: Sampled, E: Array, G: Array, K: Array, bent: tuple[Array, Array] | None
 ) -> tuple[Array, Array]:
-    """F_uu and F_ul: second derivatives of the effort by (q, tau), and by those and lambda."""
+    """F_uu and F_ul: second derivatives of the effort by (q, tau), and by those and lambda.
+
+    `bent` are T and Q; None leaves them out, and how the effort depends on q.
+    """
     n = E.shape[-1]
     KtE, GE = K.swapaxes(-1, -2) @ E, G @ E
-    F_qq, F_qt, F_ql = KtE @ K - Q, -KtE, (GE @ K - T).swapaxes(-1, -2)
-    crossed = e.second.get(("q", "tau"))
+    F_qq, F_qt, F_ql = KtE @ K, -KtE, (GE @ K).swapaxes(-1, -2)
+    crossed = None
+    if bent is not None:
+        T, Q = bent
+        F_qq, F_ql = F_qq - Q, F_ql - T.swapaxes(-1, -2)
+        crossed = e.second.get(("q", "tau"))
     if crossed is not None:
         by_K = crossed @ K
         F_qq -= by_K + by_K.swapaxes(-1, -2)

@@ -84,6 +84,10 @@ class Term:
         """Its value and derivatives at each sample."""
         raise NotImplementedError
 
+    def approximate(self, state: State, which: Array) -> Sampled:
+        """The same, where second derivatives may be those of Gauss and Newton."""
+        return self.derivatives(state, which)
+
 
 @dataclass
 class Squares(Term):
@@ -100,6 +104,21 @@ class Squares(Term):
         y = self.weights * state.tau
         twice = np.broadcast_to(2.0 * self.weights, y.shape)
         return Sampled((y * state.tau).sum(axis=-1), {"tau": 2.0 * y}, {"tau": twice})
+
+
+@dataclass
+class SquaredAccelerations(Term):
+    """The weighted sum of squared accelerations; weights (n,)."""
+
+    weights: Array
+
+    def value(self, state: State, which: Array) -> Array:
+        return (state.a**2 * self.weights).sum(axis=-1)
+
+    def derivatives(self, state: State, which: Array) -> Sampled:
+        y = self.weights * state.a
+        twice = np.broadcast_to(2.0 * self.weights, y.shape)
+        return Sampled((y * state.a).sum(axis=-1), {"a": 2.0 * y}, {"a": twice})
 
 
 class Traced(Term):
@@ -227,9 +246,15 @@ class Constraint(Term):
     lower, upper: of what is constrained; equal for an equality.
     scale: the size of a violation that counts as one.
     name: for messages.
+    exact: whether its equalities have `slopes`, so that steps can keep them (`surface.py`).
+    kept: whether steps do. What bends its rows then counts in exact second derivatives alone.
     """
 
     name = "constraint"
+    exact = False
+    kept = False
+    stiffness = 1.0
+    met = 1e-6
     labels: tuple[str, ...] = ()
     scale: Array
     penalty: Array
@@ -246,13 +271,17 @@ class Constraint(Term):
         """
         shape = (len(penalty), *samples, len(self.labels))
         ones = (-1, *(1 for _ in shape[1:]))
-        self.penalty = penalty.reshape(ones).copy()
+        self.penalty = self.stiffness * penalty.reshape(ones)
         lower, upper = self.bounds()
         first = np.where(lower == upper, 0.0, multiplier.reshape(ones))
         self.above, self.below = (np.broadcast_to(first, shape).copy() for _ in range(2))
 
     def measured(self, state: State, which: Array) -> Array:
         """What is constrained, over `scale`."""
+        raise NotImplementedError
+
+    def slopes(self, state: State, which: Array) -> dict[str, Array]:
+        """The derivatives of what is measured by q and tau, (..., rows, n) each."""
         raise NotImplementedError
 
     def bounds(self) -> tuple[Array, Array]:

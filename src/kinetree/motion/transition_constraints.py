@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.algorithms.ball_limits import limited_balls
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
+from kinetree.motion.ball_ranges import BallRanges
 from kinetree.motion.held import Held, frame_error
 from kinetree.motion.splines import Grid
 from kinetree.motion.terms import Bounds, Constraint
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 
 LIMIT_BETWEEN = 1e-4
 """How far a limit may be passed between samples, relative to it."""
+STIFF = 30.0
+"""The penalties of limits of positions on supports, relative to those of ground forces: light limbs
+hardly feel their limits else."""
+RANGE_BETWEEN = 1e-3
+"""How far the range of a ball joint may be passed between samples, relative to it."""
 ROOT_BETWEEN = 2e-2
 """The force on a passive root that may remain between samples, relative to the weight."""
 HELD_BETWEEN = 1e-2
@@ -68,6 +75,7 @@ class Rule:
 def rules(problem: Problem) -> list[Rule]:
     """All constraints of a transition but those of supports."""
     limits = [_limit(problem, kind) for kind in problem.settings.bounded]
+    limits.append(_ranges(problem) if "q" in problem.settings.bounded else None)
     alone = problem.settings.root == "passive" and not problem.settings.supports
     root = _passive_root(problem) if alone else None
     held = [held_rule(problem, hold) for hold in problem.settings.hold if hold.weight is None]
@@ -83,7 +91,7 @@ def soft_holds(problem: Problem, grid: Grid) -> list[Held]:
 def _limit(problem: Problem, kind: str) -> Rule | None:
     """The limits of joints of one kind; None if there are none."""
     original, nv = problem.flat.original, problem.robot.nv
-    lower, upper, velocity, effort = original.limits
+    lower, upper, velocity, effort, _ = original.limits
     if kind == "q":
         name = "position"
         low, up = (lower, upper) if problem.flat.same else _spread_limits(original, nv)
@@ -97,9 +105,28 @@ def _limit(problem: Problem, kind: str) -> Rule | None:
 
     def term(grid: Grid, slack: float) -> Constraint:
         room = slack * scale
-        return Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+        bounds = Bounds(kind, low - room, up + room, scale, original.labels.v, name)
+        if kind == "q" and problem.settings.supports:
+            bounds.stiffness, bounds.met = STIFF, 0.3 * LIMIT_BETWEEN
+        return bounds
 
     return Rule(problem.grid, term, LIMIT_BETWEEN, False)
+
+
+def _ranges(problem: Problem) -> Rule | None:
+    """The ranges of ball joints; None if there are none."""
+    flat = problem.flat
+    if not limited_balls(flat.original.model):
+        return None
+
+    def term(_: Grid, slack: float) -> Constraint:
+        ranges = BallRanges(problem.robot, flat.original, flat.ranges, slack)
+        ranges.met = 0.3 * RANGE_BETWEEN
+        if problem.settings.supports:
+            ranges.stiffness = STIFF
+        return ranges
+
+    return Rule(problem.grid, term, RANGE_BETWEEN, False)
 
 
 def _passive_root(problem: Problem) -> Rule | None:

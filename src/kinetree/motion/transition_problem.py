@@ -13,7 +13,7 @@ from kinetree.motion.flat import Flat, check_ends
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import Basis, Grid, checked_basis
 from kinetree.motion.supported import Alone, Ground, Supported, SupportedEffort
-from kinetree.motion.terms import Constraint, Term
+from kinetree.motion.terms import Constraint, SquaredAccelerations, Term
 from kinetree.motion.transition_constraints import rules, soft_holds
 from kinetree.motion.transition_settings import Settings
 from kinetree.motion.transition_supports import (
@@ -121,6 +121,7 @@ class Problem:
         self.effort = Integral(
             self.robot, self.grid, [effort, *self.alone.terms[1:]], self.duration
         )
+        self.effort.terms += self._smoothness()
         self.parts = [self.effort]
         if isinstance(effort, Supported):
             self.constraints.append((self.effort, effort))
@@ -135,7 +136,9 @@ class Problem:
         if self.settings.samples is not None:
             n = self.settings.samples
             return Grid.at(basis, (np.arange(n) + 0.5) / n, 1.0 / n)
-        return Grid.gauss(basis, self.settings.points or 4)
+        points = self.settings.points or 4
+        # accelerations of cubic splines are largest at knots, and cones are left there first
+        return (Grid.lobatto if self.settings.supports else Grid.gauss)(basis, points)
 
     # what is minimised
 
@@ -171,6 +174,15 @@ class Problem:
         # where no force may act it is exactly zero at some times, and its square small in between
         weights[self.root] *= 1.0 if root == "passive" else float(root)
         return self.flat.effort(weights)
+
+    def _smoothness(self) -> list[Term]:
+        """Squared accelerations of joints, which count a little on supports and are no part of P."""
+        share = self.settings.smoothing
+        if self.ground is None or not share:
+            return []
+        weights = np.full(self.robot.nv, (share * self.robot.total_mass * self.height**2) ** 2)
+        weights[self.root] = 0.0
+        return [SquaredAccelerations(weights)]
 
     def costs(self, grid: Grid) -> list[Term]:
         """What is integrated over time, on a grid; the effort is the first."""
@@ -209,8 +221,14 @@ class Problem:
         """
         if self.ground is None:
             return np.inf
+        return self.duration * (USUAL * self.weight * self.height) ** 2
+
+    @property
+    def height(self) -> float:
+        """The centre of mass above the supports where the first motion starts, m."""
+        assert self.ground is not None
         high = self.robot.center_of_mass(self.first[0][0])[2] - self.ground.stance.reference[2]
-        return self.duration * (USUAL * self.weight * max(float(high), 1e-3)) ** 2
+        return max(float(high), 1e-3)
 
     def needed_wrench(self, problem: int) -> tuple[float, float]:
         """The constant force and torque on a free root that the states at its ends ask for.
@@ -249,15 +267,19 @@ class Problem:
         Returns:
             (problems, free coefficients, n).
         """
-        before, after = (end.shape[1] for end in self.ends)
-        u = self.basis.greville[before : self.basis.count - after]
-        share = (3.0 * u**2 - 2.0 * u**3)[:, None]
-        q0, q1 = self.first[0][:, None], self.second[0][:, None]
-        c = q0 + share * (q1 - q0)
+        c = self.smooth()
         rng = np.random.default_rng(self.settings.seed)
         noise = self.settings.spread * rng.standard_normal((self.count, *c.shape[1:]))
         noise.reshape(-1, self.settings.starts, *c.shape[1:])[:, 0] = 0.0
         return c + noise
+
+    def smooth(self) -> Array:
+        """Free coefficients: a smooth step between the ends, (problems, free coefficients, n)."""
+        before, after = (end.shape[1] for end in self.ends)
+        u = self.basis.greville[before : self.basis.count - after]
+        share = (3.0 * u**2 - 2.0 * u**3)[:, None]
+        q0, q1 = self.first[0][:, None], self.second[0][:, None]
+        return q0 + share * (q1 - q0)
 
     # how good it is
 
@@ -282,13 +304,16 @@ class Problem:
         return total
 
     def violation(self, c: Array) -> Array:
-        """The largest violation at a sample, relative to its constraint's scale, (problems,)."""
+        """The largest violation at a sample, relative to its constraint's scale, (problems,).
+
+        Of constraints that need not be met as closely, only the corresponding share counts.
+        """
         worst = np.zeros(self.count)
         every = np.arange(self.count)
         whole = self.objective.whole(c, every)
         for part, term in self.constraints:
             broken = term.violation(part.state(whole), every) * (part.weights > 0.0)[..., None]
-            worst = np.maximum(worst, broken.max(axis=(1, 2, 3)))
+            worst = np.maximum(worst, broken.max(axis=(1, 2, 3)) * (VIOLATION / term.met))
         return worst
 
     @cached_property

@@ -56,6 +56,7 @@ class Settings:
     bounded: Sequence[str] = ("q",)
     hold: Sequence[Hold] = ()
     supports: Sequence[Support] = ()
+    smoothing: float = 1e-3
     cost: Callable[..., Any] | None = None
     degree: int = 3
     coefficients: int = 16
@@ -95,6 +96,7 @@ def checked(settings: Settings) -> Settings:
         bounded=bounded,
         hold=tuple(map(_checked_hold, holds)),
         supports=supports,
+        smoothing=number("smoothing", settings.smoothing, 0.0),
         cost=optional_function("cost", settings.cost),
         degree=count("degree", settings.degree),
         coefficients=count("coefficients", settings.coefficients),

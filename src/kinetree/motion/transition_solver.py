@@ -15,6 +15,7 @@ from kinetree.motion.newton import Solutions, decrement, minimize
 from kinetree.motion.objective import Integral, SplineObjective
 from kinetree.motion.splines import scipy_module
 from kinetree.motion.supported import Supported
+from kinetree.motion.surface import Surface
 from kinetree.motion.terms import LEAST_MULTIPLIER
 from kinetree.motion.transition_problem import VIOLATION, Problem
 from kinetree.motion.transition_settings import METHODS
@@ -33,8 +34,12 @@ FIRST_PENALTY, MULTIPLIER = 10.0, 5e-2
 """The penalty at first, over the cost a second; multipliers of inequalities over the penalty."""
 LOOSE, CLOSER = 1e-3, 1e-5
 """The tolerance of the first round, while multipliers are far off, and after adding samples."""
-GAP = 1e-6
-"""What multipliers times violations may be, relative to the cost."""
+RESOLVED, SHARPEST = 0.5, 1e-8
+"""While constraints are violated, the share of the penalties of violations that a minimisation may
+leave to gain, and the least tolerance that this leads to."""
+GAP, GROUND_GAP = 1e-6, 1e-4
+"""What multipliers times violations may be, relative to the cost; and with supports, whose cones
+are taken smaller than they are by a margin that costs more."""
 NOTHING = 1e-16
 """A cost below this share of that at the start counts as zero."""
 RESTORED = 40
@@ -68,13 +73,21 @@ class _Lagrangian:
         self.floor = cost_floor(problem, c)
         every = np.arange(problem.count)
         self.worst = np.full(problem.count, np.inf)
-        if problem.violation(c).any():
+        self.surface, c = _surface(problem, c)
+        if self.surface is None and problem.violation(c).any():
             c = _restored(problem, c)
         cost = np.minimum(np.maximum(problem.cost(c), self.floor), problem.usual_cost)
         self.penalty = FIRST_PENALTY * cost / problem.duration
         self.multiplier = MULTIPLIER * self.penalty
+        self.last: dict[int, Array] = {}
         problem.prepare(self.penalty, self.multiplier)
         self.solutions = Solutions.at(c, problem.objective.values(c, every))
+
+    @property
+    def _exact(self) -> str:
+        """When second derivatives are exact; along a surface those of Gauss and Newton lead on."""
+        given = METHODS[self.settings.method]
+        return "never" if given == "late" and self.surface is not None else given
 
     @property
     def left(self) -> int:
@@ -95,11 +108,22 @@ class _Lagrangian:
             tolerance,
             max(self.left, 1),
             self.floor,
-            METHODS[self.settings.method],
+            self._exact,
             tell,
             which,
+            self.surface,
         )
-        self.last, self.worst = self.worst, self.problem.violation(self.solutions.c)
+        self.worst = self.problem.violation(self.solutions.c)
+
+    def unresolved(self) -> Array:
+        """What squared violations count in the penalties, relative to the cost, (problems,)."""
+        problem, every, total = self.problem, np.arange(self.problem.count), 0.0
+        whole = problem.objective.whole(self.solutions.c, every)
+        for part, term in problem.constraints:
+            broken = term.violation(part.state(whole), every)
+            squares = term.penalty * np.where(broken > term.met, broken, 0.0) ** 2
+            total = total + part.integrated(squares.sum(axis=-1))
+        return total / np.maximum(np.abs(problem.cost(self.solutions.c)), self.floor)
 
     def gap(self) -> Array:
         """Multipliers times violations, relative to the cost, (problems,)."""
@@ -114,7 +138,7 @@ class _Lagrangian:
             len(self.solutions.history) + self.settings.iterations,
         )
         tolerance = max(tolerance, least) if self.problem.constraints else least
-        violations = []
+        violations, enough = [], GAP if self.problem.ground is None else GROUND_GAP
         for _ in range(ROUNDS):
             self.minimize(tolerance, which)
             if not self.problem.constraints or self.solutions.interrupted or self.left < 1:
@@ -124,11 +148,14 @@ class _Lagrangian:
             violations.append(self.worst)
             before = violations[-1 - PATIENCE] if len(violations) > PATIENCE else np.inf
             stuck = solutions.converged & (self.worst > LESS * before) & (gap > APART)
-            unmet = ~done | (self.worst > VIOLATION) | (gap > GAP)
+            unmet = ~done | (self.worst > VIOLATION) | (gap > enough)
             which = np.flatnonzero(unmet & ~stuck)
             if not which.size:
                 break
             tolerance = min(max(1e-2 * float(gap[which].min()), least), tolerance)
+            if (self.worst[which] > VIOLATION).any():  # light joints must feel their limits, too
+                sharp = RESOLVED * float(self.unresolved()[which].min())
+                tolerance = min(max(sharp, SHARPEST), tolerance)
             self._move_multipliers(which)
 
     def _move_multipliers(self, which: Array) -> None:
@@ -138,12 +165,18 @@ class _Lagrangian:
         """
         problem = self.problem
         whole = problem.objective.whole(self.solutions.c[which], which)
-        slow = self.worst[which] > np.maximum(0.5 * self.last[which], VIOLATION)
-        slow = which[slow & self.solutions.converged[which]]
         for part, term in problem.constraints:
-            term.update(part.state(whole), which)
+            state = part.state(whole)
+            broken = term.violation(state, which) * (part.weights > 0.0)[..., None]
+            own, last = broken.max(axis=(1, 2, 3)), self.last.get(id(term))
+            before = np.full(problem.count, np.inf) if last is None else last
+            slow = which[
+                (own > np.maximum(0.5 * before[which], term.met)) & self.solutions.converged[which]
+            ]
+            before[which] = own
+            self.last[id(term)] = before
+            term.update(state, which)
             term.penalty[slow] *= GROWTH
-        self.penalty[slow] *= GROWTH
 
 
 def _newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
@@ -162,6 +195,19 @@ def _newton(problem: Problem, c: Array) -> tuple[Solutions, Array]:
             break
         state.solve(which, CLOSER)
     return state.solutions, state.worst
+
+
+def _surface(problem: Problem, c: Array) -> tuple[Surface | None, Array]:
+    """The equalities of a motion on supports, if it can meet them, and motions that do."""
+    if problem.ground is None:
+        return None, c
+    surface = Surface(problem)
+    near, met = surface.start(c) if surface.count else (c, False)
+    if met:
+        return surface, near
+    for _, term in problem.constraints:
+        term.kept = False
+    return None, c
 
 
 def cost_floor(problem: Problem, c: Array) -> Array:

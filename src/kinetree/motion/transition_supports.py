@@ -15,7 +15,7 @@ from kinetree.motion.splines import Grid
 from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.supported import Alone, Ground, Supported, Unsupported
 from kinetree.motion.supports import Support, check_phases, points_of
-from kinetree.motion.transition_constraints import Rule, exact_times, held_rule
+from kinetree.motion.transition_constraints import Rule, held_rule
 from kinetree.motion.transition_settings import Hold
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ CONE_BETWEEN = 1e-6
 """How far ground forces may leave cones and areas, relative to the weight."""
 LOST_BETWEEN = 2e-2
 """The force on the root that may remain where no support produces it, relative to the weight."""
+UNCHECKED = 1e9
+"""Instead of a tolerance between samples, where another rule checks the same."""
 MARGIN = 0.01
 """By how much friction and areas are taken smaller at samples, so that forces stay within them
 between samples, too."""
@@ -122,19 +124,44 @@ def _hold(problem: Problem, support: Support, sole: Sole) -> Hold:
 
 
 def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
-    """No force acts on the root where no support produces it."""
+    """No force acts on the root where no support produces it.
+
+    It is zero at the knots inside of a flight and between them, and small where the flight begins and
+    ends: there the forces of supports vanish, but a force of zero lies on the rounded tip of its cone.
+    """
     T = problem.duration
     ends = {0.0, T}
     for support in ground.stance.supports:
         ends |= {min(max(support.first, 0.0), T), min(max(support.last, 0.0), T)}
     cuts = sorted(ends)
-    times = []
+    times: list[Array] = []
+    edges: list[float] = []
     for low, high in itertools.pairwise(cuts):
         middle = np.array([0.5 * (low + high)])
         if high - low > 1e-6 * T and not ground.stance.on(middle, 0.0).fully:
-            grid = exact_times(problem, low / T, high / T)
-            times.append(grid.u[grid.weights > 0.0])
+            times.append(_times_between(problem, low / T, high / T))
+            edges += [low / T + BESIDE] * (low > 0.0) + [high / T - BESIDE] * (high < T)
     if not times:
         return []
     grid = Grid.at(problem.basis, np.unique(np.concatenate(times)), 1.0)
-    return [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True)]
+    rules = [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True)]
+    if edges:
+
+        def small(at: Grid) -> Unsupported:
+            return Unsupported(ground, at, 0.5 * LOST_BETWEEN)
+
+        edge = Grid.at(problem.basis, np.array(edges), 1.0 / problem.grid.u.size)
+        rules.append(Rule(edge, partial(Unsupported, ground), UNCHECKED, False, small))
+    return rules
+
+
+def _times_between(problem: Problem, low: float, high: float) -> Array:
+    """The knots between two times, and the middles between these and the ends.
+
+    All are over the duration.
+    """
+    intervals = problem.basis.intervals
+    knots = np.arange(1, intervals) / intervals
+    inside = knots[(knots > low + 1e-6) & (knots < high - 1e-6)]
+    breaks = np.concatenate([[low], inside, [high]])
+    return np.sort(np.concatenate([inside, 0.5 * (breaks[1:] + breaks[:-1])]))

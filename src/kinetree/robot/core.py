@@ -14,6 +14,7 @@ from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kinds import instance, members, optional_function
 from kinetree.model import Model
+from kinetree.model.ball_range import BallRange
 from kinetree.model.configurations import neutral_configuration, random_configurations
 from kinetree.model.loads import Load
 from kinetree.model.problem import Problem
@@ -31,12 +32,14 @@ class JointLimits(NamedTuple):
         lower, upper: the range of each coordinate, (nq,), rad or m.
         velocity: the largest speed, (nv,), rad/s or m/s.
         effort: the largest joint force, (nv,), N m or N.
+        balls: maps the names of ball joints that have a range to this range.
     """
 
     lower: Array
     upper: Array
     velocity: Array
     effort: Array
+    balls: Mapping[str, BallRange]
 
 
 class Labels(NamedTuple):
@@ -135,6 +138,7 @@ class Core:
             spread("upper", "nq"),
             spread("velocity", "nv"),
             spread("effort", "nv"),
+            {b.joint_name: b.limits.ball for b in bodies if b.limits.ball is not None},
         )
 
     @property

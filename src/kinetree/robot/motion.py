@@ -37,6 +37,7 @@ class Moving(Core):
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
         coefficients: int = 16,
+        smoothing: float = 1e-3,
         points: int = 4,
         samples: int | None = None,
         starts: int = 1,
@@ -73,7 +74,12 @@ class Moving(Core):
                 maps a frame's name to its Transform.
             degree, coefficients: of the B-splines, including the coefficients that the two states
                 determine.
-            points: samples between each two knots, by Gauss-Legendre quadrature.
+            smoothing: on supports, what squared joint accelerations count with beside squared joint
+                forces: as if each joint also turned this share of the robot's mass times the
+                squared height of its centre of mass. It is no part of P; without it, hands and
+                head, which cost no effort, would swing.
+            points: samples between each two knots, by Gauss-Legendre quadrature; on supports by
+                Gauss-Lobatto quadrature, which has samples at the knots.
             samples: instead of `points`, the total number of samples, each in the middle of its
                 interval.
             starts, seed, spread: the number of starts, of which the best is kept; the random ones
@@ -97,6 +103,7 @@ class Moving(Core):
             bounded=bounded,
             hold=hold,
             supports=supports,
+            smoothing=smoothing,
             cost=cost,
             degree=degree,
             coefficients=coefficients,

@@ -3,7 +3,7 @@
 Source: P. de Leva, Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters, Journal of
 Biomechanics 29 (1996), Table 4, the values for males: each segment's mass in percent of the body's,
 its length, where its centre of mass is and how large its radii of gyration are in percent of that
-length. The mean subject has 73.0 kg and 1.741 m.
+length. The mean subject has 73.0 kg and 1.741 m. `human_ranges` has how far joints turn.
 
 x points forward, y to the left, z up. In the neutral pose the figure stands, arms hanging.
 """
@@ -18,7 +18,8 @@ from kinetree.model.joints import Ball, Joint, Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
-from kinetree.robots.building import BLUE, FREE, LIGHT, X, Y, place, turned
+from kinetree.robots import human_ranges as ranges
+from kinetree.robots.building import BLUE, LIGHT, X, Y, place, turned
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
 MASS = 73.0  # kg
@@ -145,7 +146,9 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
 
     def upwards(name: str, segment: Segment, parent: str, height: float) -> None:
         at = Vector3(0.0, 0.0, height)
-        figure.add(name, parent, Ball(), at, segment.inertia(size.mass, downwards=False))
+        inertia = segment.inertia(size.mass, downwards=False)
+        limits = Limits(ball=(ranges.NECK if name == "head" else ranges.SPINE).left())
+        figure.add(name, parent, Ball(), at, inertia, limits=limits)
 
     def downwards(
         name: str,
@@ -153,7 +156,7 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
         parent: str,
         at: Vector3,
         joint: Joint,
-        limits: Limits = FREE,
+        limits: Limits,
     ) -> None:
         inertia = segment.inertia(size.mass, downwards=True)
         figure.add(name, parent, joint, at, inertia, limits=limits)
@@ -165,14 +168,20 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
         arm, forearm, hand = f"{side}_upper_arm", f"{side}_forearm", f"{side}_hand"
         thigh, shank, foot = f"{side}_thigh", f"{side}_shank", f"{side}_foot"
         shoulder = Vector3(0.0, size.shoulder * y, size.upper_trunk.length)
-        downwards(arm, size.upper_arm, "upper_trunk", shoulder, Ball())
+
+        def turns(given: ranges.Turns, side: str = side) -> Limits:
+            return Limits(ball=given.left() if side == "left" else given.right())
+
+        downwards(arm, size.upper_arm, "upper_trunk", shoulder, Ball(), turns(ranges.SHOULDER))
         elbow = Limits(-2.5, 0.0)  # the forearm bends forward
         downwards(forearm, size.forearm, arm, _below(size.upper_arm), Revolute(Y), elbow)
-        downwards(hand, size.hand, forearm, _below(size.forearm), Ball())
-        downwards(thigh, size.thigh, "lower_trunk", Vector3(0.0, size.hip * y, 0.0), Ball())
+        downwards(hand, size.hand, forearm, _below(size.forearm), Ball(), turns(ranges.WRIST))
+        hip = Vector3(0.0, size.hip * y, 0.0)
+        downwards(thigh, size.thigh, "lower_trunk", hip, Ball(), turns(ranges.HIP))
         knee = Limits(0.0, 2.5)  # the shank bends backward
         downwards(shank, size.shank, thigh, _below(size.thigh), Revolute(Y), knee)
-        figure.add(foot, shank, Ball(), _below(size.shank), _foot(size))
+        ankle = _below(size.shank)
+        figure.add(foot, shank, Ball(), ankle, _foot(size), limits=turns(ranges.ANKLE))
         soles += _soles(foot, size)
     _draw(figure, size)
     return figure.robot(base).collide(*soles)

@@ -16,12 +16,13 @@ Cost: that of the shapes' touches, and a few operations for each row.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach, tangent_frame
 from kinetree.algorithms.contact.couple import Contact
-from kinetree.algorithms.contact.joint_rows import LimitRow, joint_limits
+from kinetree.algorithms.contact.joint_rows import LimitRow, ball_limit_rows, joint_limits
 from kinetree.algorithms.contact.meetings import couples
 from kinetree.algorithms.contact.of_robot import collider_poses
 from kinetree.algorithms.contact.relative import merged, relative_columns, way
@@ -123,8 +124,9 @@ class GivenAccelerations:
 
     def joint_limit(self, k: int) -> Limit:
         """The limit of a velocity's coordinate (16)."""
-        rows = joint_limits(self._model, self._q, self._v, self._weights, self._shortest)
-        return self._limit(next((x for x in rows if x.at == (k,)), None))
+        given = self._model, self._q, self._v, self._weights, self._shortest
+        rows = itertools.chain(joint_limits(*given), ball_limit_rows(*given))
+        return self._limit(next((x for x in rows if k in x.at), None))
 
     def tendon_limit(self, name: str) -> Limit:
         """The limit of a tendon (16)."""

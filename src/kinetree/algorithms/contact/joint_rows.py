@@ -2,7 +2,8 @@
 
 Source: MuJoCo's documentation, "Computation", sections "Limit", "Friction loss" and "Equality".
 
-    limits         one-sided, with the distance to the nearer limit                             (13)
+    limits         one-sided, with the distance to the nearer limit; of balls with the angle that is
+                   limited, as MuJoCo has it, or a swing or a twist                             (13)
     dry friction   holds a velocity with at most the friction of the drive                      (14)
     constraints    J u = - J' v - J still, nearly rigid: R = `RIGID` A                          (15)
 
@@ -14,9 +15,11 @@ Cost: a few operations for each row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.ball_limits import ball_limits, limited_balls
 from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.laws import Huber, OneSided, Quadratic
 from kinetree.algorithms.contact.part import Part
@@ -58,7 +61,9 @@ def limit_rows(
     weights: InverseWeights,
     shortest: Scalar,
 ) -> Iterator[Entry]:
-    """A row for each limited coordinate (13)."""
+    """A row for each limited coordinate, and for each limited angle of a ball joint (13)."""
+    for limit in ball_limit_rows(model, q, qd, weights, shortest):
+        yield limit.at, Equality(limit.row), limit.acts
     found = list(joint_limits(model, q, qd, weights, shortest))
     near: Scalar = False
     for limit in found:
@@ -83,6 +88,23 @@ def joint_limits(
         yield nearer_limit(q[place], (lower, upper), moving, soft, A, shortest)
 
 
+def ball_limit_rows(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    weights: InverseWeights,
+    shortest: Scalar,
+    bodies: Iterable[int] | None = None,
+) -> Iterator[LimitRow]:
+    """The limits of ball joints, all or those of some bodies (13)."""
+    owner = {model.v_slices[i].start: i for i in limited_balls(model)}
+    for limit in ball_limits(model, q, bodies):
+        i = owner[limit.at[0]]
+        moving = limit.at, limit.slopes, [qd[k] for k in limit.at]
+        soft, A = model.bodies[i].softness.limit, weights.of_joint(i)[0]
+        yield nearer_limit(limit.value, limit.bounds, moving, soft, A, shortest)
+
+
 def nearer_limit(
     x: Scalar,
     bounds: tuple[float, float],
@@ -99,15 +121,24 @@ def nearer_limit(
         soft, A, shortest: as in `reference`.
     """
     at, J, rates = moving
-    below, above = x - bounds[0], bounds[1] - x
-    side = select(less(below, above), 1.0, -1.0)
-    r = minimum(below, above) - soft.margin
+    side, distance = _nearer(x, *bounds)
+    r = distance - soft.margin
     d, acts = impedance(soft.solimp, r), less(r, 0.0)
     of = reference(soft.solref, soft.solimp, shortest)
     D = select(acts, 1 / regularisation(d, A), 0.0)
     entries = tuple(side * entry for entry in J)
     rate = dot(entries, rates)
     return LimitRow(at, Row(entries, -of.b * rate - of.k * d * r, OneSided(D)), r, rate, acts)
+
+
+def _nearer(x: Scalar, lower: float, upper: float) -> tuple[Scalar, Scalar]:
+    """The direction away from the nearer bound, and the distance to it; one may be infinite."""
+    if math.isinf(lower):
+        return -1.0, upper - x
+    if math.isinf(upper):
+        return 1.0, x - lower
+    below, above = x - lower, upper - x
+    return select(less(below, above), 1.0, -1.0), minimum(below, above)
 
 
 def friction_rows(

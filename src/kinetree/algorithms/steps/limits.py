@@ -5,8 +5,8 @@ interpreted as damping in vibroimpact (1975), in their linear form. They are in 
 friction that is smoothed near rest.
 
 A clamped joint is set onto its limit at the end of the step. If its velocity leads outwards, it
-stops in an impact without rebound (`stop_impacts`), which the other joints feel. Only joints whose
-velocities are the rates of their coordinates have stops.
+stops in an impact without rebound (`stop_impacts`), which the other joints feel. Stops are those of
+joints whose velocities are the rates of their coordinates, and the ranges of ball joints.
 
 Cost: O(N), and nothing for joints without limits; that of `stop_impacts` where a joint stops.
 """
@@ -17,9 +17,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.ball_limits import limited_balls, nearest_rotation, outward_limits
 from kinetree.algorithms.limited import limited_coordinates
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call_if, less, maximum, minimum, select
+from kinetree.spatial import Transform, Vector3
 
 STOPS = ("none", "spring", "clamp")
 
@@ -61,25 +63,26 @@ def clamped(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state at the end of a step, set back onto the limits if those are clamped."""
-    limited = list(limited_coordinates(model)) if enforcement.stops == "clamp" else []
-    if not limited:
+    limited, balls = list(limited_coordinates(model)), limited_balls(model)
+    if enforcement.stops != "clamp" or not (limited or balls):
         return list(q), list(v)
     from kinetree.algorithms.steps.stop_impacts import Impact  # rarely needed
 
     sides: list[Scalar] = []
-    outwards: Scalar = 0.0
-    for at, k, lower, upper in limited:
+    for at, _, lower, upper in limited:
         side: Scalar = 0.0
         if math.isfinite(upper):
             side = select(less(upper, q[at]), -1.0, side)
         if math.isfinite(lower):
             side = select(less(q[at], lower), 1.0, side)
         sides.append(side)
-        outwards = maximum(outwards, -(side * v[k]))
-    moved = within_limits(model, q)
-    impact = Impact(model, [k for _, k, _, _ in limited])
+    sides += [select(less(0.0, depth), -1.0, 0.0) for depth, _ in outward_limits(model, q, balls)]
+    moved, impact = within_limits(model, q), Impact(model)
+    outwards: Scalar = 0.0
+    for side, rate in zip(sides, impact.rates(moved, v), strict=True):
+        outwards = maximum(outwards, -(side * rate))
     v = list(call_if(less(0.0, outwards), impact, moved, list(v), sides, otherwise=list(v)))
-    for (_, k, _, _), side in zip(limited, sides, strict=True):  # what is left is rounding
+    for (_, k, _, _), side in zip(limited, sides, strict=False):  # what is left is rounding
         v[k] = select(less(side * v[k], 0.0), 0.0, v[k])
     return moved, v
 
@@ -92,4 +95,19 @@ def within_limits(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
             moved[at] = minimum(moved[at], upper)
         if math.isfinite(lower):
             moved[at] = maximum(moved[at], lower)
+    for i in limited_balls(model):
+        _limit_ball(model, i, moved)
     return moved
+
+
+def _limit_ball(model: Model, body: int, q: list[Scalar]) -> None:
+    """Set a ball joint that left its range onto the edge of it, in place."""
+    at, joint = model.q_slices[body], model.bodies[body].joint
+    given = model.bodies[body].limits.ball
+    assert given is not None
+    most: Scalar = 0.0
+    for depth, _ in outward_limits(model, q, (body,)):
+        most = maximum(most, depth)
+    R = nearest_rotation(given, joint.transform(q[at]).rotation)
+    edge = joint.coordinates_at(Transform(R, Vector3.zero()))
+    q[at] = [select(less(0.0, most), x, old) for x, old in zip(edge, q[at], strict=True)]

@@ -11,7 +11,8 @@ machines with friction (1994), has others.
     s         friction_speed    the speed below which dry friction behaves as a damper
 
 With n = +1 at the upper limit and n = -1 at the lower one, the force of a stop is
--n max(0, k g + d n v) where g > 0: it pushes, never pulls.
+-n max(0, k g + d n v) where g > 0: it pushes, never pulls. At the limit of a ball joint n is the
+slope of the angle; the slopes of the force are its diagonal.
 
 Cost: O(N), and nothing for joints without limits or friction.
 """
@@ -22,6 +23,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.actuation.passive import smooth_friction
+from kinetree.algorithms.ball_limits import limited_balls, outward_limits
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.limited import limited_coordinates
 from kinetree.algorithms.steps.limits import Enforcement
 from kinetree.algorithms.transmissions import Law, transmitted_forces
@@ -45,6 +48,9 @@ def passive_forces(
         forces[k] = forces[k] - slope * v[k]
     for k, normal, depth in _stops(model, q, enforcement):
         forces[k] = forces[k] - normal * _pushed(depth, v[k] * normal, enforcement)
+    for at, depth, slopes in _ball_stops(model, q, enforcement):
+        push = _pushed(depth, dot(slopes, v[at]), enforcement)
+        forces[at] = [f - slope * push for f, slope in zip(forces[at], slopes, strict=True)]
     if s := enforcement.friction_speed:
         smoothed = transmitted_forces(model, q, v, _smooth_friction(s))
         rubbing = smooth_friction(model, q, v, s)
@@ -77,6 +83,11 @@ def passive_slopes(
         pushes = less(0.0, _pushed(depth, v[k] * normal, enforcement))
         damping[k] = damping[k] + select(pushes, enforcement.damping, 0.0)
         stiffness[k] = stiffness[k] + select(pushes, enforcement.stiffness, 0.0)
+    for at, depth, slopes in _ball_stops(model, q, enforcement):
+        pushes = less(0.0, _pushed(depth, dot(slopes, v[at]), enforcement))
+        for k, slope in enumerate(slopes, at.start):
+            damping[k] = damping[k] + select(pushes, enforcement.damping * slope * slope, 0.0)
+            stiffness[k] = stiffness[k] + select(pushes, enforcement.stiffness * slope * slope, 0.0)
     return damping, stiffness
 
 
@@ -105,3 +116,12 @@ def _stops(
             yield k, 1.0, q[at] - upper
         if math.isfinite(lower):
             yield k, -1.0, lower - q[at]
+
+
+def _ball_stops(
+    model: Model, q: Sequence[Scalar], enforcement: Enforcement
+) -> Iterator[tuple[slice, Scalar, list[Scalar]]]:
+    """Spring stops of ball joints: their velocities, the depth, and its rates for unit velocities."""
+    for i in limited_balls(model) if enforcement.stops == "spring" else ():
+        for depth, slopes in outward_limits(model, q, (i,)):
+            yield model.v_slices[i], depth, slopes

@@ -4,9 +4,10 @@ Source: J. J. Moreau, Unilateral contact and dry friction in finite freedom dyna
 6, for stops without friction; solved by projected Gauss-Seidel.
 
     symbol    code      meaning
-    A         A         M^-1 at the joints with limits
+    J         rows      what is limited changes by J v: a coordinate, or an angle of a ball joint
+    A         A         J M^-1 J^T
     s         sides     1 at a lower limit, -1 at an upper one, 0 within them
-    u         u         velocities of these joints
+    u         u         J v
     p         p         impulses, pushing inwards
 
     u+ = u + A s p,    0 <= p  and  s u+ >= 0,  one of them zero                                (1)
@@ -22,7 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.algorithms.ball_limits import limited_balls, outward_limits
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.limited import limited_coordinates
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.model import Model
 from kinetree.scalar import Scalar, absolute, call_if, less, maximum
@@ -47,23 +50,39 @@ class Impact:
 
     Arguments:
         model: what moves.
-        joints: the coordinates with limits, as they are numbered among the velocities.
     """
 
-    def __init__(self, model: Model, joints: Sequence[int]) -> None:
-        self.model, self.joints = model, tuple(joints)
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def rows(self, q: Sequence[Scalar]) -> list[dict[int, Scalar]]:
+        """J, row by row: those of coordinates, then those of ball joints, counted outwards."""
+        rows: list[dict[int, Scalar]] = [{k: 1.0} for _, k, _, _ in limited_coordinates(self.model)]
+        for i in limited_balls(self.model):
+            at = self.model.v_slices[i]
+            for _, slopes in outward_limits(self.model, q, (i,)):
+                rows.append(dict(enumerate(slopes, at.start)))
+        return rows
+
+    def rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """u."""
+        return [sum((x * v[k] for k, x in row.items()), start=0.0) for row in self.rows(q)]
 
     def __call__(self, q: list[Scalar], v: list[Scalar], sides: list[Scalar]) -> list[Scalar]:
         M = factor(crba(self.model, q), elimination_order(self.model))
-        halves = [M.half({k: 1.0}) for k in self.joints]
+        rows = self.rows(q)
+        halves = [M.half(row) for row in rows]
         A = []
         for i, one in enumerate(halves):
             scaled = M.scaled(one)
             A.append([_product(scaled, other) for other in halves[: i + 1]])
-        at = Impulses([0.0 * s for s in sides], [v[k] for k in self.joints], 1.0 + 0.0 * sides[0])
+        at = Impulses([0.0 * s for s in sides], self.rates(q, v), 1.0 + 0.0 * sides[0])
         for _ in range(SWEEPS):
             at = call_if(less(SETTLED, at.change), _sweep, at, A, sides, otherwise=at)
-        pushes = {k: s * p for k, s, p in zip(self.joints, sides, at.p, strict=True)}
+        pushes: dict[int, Scalar] = {}
+        for row, s, p in zip(rows, sides, at.p, strict=True):
+            for k, x in row.items():
+                pushes[k] = pushes.get(k, 0.0) + x * (s * p)
         return [a + b for a, b in zip(v, M.back(M.half(pushes)), strict=True)]
 
 

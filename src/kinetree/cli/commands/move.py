@@ -144,14 +144,15 @@ def transition(
     floating: Floating = None,
     coefficients: Annotated[
         int, typer.Option(help="Number of spline coefficients per coordinate.")
-    ] = 12,
+    ] = 16,
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
     """Compute a minimum-effort transition between two recorded motions.
 
-    Masses are shared by the lengths of bones. Feet that stand stay where they are, and the ground
-    carries the figure. What is doubtful about the result is said.
+    Skeletons with the names of a human's joints get the masses of a human's segments and the ranges
+    of its joints; else the lengths of bones share the mass. Feet that stand stay where they are, and
+    the ground carries the figure. What is doubtful about the result is said.
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """
@@ -172,8 +173,8 @@ def transition(
         align,
         figure,
         coefficients=coefficients,
-        method="gauss-newton",
-        tolerance=1e-5,
+        tolerance=1e-4,
+        iterations=300,
         progress=progress_line("P"),
     )
     files = write(joined, output, plot, figures)

@@ -32,6 +32,8 @@ UPRIGHT = {"y": Rotation.about(AXES["x"], math.pi / 2), "z": Rotation.identity()
 """From a file's axes to ours, whose z points up."""
 ROUNDNESS = 0.1
 """Radius of the rods that bodies are taken for, in parts of their length."""
+Shares = list[tuple[int, float, float]]
+"""For each bone the first one of its segment, this segment's share of the mass, and its length."""
 MOTION = re.compile(r"(?<![^\s}])MOTION(?!\S)")
 """The word that ends the hierarchy, and is no part of a joint's name."""
 
@@ -117,17 +119,24 @@ def guessed_skeleton(data: bytes, file: str) -> Description:
     return replace(skeleton(recording, UNITS[units], up), remarks=[remark])
 
 
-def skeleton(recording: Recording, scale: float, up: str, mass: float | None = None) -> Description:
+def skeleton(
+    recording: Recording,
+    scale: float,
+    up: str,
+    mass: float | None = None,
+    shares: Shares | None = None,
+) -> Description:
     """The links and joints of a recording, upright: z points up, and so it does in every link.
 
     Arguments:
         scale: metres in a unit of the file.
         up: the axis of the file that points up, "y" or "z".
         mass: of all links, kg, shared by the lengths of bones; none by default.
+        shares: of segments in the mass, for each bone; within a segment the lengths count.
     """
     U, bones = UPRIGHT[up], recording.bones
     links, connections = [], []
-    inertias = _rods(recording, scale, U, mass)
+    inertias = _rods(recording, scale, U, mass or 0.0, shares)
     for k, bone in enumerate(bones):
         where = f"{recording.file}:{bone.line}"
         links.append(Link(bone.name, inertias[k], where))
@@ -159,16 +168,28 @@ def _placed(offset: tuple[float, ...], scale: float, U: Rotation) -> Vector3:
     return U @ (Vector3(*offset) * scale)
 
 
-def _rods(recording: Recording, scale: float, U: Rotation, mass: float | None) -> list[Inertia]:
+def _rods(
+    recording: Recording, scale: float, U: Rotation, mass: float, shares: Shares | None
+) -> list[Inertia]:
     """Each bone as the rods from its joint to the joints and end sites it carries."""
     inertias = [Inertia.zero() for _ in recording.bones]
     reaches = [(bone.parent, bone.offset) for bone in recording.bones if bone.parent >= 0]
     reaches += [(k, end) for k, bone in enumerate(recording.bones) for end in bone.ends]
     ways = [(k, _placed(offset, scale, U)) for k, offset in reaches]
-    total = sum(math.hypot(*way) for _, way in ways)
+    given = shares or [(0, 1.0, 0.0)] * len(inertias)
+    lengths = dict.fromkeys([segment for segment, _, _ in given], 0.0)
     for k, way in ways:
-        if mass and total > 0.0:
-            inertias[k] = inertias[k] + _rod(mass * math.hypot(*way) / total, way)
+        lengths[given[k][0]] += math.hypot(*way)
+    for segment, _, length in given:
+        if lengths[segment] == 0.0 < length:  # it goes on as the bone above does
+            way = _placed(recording.bones[segment].offset, scale, U)
+            ways.append((segment, way * (length / (math.hypot(*way) or 1.0))))
+            lengths[segment] = length
+    for k, way in ways:
+        segment, share, _ = given[k]
+        if mass and lengths[segment] > 0.0:
+            each = mass * share * math.hypot(*way) / lengths[segment]
+            inertias[k] = inertias[k] + _rod(each, way)
     return inertias
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree._optional import optional
 from kinetree.errors import FileFormatError
+from kinetree.model.ball_range import BallRange
 from kinetree.model.description import Connection, Description, Link
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.mjcf_contacts import Contacts
@@ -189,9 +191,11 @@ class _Reader:
         if m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):
             lower, upper = m.jnt_range[j].tolist()
             limits = Limits(lower, upper)
+        most = float(m.jnt_range[j].max())
+        if m.jnt_limited[j] and m.jnt_type[j] == BALL and 0.0 < most < math.pi:
+            limits = Limits(ball=BallRange(angle=most))
         if m.jnt_actfrclimited[j]:
-            effort = float(np.abs(m.jnt_actfrcrange[j]).max())
-            limits = Limits(limits.lower, limits.upper, effort=effort)
+            limits = replace(limits, effort=float(np.abs(m.jnt_actfrcrange[j]).max()))
         follows = mimic and j in self._equalities.followers
         copied = self._equalities.mimicry(j) if follows else None
         drive = self._drive(j, joint)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-BALL = 1  # mjtJoint
 LEFT_OUT = "takes no part in the dynamics"
 Remark = tuple[str, str, str]
 """Severity, element, message."""
@@ -39,8 +38,6 @@ def _joints(m: Any, joints: list[str], off: set[str]) -> Iterator[Remark]:
             yield "warning", element, f"the yield of its spring (springyield) {LEFT_OUT}"
         if dampers and _any(m, "dof_dampingpoly", dof):
             yield "warning", element, f"the higher-order part of its damping {LEFT_OUT}"
-        if m.jnt_limited[j] and m.jnt_type[j] == BALL:
-            yield "warning", element, "the limit of a ball joint is not read"
 
 
 def _bodies(m: Any) -> Iterator[Remark]:

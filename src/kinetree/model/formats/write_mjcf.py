@@ -29,6 +29,7 @@ from kinetree.model.formats.write_mjcf_keyframes import KeyframeElements
 from kinetree.model.formats.write_mjcf_sensors import SensorElements, magnetic_field
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
+from kinetree.model.ball_range import BallRange
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
 from kinetree.model.unread import counted
@@ -316,13 +317,16 @@ def _resting_pose(part: _Part) -> dict[str, str]:
 
 
 def _limits(kind: str, limits: Limits) -> dict[str, str]:
-    """The range and effort limit of a joint of one coordinate, if they are not empty."""
+    """The range and effort limit of a joint of one coordinate, and the largest angle of a ball."""
     attributes = {}
     if kind in ("hinge", "slide"):
         if -math.inf < limits.lower < limits.upper < math.inf:
             attributes["range"] = numbers((limits.lower, limits.upper))
         if 0.0 < limits.effort < math.inf:
             attributes["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
+    ball = limits.ball
+    if kind == "ball" and ball is not None and ball == BallRange(angle=ball.angle):
+        attributes["range"] = numbers((0.0, ball.angle))
     return attributes
 
 
@@ -367,7 +371,7 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
     if any(math.isfinite(c.limits.velocity) for c in description.connections):
         yield "limits of velocity"
     if any(_loses_limits(c) for c in description.connections):
-        yield "limits on one side, without room, or of balls"
+        yield "limits on one side or without room, and swings, twists and efforts of balls"
     if tree.turned:
         yield f"a ball's spring that rests at another orientation, of joint {listed(tree.turned)}"
     order = [model.bodies[i].joint_name for i in model.coordinate_order]
@@ -379,6 +383,7 @@ def _loses_limits(c: Connection) -> bool:
     limits = c.limits
     kind = "hinge" if c.joint is not None and c.joint.nq == c.joint.nv else "ball"
     bounds = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    bounds += limits.ball is not None and bool(limits.ball.names)
     return len(_limits(kind, limits)) < bounds + math.isfinite(limits.effort)
 
 

@@ -165,13 +165,12 @@ def _kind(c: Connection) -> tuple[str, Vector3 | None]:
 
 def _limits(c: Connection, kind: str) -> dict[str, float]:
     """All attributes of <limit>: other readers require every one."""
-    if kind not in ("revolute", "prismatic") and not any(
-        map(math.isfinite, vars(c.limits).values())
-    ):
+    bounds = {key: value for key, value in vars(c.limits).items() if key != "ball"}
+    if kind not in ("revolute", "prismatic") and not any(map(math.isfinite, bounds.values())):
         return {}
     return {
         key: value if math.isfinite(value) else math.copysign(UNLIMITED, value)
-        for key, value in vars(c.limits).items()
+        for key, value in bounds.items()
         if kind != "continuous" or key in ("velocity", "effort")
     }
 

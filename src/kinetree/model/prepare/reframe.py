@@ -106,6 +106,7 @@ def _reframed(model: Model, seen: list[tuple[Transform, Joint]]) -> Model:
                 b,
                 placement=back[b.parent] @ b.placement @ X,
                 joint=joint,
+                limits=b.limits.relocated(X.rotation.T),
                 inertia=back[i].to_parent(b.inertia),
             )
             for i, (b, (X, joint)) in enumerate(zip(model.bodies, seen, strict=True))

@@ -1,0 +1,198 @@
+"""How far ball joints are from the limits of their ranges, and how fast that changes.
+
+Source: P. Baerlocher & R. Boulic, Parametrization and range of motion of the ball-and-socket joint,
+Deformable Avatars (2001). MuJoCo's documentation, "Computation", section "Limit", has the angle.
+
+    symbol    code        meaning
+    M         M           the rotation from the middle of the range, its third axis the twist axis
+    d         d           the twist axis: the third column of M
+    alpha     limit       the largest swing in the direction of a swing
+
+With s = sin(theta/2) u of a swing by theta about u, d = (2 s_y c, -2 s_x c, cos theta), and M^T's
+first two rows hold the twist (c = cos(theta/2)).
+
+    swing     alpha - theta,  sin(alpha/2) = 1 / sqrt((u_x / sin(a/2))^2 + (u_y / sin(b/2))^2)
+    twist     the angle atan2(M_yx - M_xy, M_xx + M_yy) from its lower and to its upper limit
+    angle     most - angle of M
+
+Cost: a few dozen operations for each limit; nothing for joints without any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kinetree.model import Model
+from kinetree.model.ball_range import BallRange
+from kinetree.model.joints import Joint
+from kinetree.scalar import Scalar, asin, atan2, cos, less, maximum, minimum, select, sin, sqrt
+from kinetree.scalar.dual import Dual, lift
+from kinetree.spatial import Rotation
+from kinetree.spatial.angles import quat_of
+
+TINY = 1e-24
+"""Added to squared sines, so that angles have slopes where they are zero."""
+WIDEST = 1.0 - 1e-12
+"""The largest sine of half a swing: at one, its slope is infinite."""
+
+
+class BallLimit(NamedTuple):
+    """A limited angle of a ball joint.
+
+    name: "swing", "twist" or "angle".
+    at: the velocities that change it.
+    value: the angle; of a swing, counted from its limit.
+    bounds: its lower and upper limit, rad.
+    slopes: its rates for unit velocities.
+    """
+
+    name: str
+    at: tuple[int, ...]
+    value: Scalar
+    bounds: tuple[float, float]
+    slopes: list[Scalar]
+
+
+def limited_balls(model: Model) -> list[int]:
+    """The bodies whose ball joints have limits."""
+    ranges = ((i, model.bodies[i].limits.ball) for i in model.coordinate_order)
+    return [i for i, given in ranges if given is not None and given.names]
+
+
+def ball_limits(
+    model: Model, q: Sequence[Scalar], bodies: Iterable[int] | None = None
+) -> Iterator[BallLimit]:
+    """The limited angles of ball joints, all or those of some bodies, with their slopes."""
+    for i in limited_balls(model) if bodies is None else bodies:
+        body, at = model.bodies[i], model.v_slices[i]
+        given = body.limits.ball
+        assert given is not None
+        own = q[model.q_slices[i]]
+        values = angles(given, body.joint.transform(own).rotation)
+        slopes = _slopes(body.joint, given, own)
+        where = tuple(range(at.start, at.stop))
+        for k, name in enumerate(given.names):
+            columns = [column[k] for column in slopes]
+            yield BallLimit(name, where, values[k], bounds(given)[k], columns)
+
+
+def outward_limits(
+    model: Model, q: Sequence[Scalar], bodies: Iterable[int]
+) -> Iterator[tuple[Scalar, list[Scalar]]]:
+    """How far the nearer limits are exceeded, and the slopes of that.
+
+    Arguments:
+        bodies: whose joints they are.
+    """
+    for limit in ball_limits(model, q, bodies):
+        lower, upper = limit.bounds
+        if math.isinf(lower):
+            yield limit.value - upper, limit.slopes
+        elif math.isinf(upper):
+            yield lower - limit.value, [-x for x in limit.slopes]
+        else:
+            high = less(0.5 * (lower + upper), limit.value)
+            sign = select(high, 1.0, -1.0)
+            yield (
+                select(high, limit.value - upper, lower - limit.value),
+                [sign * x for x in limit.slopes],
+            )
+
+
+def bounds(given: BallRange) -> list[tuple[float, float]]:
+    """The lower and upper limit of each angle of `angles`."""
+    found = {"swing": (-math.inf, 0.0), "twist": given.twist, "angle": (-math.inf, given.angle)}
+    return [found[name] for name in given.names]
+
+
+def angles(given: BallRange, rotation: Rotation) -> list[Scalar]:
+    """The angles that a range limits, at a rotation of the joint.
+
+    Arguments:
+        given: the range.
+        rotation: of the body in the joint frame.
+    """
+    M = from_middle(given, rotation)
+    kinds = {"swing": _swing, "twist": _twist, "angle": _angle}
+    return [kinds[name](given, M) for name in given.names]
+
+
+def from_middle(given: BallRange, rotation: Rotation) -> Rotation:
+    """M, the rotation from the middle of a range, in its axes."""
+    R = rotation.T if given.inverse else rotation
+    return given.axes.T @ (given.middle.T @ R) @ given.axes
+
+
+def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
+    """The rotation with the nearest swing, twist and angle that the range allows.
+
+    Arguments:
+        given: the range.
+        rotation: of the body in the joint frame.
+    """
+    x, y, z, w = quat_of(from_middle(given, rotation))
+    upright = sqrt(z * z + w * w + TINY)
+    s, c = z / upright, w / upright  # of half the twist
+    across = [x * c - y * s, x * s + y * c]  # s_x, s_y
+    if given.has_swing:
+        a, b = given.sines
+        ratio = across[0] * across[0] * (1 / (a * a)) + across[1] * across[1] * (1 / (b * b))
+        across = [k / sqrt(maximum(ratio, 1.0)) for k in across]
+    if given.has_twist:
+        low, high = (min(max(k, -math.pi), math.pi) for k in given.twist)
+        half = 0.5 * minimum(maximum(atan2(2 * s * c, c * c - s * s), low), high)
+        s, c = sin(half), cos(half)
+    x, y = across
+    w = sqrt(maximum(1 - x * x - y * y, 0.0))
+    parts = [x * c + y * s, y * c - x * s, w * s, w * c]
+    if given.has_angle:
+        parts = _shortened(parts, given.angle)
+    R = given.middle @ (given.axes @ Rotation.quat_xyzw(*parts) @ given.axes.T)
+    return R.T if given.inverse else R
+
+
+def _shortened(parts: Sequence[Scalar], angle: float) -> list[Scalar]:
+    """A quaternion whose rotation is at most an angle."""
+    x, y, z, w = parts
+    size = sqrt(x * x + y * y + z * z + TINY)
+    sign = select(less(w, 0.0), -1.0, 1.0)
+    half = minimum(atan2(size, w * sign), 0.5 * angle)
+    ratio = sin(half) / size * sign
+    return [x * ratio, y * ratio, z * ratio, cos(half)]
+
+
+def _swing(given: BallRange, M: Rotation) -> Scalar:
+    (_, _, x), (_, _, y), (_, _, z) = M.rows
+    across = x * x + y * y + TINY
+    theta = atan2(sqrt(across), z)
+    a, b = given.sines
+    if a == b:
+        return theta - min(given.swing[0], math.pi)
+    # u = (-y, x) / sqrt(across)
+    ratio = across / (y * y * (1 / (a * a)) + x * x * (1 / (b * b)) + TINY)
+    return theta - 2 * asin(minimum(sqrt(ratio), WIDEST))
+
+
+def _twist(given: BallRange, M: Rotation) -> Scalar:
+    (xx, xy, _), (yx, yy, _), _ = M.rows
+    return atan2(yx - xy, xx + yy)
+
+
+def _angle(given: BallRange, M: Rotation) -> Scalar:
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = M.rows
+    x, y, z = zy - yz, xz - zx, yx - xy  # twice the axis times the sine
+    return atan2(sqrt(x * x + y * y + z * z + TINY), xx + yy + zz - 1)
+
+
+def _slopes(joint: Joint, given: BallRange, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The rates of all angles for each unit velocity of the joint."""
+    found = []
+    for k in range(joint.nv):
+        unit = [float(i == k) for i in range(joint.nv)]
+        rates = joint.coordinate_rates(q, unit)
+        moving = [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]
+        rotation = joint.transform(moving).rotation
+        found.append([lift(x).rate for x in angles(given, rotation)])
+    return found
