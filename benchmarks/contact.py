@@ -178,8 +178,8 @@ def measure(case: Case) -> bool:
     touching = (np.abs(pushing).max(axis=-1) > 0.0).sum(axis=-1).mean()
     ratio = mujocos / ours
     print(
-        f"{case.name}: {touching:.3g} contacts, differs by {error:.0e}; {1e6 * ours:.2f} us a step, "
-        f"{ratio:.1f} x MuJoCo's {1e6 * mujocos:.1f} (asked {case.asked:.0f})",
+        f"{case.name}: {touching:.3g} contacts, differs by {error:.0e}; {1e6 * ours:.2f} us "
+        f"a step, {ratio:.1f} x MuJoCo's {1e6 * mujocos:.1f} (asked {case.asked:.0f})",
         flush=True,
     )
     return ratio >= case.asked

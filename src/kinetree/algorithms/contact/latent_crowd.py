@@ -17,7 +17,8 @@ from typing import ClassVar, NamedTuple
 
 from kinetree.algorithms.contact.crowd import Crowd, as_numbers, together
 from kinetree.algorithms.contact.joint_rows import Entry
-from kinetree.algorithms.contact.latent import LatentCouple, LatentPair
+from kinetree.algorithms.contact.latent import LatentCouple
+from kinetree.algorithms.contact.latent_pair import LatentPair
 from kinetree.algorithms.contact.relative import Link
 from kinetree.scalar import Scalar
 

@@ -19,36 +19,24 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kinetree.algorithms.contact.branches import at_once, guarded
-from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers, reach
-from kinetree.algorithms.contact.couple import Contact, Couple
+from kinetree.algorithms.contact.contact_rows import Meeting
+from kinetree.algorithms.contact.couple import Couple
 from kinetree.algorithms.contact.crowd import crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
-from kinetree.algorithms.contact.latent import (
-    SIMPLE,
-    LatentPair,
-    PairKind,
-    Posed,
-    latent_kind,
-)
-from kinetree.algorithms.contact.latent_crowd import Apart, Recipe, latent_crowd_of
-from kinetree.algorithms.contact.pair_touches import PairTouches
+from kinetree.algorithms.contact.latent_crowd import latent_crowd_of
+from kinetree.algorithms.contact.latent_meetings import LatentMeetings
 from kinetree.algorithms.contact.relative import (
     Link,
     merged,
     relative_columns,
-    signed_way,
-    velocities,
     way,
 )
-from kinetree.algorithms.contact.sized import kind_of, sizes_of
 from kinetree.algorithms.contact.touch import Touch
-from kinetree.algorithms.contact.touches import slot_count
-from kinetree.algorithms.contact.weights import InverseWeights
-from kinetree.algorithms.tree import along, subspaces
+from kinetree.algorithms.tree import along
 from kinetree.model import Model
-from kinetree.model.geometry import Collider, ContactPair
+from kinetree.model.geometry import ContactPair
 from kinetree.model.model import WORLD
-from kinetree.scalar import Scalar, call_if, less, logical_or, select
+from kinetree.scalar import Scalar
 from kinetree.spatial import Vector3
 
 FEW = 4
@@ -65,24 +53,8 @@ def couples(model: Model) -> dict[tuple[int, int], list[ContactPair]]:
     return dict(sorted(groups.items(), key=lambda group: WORLD not in group[0]))
 
 
-class Meetings(PairTouches):
-    """The couples of a robot at a state.
-
-    Arguments:
-        laws: how contacts push.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        q: Sequence[Scalar],
-        qd: Sequence[Scalar],
-        weights: InverseWeights,
-        laws: ContactLaws,
-    ) -> None:
-        super().__init__(model, q)
-        self._qd, self._weights, self._laws = qd, weights, laws
-        self._Phi = subspaces(model, q)
+class Meetings(LatentMeetings):
+    """The couples of a robot at a state."""
 
     def entries(self) -> Iterator[Entry]:
         """Each couple, with the velocities that move it, and whether it touches."""
@@ -96,7 +68,7 @@ class Meetings(PairTouches):
             yield crowd_of([self._entry(*x, pairs, branches=True) for x, pairs in grounded])
         if apart:
             bodies = [Link(*body, 1.0) for body in zip(self._X0, self._Phi, strict=True)]
-            latent = [self._latent(*x, pairs) for x, pairs in apart.items()]
+            latent = [self.latent(*x, pairs) for x, pairs in apart.items()]
             yield latent_crowd_of(bodies, self._qd, latent)
 
     def _entry(
@@ -109,70 +81,13 @@ class Meetings(PairTouches):
         columns = merged(at, run(relative_columns, links, o))
         V = run(along, list(columns.values()), [self._qd[k] for k in columns])
         contacts = [
-            run(self._contact(pair), Meeting(touch, touch.point - o, V, A, *numbers))
+            run(self.contact(pair), Meeting(touch, touch.point - o, V, A, *numbers))
             for pair, own in found
             for numbers in [self._laws.numbers(pair)]
             for A in [self._weights.of_pair(*self._sides(pair))[0]]
             for touch in own
         ]
         return tuple(columns), Couple(list(columns.values()), contacts), near
-
-    def _latent(self, first: int, second: int, pairs: Sequence[ContactPair]) -> Apart:
-        """Two bodies that seldom touch each other."""
-        near: Scalar = False
-        own, kinds = [], []
-        for pair in pairs:
-            kind = self._kind(pair)
-            sides, found = [], []
-            if all(isinstance(shape, SIMPLE) for shape in kind.shapes):
-                sides = [self._posed(collider) for collider in self._sides(pair)]
-                near = logical_or(near, self._acts(pair, kind, sides))
-            else:
-                found = self._touches(pair, branches=True)
-                for touch in found:
-                    near = logical_or(near, less(touch.distance, kind.reach))
-            A = self._weights.of_pair(*self._sides(pair))[0]
-            own.append(LatentPair(sides, found, A, *self._laws.numbers(pair)))
-            kinds.append(kind)
-        steps = signed_way(self.model, first, second)
-        at = [k for i, _ in steps for k in velocities(self.model, i)]
-        order = tuple(dict.fromkeys(at))
-        key = ("latent", tuple(order.index(k) for k in at), *kinds)
-        kind_of_couple = self._functions.setdefault(key, latent_kind(at, kinds))
-        return Apart(order, Recipe(kind_of_couple, steps, second), own, near)
-
-    def _kind(self, pair: ContactPair) -> PairKind:
-        """One object for all pairs that one function serves."""
-        shapes = tuple(collider.shape for collider in self._sides(pair))
-        function, acts = self._contact(pair), reach(pair)
-        key = ("pair", *(kind_of(shape) for shape in shapes), function, acts)
-        if key not in self._functions:
-            rows = (pair.condim,) * slot_count(*shapes)
-            self._functions[key] = PairKind(shapes, acts, function, rows)
-        return self._functions[key]
-
-    def _acts(self, pair: ContactPair, kind: PairKind, sides: list[Posed]) -> Scalar:
-        """Whether a pair touches: computed where the balls around its shapes meet."""
-
-        def function(sides: list[Posed]) -> Scalar:
-            acts: Scalar = False
-            for touch in kind.touches(sides):
-                acts = logical_or(acts, less(touch.distance, kind.reach))
-            return select(acts, 1.0, 0.0)
-
-        kept = self._functions.setdefault(("acts", kind), function)
-        return less(0.5, call_if(self._close(pair), kept, sides, otherwise=0.0))
-
-    def _posed(self, collider: Collider) -> Posed:
-        return Posed(self._X[collider.name], sizes_of(collider.shape))
-
-    def _contact(self, pair: ContactPair) -> Callable[..., Contact]:
-        """The function that makes the rows of a pair's contacts: one for equal parameters."""
-
-        def function(at: Meeting) -> Contact:
-            return self._laws.rows(pair, at)
-
-        return self._functions.setdefault(fixed_numbers(pair), function)
 
 
 def _origin(links: Sequence[Link], touches: Sequence[Touch]) -> Vector3:
