@@ -16,6 +16,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 MINUTES ?= 30
+# Tests on a GPU run side by side where pytest-xdist is: compiling takes most of their time.
+GPU_WORKERS ?= $(shell $(PYTHON) -c "import xdist" 2>/dev/null && echo "-n $(WORKERS) -p no:benchmark")
 # The build without CUDA. Any other version would bring 2.7 GB of CUDA packages.
 TORCH ?= 2.13.0+cpu
 
@@ -51,7 +53,7 @@ test-memory: $(VENV)/.test
 	tests/compiler/runtime/test_native_function.py tests/compiler/runtime/test_time_loop.py
 
 test-gpu:
-	$(PYTHON) -m pytest -q -p no:cacheprovider --noconftest tests/compiler/runtime/test_gpu.py
+	$(PYTHON) -m pytest -q -p no:cacheprovider --noconftest $(GPU_WORKERS) tests/compiler/runtime/test_gpu.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -84,6 +86,8 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	$(BIN)/python -m pip install --quiet 'torch==$(TORCH)' 2>/dev/null \
 	|| echo 'torch $(TORCH) is not available to pip: tests of PyTorch are skipped'
+	$(BIN)/python -m pip install --quiet --editable '.[notebooks]' 2>/dev/null \
+	|| echo 'Jupyter is not available to pip: notebooks are not run by a kernel'
 	touch $@ $(VENV)/.cli
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

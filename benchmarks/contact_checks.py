@@ -1,7 +1,7 @@
 """Contact held against MuJoCo and closed forms: accelerations, forces, motions, distances.
 
     python -m benchmarks.contact_checks [--only accelerations motions closed_forms
-        gradient distances] [--robots NAME ...] [--states N] [--compared N]
+        gradient distances] [--robots NAME ...] [--states N] [--compared N] [--pairs PAIR ...]
 
 Each line has what is asked for beside what was found. Nothing is timed here but the gradient of a
 rollout, beside the rollout.
@@ -207,6 +207,7 @@ def main() -> None:
     parser.add_argument("--robots", nargs="+", choices=ROBOTS, default=list(ROBOTS))
     parser.add_argument("--states", type=int, default=10**6, help="of each pair of shapes")
     parser.add_argument("--compared", type=int, default=10**6, help="of them, with MuJoCo")
+    parser.add_argument("--pairs", nargs="+", default=[], help='of shapes, such as "capsule-box"')
     given = parser.parse_args()
     kt.set_threads(1)
     lines = {
@@ -214,7 +215,7 @@ def main() -> None:
         "motions": lambda: motion_lines(given.robots),
         "closed_forms": closed_form_lines,
         "gradient": gradient_lines,
-        "distances": lambda: distance_lines(given.states, given.compared),
+        "distances": lambda: distance_lines(given.states, given.compared, given.pairs),
     }
     for part in given.only:
         for line in lines[part]():

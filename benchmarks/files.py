@@ -24,14 +24,15 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
+from kinetree.robot.load import check_file
 
 STATES, MANY = 100, 60
 """Random states; a tenth of them for robots with more velocities than `MANY`."""
 AGREEMENT, MOTION = 1e-9, 1e-8
 LARGEST = 40
 """Velocities: larger robots are not moved."""
-NO_PRIMITIVE = (1, 7, 8)
-"""Height fields, meshes, signed distance fields: mjtGeom."""
+OTHERWISE = "it sees the hull", "it does not see"
+"""Beginnings of notes on what rays meet otherwise than in MuJoCo."""
 QUANTITIES = ("actuator", "act_dot", "ten_length", "ten_J", "sensors", "passive")
 
 
@@ -55,7 +56,7 @@ class Beside:
         import mujoco
         from tests.peers.mujoco_oracle import Peer
 
-        self.mujoco = mujoco
+        self.mujoco, self.file = mujoco, file
         self.m = mujoco.MjModel.from_xml_path(str(file))
         if self.m.nv > most:
             raise ValueError(f"{self.m.nv} velocities")
@@ -118,7 +119,7 @@ class Beside:
         for sensor in self.robot.model.equipment.sensors:
             start = self.m.sensor_adr[self._numbers[sensor.name]]
             part = theirs[:, start : start + sensor.size]
-            if sensor.name in self.blind:  # its ray meets what is no primitive, as a remark says
+            if sensor.name in self.blind:  # its ray meets something else, as a note says
                 part = ours[:, at : at + sensor.size]
             if sensor.kind.endswith("quat"):
                 product = (ours[:, at : at + sensor.size] * part).sum(-1, keepdims=True)
@@ -134,13 +135,12 @@ class Beside:
 
     @property
     def blind(self) -> set[str]:
-        """The rangefinders that do not see meshes or height fields of the file."""
-        m = self.m
-        others = {int(m.geom_bodyid[i]) for i in range(m.ngeom) if m.geom_type[i] in NO_PRIMITIVE}
-        sensors = self.robot.model.equipment.sensors
-        rays = [x.name for x in sensors if x.kind == "rangefinder"]
-        homes = {x: int(m.site_bodyid[m.sensor_objid[self._numbers[x]]]) for x in rays}
-        return {x for x in rays if others - {homes[x]}}
+        """The rangefinders that see shapes of many triangles otherwise than in MuJoCo."""
+        rays = [x.name for x in self.robot.model.equipment.sensors if x.kind == "rangefinder"]
+        if not rays:
+            return set()
+        said = [x.element for x in check_file(self.file) if x.message.startswith(OTHERWISE)]
+        return {name for name in rays if f"sensor {name!r}" in said}
 
     def differences(self) -> dict[str, float]:
         """Of each quantity that both have."""
@@ -210,7 +210,7 @@ def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> in
         seconds = time.process_time() - start
         unread = pair.m.nsensor - len(pair.robot.sensors.names)
         notes = [f"{unread} sensors unread"] * bool(unread)
-        notes += [f"{len(pair.blind)} rays do not see meshes"] * bool(pair.blind)
+        notes += [f"{len(pair.blind)} rays meet other shapes"] * bool(pair.blind)
         notes += [lost[0][-90:]] if lost else []
         print(row + "  MISS" * bad + f" {seconds:5.0f} s  " + "; ".join(notes), flush=True)
     return missed

@@ -3,8 +3,9 @@
     python -m benchmarks.motion [panda] [g1] [human] [supports] [control] [mpc] [contact]
         [--crocoddyl PYTHON]
 
-PYTHON is an interpreter that has Crocoddyl (`pip install crocoddyl` in an environment of its own,
-because it may need another Pinocchio). Both then solve the same optimal control problems, in turn.
+PYTHON is an interpreter that has Crocoddyl, in an environment of its own, because it needs another
+Pinocchio: `pip install crocoddyl==3.2.1 pin==4.0.0`; with pin 4.1 its contacts crash. Both then
+solve the same optimal control problems, in turn.
 
 Each result is checked before its time is printed: ends, gradient by differences, constraints.
 Nothing is compiled inside a timed region. Panda and G1 come from example-robot-data.

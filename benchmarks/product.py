@@ -2,7 +2,7 @@
 
 python -m benchmarks.product [demo|run|viewer ...] [--rows N] [--json FILE]
 
-`demo` needs a package index; `run` the extra `parquet` and about 3 GB of disk for 10 M rows;
+`demo` needs a package index; `run` the extra `files` and about 3 GB of disk for 10 M rows;
 `viewer` the extra `view`, example-robot-data, Playwright and Chromium (or KINETREE_BROWSER names
 it).
 """

@@ -5,7 +5,9 @@
     python -m benchmarks.reaching reach --gpu [--scene FILE]
 
 Panda and G1 come from example-robot-data. `--save` pickles Panda's scene, for a machine that has no
-robot files. With `--gpu`, targets are CuPy's arrays. Times of the host are of one thread.
+robot files. `--proxsuite` names an interpreter with ProxQP, and perhaps Clarabel (`pip install
+proxsuite clarabel scipy`): solutions are compared with theirs. With `--gpu`, targets are CuPy's
+arrays. Times of the host are of one thread.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 import kinetree as kt
 from kinetree.geometry import Box, Capsule, Collider, ContactPair
@@ -298,36 +301,100 @@ def full_program(robot: kt.Robot, body: Any, given: dict[str, np.ndarray], k: in
     return H, g, A, b, C, d
 
 
-PROXQP = """
+ORACLE = """
 import sys, time, pickle, numpy as np, proxsuite
 problems = pickle.load(open(sys.argv[1], "rb"))
 found, times = [], []
 for H, g, A, b, C, d in problems:
     qp = proxsuite.proxqp.dense.QP(len(g), len(b), len(d))
-    qp.settings.eps_abs, qp.settings.eps_rel, qp.settings.max_iter = 1e-11, 0.0, 100000
+    qp.settings.eps_abs, qp.settings.eps_rel, qp.settings.max_iter = 1e-11, 0.0, 10000
     qp.init(H, g, A, b, C, np.full(len(d), -1e20), d)
     began = time.perf_counter()
     qp.solve()
     times.append(time.perf_counter() - began)
-    tight = C[qp.results.z > 1e-7]  # its active bounds as equations: exact to rounding
-    rows = np.vstack([A, tight])
-    K = np.block([[H, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-    rhs = np.concatenate([-g, b, d[qp.results.z > 1e-7]])
-    scale = 1.0 / np.sqrt(np.abs(K).max(axis=0))
-    x = scale * np.linalg.lstsq(K * scale * scale[:, None], rhs * scale, rcond=1e-15)[0]
-    optimal = (C @ x[: len(g)] - d).max() < 1e-8 and x[len(g) + len(b) :].min(initial=0) > -1e-8
-    found.append(x[: len(g)] if optimal else np.full(len(g), np.nan))
-pickle.dump((np.array(found), float(np.median(times))), open(sys.argv[2], "wb"))
+    found.append({"ProxQP": (qp.results.x, qp.results.y, qp.results.z)})
+try:
+    import clarabel, scipy.sparse as sp
+except ImportError:
+    problems = []
+for solutions, (H, g, A, b, C, d) in zip(found, problems):
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    cones = [clarabel.ZeroConeT(len(b)), clarabel.NonnegativeConeT(len(d))]
+    rows = sp.csc_matrix(np.vstack([A, C]))
+    P = sp.csc_matrix(np.triu(H))
+    done = clarabel.DefaultSolver(P, g, rows, np.concatenate([b, d]), cones, settings).solve()
+    x, z = np.array(done.x), np.array(done.z)
+    solutions["Clarabel"] = x, z[: len(b)], z[len(b) :]
+pickle.dump((found, float(np.median(times))), open(sys.argv[2], "wb"))
 """
 
 
-def proxqp(python: str, problems: list[Any]) -> tuple[np.ndarray, float]:
-    """Solutions of ProxQP, run by an interpreter that has it, and the median time of one."""
+def oracles(python: str, problems: list[Any]) -> tuple[list[dict[str, Any]], float]:
+    """(x, y, z) of ProxQP, and of Clarabel if that interpreter has it; ProxQP's median time."""
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "given"), Path(folder, "found")
         given.write_bytes(pickle.dumps(problems))
-        subprocess.run([python, "-c", PROXQP, str(given), str(found)], check=True)
+        subprocess.run([python, "-c", ORACLE, str(given), str(found)], check=True)
         return pickle.loads(found.read_bytes())
+
+
+def left_of(program: Any, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> float:
+    """The largest violation of the conditions of optimality, relative to their terms."""
+    H, g, A, b, C, d = program
+    dual = np.abs(H @ x + g + A.T @ y + C.T @ z).max() / np.abs(g).max()
+    primal = max(np.abs(A @ x - b).max(), (C @ x - d).max()) / np.abs(x).max()
+    return max(dual, primal, -z.min(), np.abs(z * (C @ x - d)).max()) / max(np.abs(z).max(), 1.0)
+
+
+def own_solution(robot: kt.Robot, body: Any, given: Any, found: Any, k: int) -> np.ndarray:
+    """(a, w, tau) of the controller, scaled as in `full_program`."""
+    from kinetree.control.body_program import LEVER
+
+    weight = 9.81 * sum(float(x.inertia.mass) for x in robot.model.bodies)
+    parts = [found.a[k]]
+    for stance, wrench in zip(body._settings.stances, found.wrenches[k], strict=True):
+        R = robot.pose(given["q"][k], stance.frame)[:3, :3]
+        parts += [R.T @ wrench[:3] / weight, R.T @ wrench[3:] / (weight * LEVER)]
+    motors = list(body._settings.motors)
+    return np.concatenate([*parts, found.tau[k, motors] / np.array(body._settings.limits)])
+
+
+def multipliers(program: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers that come nearest to showing that x is optimal, those of bounds not negative."""
+    H, g, A, _, C, d = program
+    tight = np.flatnonzero(C @ x - d > -1e-7)
+    columns = np.hstack([A.T, C[tight].T])
+    least = np.concatenate([np.full(len(A), -np.inf), np.zeros(len(tight))])
+    best = lsq_linear(columns, -(H @ x + g), (least, np.inf), method="bvls", tol=1e-15).x
+    z = np.zeros(len(d))
+    z[tight] = best[len(A) :]
+    return best[: len(A)], z
+
+
+def check_body(
+    python: str, robot: kt.Robot, body: Any, given: Any, found: Any, checked: int
+) -> None:
+    """Solutions beside ProxQP's and Clarabel's, and their conditions of optimality."""
+    problems = [full_program(robot, body, given, k) for k in range(checked)]
+    solutions, seconds = oracles(python, problems)
+    row("ProxQP, dense, the full problem", "", 1e6 * seconds, "us", "one after the other")
+    solved = np.flatnonzero(found.violated[:checked] == -1)
+    own = {k: own_solution(robot, body, given, found, k) for k in solved}
+    left = [left_of(problems[k], x, *multipliers(problems[k], x)) for k, x in own.items()]
+    print(
+        f"conditions of optimality of the full problem hold to {max(left):.1e} (most) in all "
+        f"{len(solved)} solved of {checked} states, by multipliers that no solver gave"
+    )
+    for name in solutions[0]:
+        fine = [k for k in solved if left_of(problems[k], *solutions[k][name]) <= 1e-8]
+        u = slice(-len(body._settings.limits), None)
+        apart = np.array([np.abs(own[k][u] - solutions[k][name][0][u]).max() for k in fine])
+        print(
+            f"{name} is optimal to 1e-8 in {len(fine)} of them; joint forces over their limits "
+            f"differ by {np.median(apart):.1e} (median), {apart.max():.1e} (most)"
+        )
 
 
 def bench_body(python: str | None, states: int = 512, checked: int = 100) -> None:
@@ -336,18 +403,7 @@ def bench_body(python: str | None, states: int = 512, checked: int = 100) -> Non
     solved = found.violated == -1
     print("\n| whole-body control of G1 on two feet | solved | time of one state | |\n|-|-|-|-|")
     if python:
-        problems = [full_program(robot, body, given, k) for k in range(checked)]
-        x, seconds = proxqp(python, problems)
-        tau = x[:, -len(body._settings.limits) :] * np.array(body._settings.limits)
-        apart = np.abs(found.tau[:checked, 6:] - tau).max(axis=-1) / np.abs(tau).max(axis=-1)
-        apart = apart[solved[:checked] & np.isfinite(apart)]
-        share = (apart <= 1e-6).mean()
-        note = f"one after the other; {len(apart)} of {checked} confirmed as optimal"
-        row("ProxQP, dense, the full problem", "", 1e6 * seconds, "us", note)
-        print(
-            f"joint forces differ by {np.median(apart):.1e} (median), {apart.max():.1e} (most) of "
-            f"the largest; {share:.1%} of the states by at most 1e-6"
-        )
+        check_body(python, robot, body, given, found, checked)
     walls, processors = [], []
     for _ in range(40):
         wall, processor = time.perf_counter(), time.process_time()
@@ -356,6 +412,9 @@ def bench_body(python: str | None, states: int = 512, checked: int = 100) -> Non
         processors.append(time.process_time() - processor)
     note = f"{1e6 * min(processors) / states:.1f} us of processor time; {states} states at once"
     row("Kinetree, one thread", f"{solved.mean():.2%}", 1e6 * min(walls) / states, "us", note)
+    for k in np.flatnonzero(~solved)[:5]:
+        what = body.demands[int(found.violated[k])]
+        print(f"state {k} is not solved: {what}; residual {found.residual[k]:.1e}")
 
 
 def bench() -> None:

@@ -15,6 +15,11 @@ from tests import durations
 # one folder for all workers and runs, so that no test writes to the user's cache
 os.environ["KINETREE_CACHE"] = str(Path(tempfile.gettempdir()) / "kinetree-tests")
 
+# linear algebra on one thread, before NumPy is imported: workers use all cores already, and threads
+# of OpenBLAS that wait for each other took ten times the time of what they compute
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
 # workers, and processes that tests start, share compiled modules, even where the environment would
 # not keep them
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -98,8 +103,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Measure tests where that is asked for; workers report to the process that started them."""
-    if config.getoption("--slow-tests") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(durations.Recorder())
+    if config.getoption("--slow-tests"):
+        config.pluginmanager.register(durations.Meter())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(durations.Recorder())
 
 
 def pytest_itemcollected(item):

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import types
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -47,8 +48,9 @@ class Launched:
 
     def __init__(self, function, parameters):
         self.function, self.parameters, self.calls = function, parameters, 0
-        self.kernel = types.SimpleNamespace(ptr=ctypes.cast(function, ctypes.c_void_p).value)
-        LOADED[self.kernel.ptr] = self
+        self.ptr = ctypes.cast(function, ctypes.c_void_p).value
+        self.kernel = types.SimpleNamespace(ptr=self.ptr)
+        LOADED[self.ptr] = self
 
     def launch(self, places):
         self.calls += 1
@@ -80,6 +82,7 @@ class Device:
     """The only device."""
 
     id = 0
+    compute_capability = "90"
     attributes = {"MultiProcessorCount": 1}  # noqa: RUF012
 
     def __init__(self, _=0):
@@ -92,6 +95,75 @@ class Device:
         pass
 
 
+class Compiler:
+    """`cupy.cuda.nvrtc`: units of a text become object files."""
+
+    NVRTCError = subprocess.CalledProcessError
+
+    def __init__(self, module):
+        self.module = module
+
+    def getVersion(self):
+        return 0, 0
+
+    def createProgram(self, text, name, headers, include_names):
+        return types.SimpleNamespace(text=text, file=self.module.new_file())
+
+    def compileProgram(self, program, options):
+        program.file.write_text(program.text)
+        defined = [x for x in options if x.startswith("-D")]
+        flags = [x for x in FLAGS if x != "-shared"]
+        to = program.file.with_suffix(".o")
+        subprocess.run([COMPILER, "-c", *flags, *defined, program.file, "-o", to], check=True)
+
+    def getCUBIN(self, program):
+        self.module.text = program.text
+        return program.file.with_suffix(".o").read_bytes()
+
+    def getProgramLog(self, program):
+        return "see the compiler's messages"
+
+    def destroyProgram(self, program):
+        pass
+
+
+class Linker:
+    """The driver's part of `cupy.cuda.driver` that links object files."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def linkCreate(self):
+        return []
+
+    def linkAddData(self, state, kind, data, name):
+        state.append(self.module.new_file().with_suffix(".o"))
+        state[-1].write_bytes(data)
+
+    def linkComplete(self, state):
+        whole = self.module.new_file().with_suffix(".so")
+        subprocess.run([COMPILER, "-shared", *state, "-o", whole], check=True)
+        return whole.read_bytes()
+
+    def linkDestroy(self, state):
+        self.module.linked += 1
+
+
+class Module:
+    """`cupy.cuda.function.Module` of a shared library."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def load(self, code):
+        file = self.module.new_file().with_suffix(".so")
+        file.write_bytes(code)
+        self.library = ctypes.CDLL(str(file))
+
+    def get_function(self, name):
+        return self.module.function_of(self.library, self.module.text, name)
+
+
 class CuPy(types.ModuleType):
     """The module: NumPy's functions, and what is CuPy's own."""
 
@@ -100,7 +172,8 @@ class CuPy(types.ModuleType):
     def __init__(self, folder: Path):
         super().__init__("cupy")
         self.folder, self.launched, self.modules = folder, [], count()
-        self.capturing, self.streams = False, []
+        self.capturing, self.streams, self.linked = False, [], 0
+        linker = Linker(self)
         self.cuda = types.SimpleNamespace(
             Device=Device,
             alloc=memory,
@@ -109,9 +182,21 @@ class CuPy(types.ModuleType):
             get_current_stream=lambda: types.SimpleNamespace(ptr=0),
             memory=types.SimpleNamespace(OutOfMemoryError=MemoryError),
             runtime=types.SimpleNamespace(
-                getDevice=lambda: 0, streamIsCapturing=lambda stream: self.capturing
+                getDevice=lambda: 0,
+                streamIsCapturing=lambda stream: self.capturing,
+                free=lambda address: None,
             ),
-            driver=types.SimpleNamespace(CUDADriverError=OSError, launchKernel=self.launch),
+            nvrtc=Compiler(self),
+            function=types.SimpleNamespace(Module=partial(Module, self)),
+            driver=types.SimpleNamespace(
+                CUDADriverError=OSError,
+                launchKernel=self.launch,
+                funcSetAttribute=lambda function, attribute, value: None,
+                linkCreate=linker.linkCreate,
+                linkAddData=linker.linkAddData,
+                linkComplete=linker.linkComplete,
+                linkDestroy=linker.linkDestroy,
+            ),
         )
 
     def launch(self, address, *how):
@@ -130,19 +215,21 @@ class CuPy(types.ModuleType):
     def asnumpy(self, array):
         return np.asarray(array).view(np.ndarray)
 
+    def new_file(self):
+        return self.folder / f"module{next(self.modules)}"  # parts compile side by side
+
     def RawModule(self, code, options, backend):
-        file = self.folder / f"module{next(self.modules)}"  # parts compile side by side
+        file = self.new_file()
         file.write_text(code)
         library = file.with_suffix(".so")
         subprocess.run([COMPILER, *FLAGS, str(file), "-o", str(library)], check=True)
         loaded = ctypes.CDLL(str(library))
+        return types.SimpleNamespace(get_function=partial(self.function_of, loaded, code))
 
-        def get_function(name):
-            declared = code.rpartition(f"{name}(")[2].partition(")")[0]
-            self.launched.append(Launched(getattr(loaded, name), declared.count(",") + 1))
-            return self.launched[-1]
-
-        return types.SimpleNamespace(get_function=get_function)
+    def function_of(self, library, code, name):
+        declared = code.rpartition(f"{name}(")[2].partition(")")[0]
+        self.launched.append(Launched(getattr(library, name), declared.count(",") + 1))
+        return self.launched[-1]
 
 
 def installed(monkeypatch, folder: Path) -> CuPy:

@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
+from functools import cache
 
 import pytest
 from tools.public_objects import classes, getter_of, is_ours, members, walk
@@ -66,13 +67,19 @@ def attributes(cls):
     """The names of what can be read from a class's objects: declared, or set by its methods."""
     names = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
     for base in filter(is_ours, cls.__mro__):
-        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
-        names |= {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        }
+        names |= assigned(base)
     return names | set(dir(cls))
+
+
+@cache
+def assigned(cls):
+    """The names of attributes that the methods of a class set."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def find(name, owner, function):
@@ -221,32 +228,33 @@ def constructed(cls):
     return next((base for base in cls.__mro__ if "__init__" in vars(base) and is_ours(base)), cls)
 
 
-def checked():
-    """Everything that is checked: its name, and what is wrong about it."""
-    seen = set()
-    for value, name in WALKED.items():
-        if inspect.isfunction(value):
-            yield name, value, faults_of_function(value, None, False)
-            continue
-        yield name, value, list(faults_of_class(value))
-        for member, function, is_property in members(value):
-            if function not in seen:  # a method of a base class is seen once
-                seen.add(function)
-                faults = faults_of_function(function, value, is_property)
-                yield f"{name}.{member}", function, faults
-
-
 PLACES = (kt.Robot, kt, *filter(inspect.ismodule, (getattr(kt, x) for x in kt.__all__)))
-WALKED = walk()
-CHECKED = list(checked())
-COMPARED = {value for _, value, _ in CHECKED}
-"""The functions and classes whose docstrings are compared with their signatures."""
-CASES = [pytest.param(faults, id=name) for name, _, faults in CHECKED]
+walked = cache(walk)
 
 
-@pytest.mark.parametrize("faults", CASES)
-def test_names_in_docstrings_are_those_of_the_signature(faults):
-    assert faults == []
+@cache
+def compared():
+    """Every function, class, method and property that is checked: its name, owner and kind."""
+    found = {}
+    for value, name in walked().items():
+        found[value] = name, None, False
+        if inspect.isclass(value):
+            for member, function, is_property in members(value):
+                # a method of a base class is checked once
+                found.setdefault(function, (f"{name}.{member}", value, is_property))
+    return found
+
+
+def faults_of(value, owner, is_property):
+    if inspect.isclass(value):
+        return list(faults_of_class(value))
+    return faults_of_function(value, owner, is_property)
+
+
+def test_names_in_docstrings_are_those_of_the_signature():
+    faults = {name: faults_of(value, *how) for value, (name, *how) in compared().items()}
+    assert len(faults) > 1000
+    assert {name: found for name, found in faults.items() if found} == {}
 
 
 TEXTS = {"file", "folder", "hint", "joint_name", "message", "name", "of", "parity", "prefix"}
@@ -255,7 +263,7 @@ TEXTS |= {"owner", "text", "texture", "topic", "where"}
 
 
 def test_no_choice_is_called_by_an_empty_string():
-    for name, value, _ in CHECKED:
+    for value, (name, *_) in compared().items():
         if (inspect.isclass(value) and issubclass(value, Exception)) or name == "Program":
             continue  # Program is data of the compiler: one traced without a choice has no method
         parameters = inspect.signature(value).parameters.values()
@@ -267,7 +275,7 @@ def test_no_choice_is_called_by_an_empty_string():
 
 
 def test_the_walk_finds_what_users_receive():
-    found = {value.__name__ for value in WALKED}
+    found = {value.__name__ for value in walked()}
     received_only = {"Rollout", "Viewer", "Kernel", "CFunction", "Controlled", "ClosedLoopRun"}
     doors = {"Cartesian", "Centroidal", "Charts", "Coriolis", "Differential", "Edit", "Regressors"}
     assert received_only | doors <= found

@@ -10,6 +10,7 @@ from kinetree.errors import MissingExtraError
 EXTRAS = {
     "casadi": "tools",
     "clarabel": "identify",
+    "collada": "view",
     "cupy": "gpu",
     "cvxpy": "identify",
     "dask": "tools",

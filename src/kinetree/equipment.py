@@ -3,6 +3,7 @@
 from kinetree.model.actuators import (
     Activation,
     Actuator,
+    Adhesion,
     Affine,
     Filter,
     Integrator,
@@ -26,12 +27,13 @@ from kinetree.model.body_forces import (
 )
 from kinetree.model.keyframe import Keyframe
 from kinetree.model.place import Place
-from kinetree.model.sensors import Sensor
+from kinetree.model.sensors import Sensor, Watch
 from kinetree.model.tendons import FixedTendon, Pulley, SpatialTendon, Tendon, Via, Wrap
 
 __all__ = [
     "Activation",
     "Actuator",
+    "Adhesion",
     "Affine",
     "BodyForce",
     "Compensation",
@@ -57,6 +59,7 @@ __all__ = [
     "TendonTransmission",
     "Transmission",
     "Via",
+    "Watch",
     "Wrap",
     "motor",
     "position_servo",

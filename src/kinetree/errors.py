@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -139,6 +138,8 @@ def among(value: object, valid: Iterable[object]) -> bool:
 
 def _nearest(name: str, names: Sequence[str]) -> str:
     """What to try instead of a name."""
+    import difflib  # importing takes time
+
     near = difflib.get_close_matches(name, names, n=3)
     if near:
         return "did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -187,7 +187,7 @@ BROKEN = {
     "by another attribute": ("a <mesh> names no file", '<mesh filename="b.xml"/>'),
     "a directory": ("there is no such file in ", '<include file="."/>'),
     "a long name": ("there is no such file in ", f'<include file="{"x" * 5000}"/>'),
-    "a text": ("not well-formed XML", '<include file="text.xml"/>'),
+    "a text": ("not XML, as ", '<include file="text.xml"/>'),
 }
 
 

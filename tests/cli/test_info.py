@@ -1,12 +1,17 @@
 """`kinetree info`, `convert`, `bench` and `doctor`."""
 
 import json
+from importlib.metadata import metadata
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import kinetree as kt
+from kinetree._optional import EXTRAS
 from kinetree.cli.bench import measure
+from kinetree.cli.doctor import OPTIONAL, diagnosis, report
 from kinetree.constraints import Coupling, LoopJoint
 from tests.cli.test_app import invoke
 from tests.constrained_robots import four_bar
@@ -110,6 +115,17 @@ def test_peers_agree_where_joints_mimic_others_and_stand_in_another_order(base):
     assert {remark.split(":")[0] for remark in remarks} == {"pinocchio", "mujoco"}  # forward
 
 
+def test_doctor_names_extras_that_there_are():
+    extras = metadata("kinetree").get_all("Provides-Extra")
+    assert set(EXTRAS.values()) <= set(extras)
+    found = diagnosis() | {"packages": dict.fromkeys(OPTIONAL)}
+    console = Console(file=StringIO(), width=100)
+    report(found, console)
+    text = console.file.getvalue()
+    assert "pyarrow (Parquet files)" in text
+    assert text.count("not installed (extra files)") == 3
+
+
 def test_doctor_says_whether_the_cache_is_used_and_why(tmp_path, monkeypatch):
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "kept"))
     result = invoke("doctor", "--json")
@@ -147,6 +163,18 @@ def test_info_lists_tendons_actuators_and_sensors(tmp_path):
     assert found["tendons"][1]["kind"] == "spatial"
     shown = invoke("info", str(file)).output
     assert all(word in shown for word in ("winch", "filter", "accelerometer"))
+
+
+def test_info_says_between_what_a_contact_sensor_is(tmp_path):
+    file = tmp_path / "ball.xml"
+    file.write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/>
+        <geom name="ball" size="0.1"/></body></worldbody>
+        <sensor><contact name="load" geom1="ball" data="force"/></sensor></mujoco>"""
+    )
+    found = json.loads(invoke("info", str(file), "--json").output)
+    at = "ball and anything"
+    assert found["sensors"] == [{"name": "load", "kind": "contact", "at": at, "numbers": 3}]
 
 
 XACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">

@@ -1,5 +1,7 @@
 """The command `kinetree simulate`."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -42,3 +44,20 @@ def test_an_error_is_a_message_and_not_a_traceback(options, message):
     assert result.exit_code == 1
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+START = ("arm", "--start", "0.3,0.3,0,0.3,0,0.3,0", "--time", "1")
+
+
+def test_joints_that_leave_their_limits_are_named():
+    free, held = invoke(*START), invoke(*START, "--stops", "spring")
+    assert "Beyond their limits: joint2, joint6. --stops spring" in free.output
+    assert "limits" not in held.output
+    assert "diverged" not in held.output
+
+
+def test_a_robot_on_the_ground_starts_above_it_and_stays_there():
+    result = invoke("quadruped", "--ground", "--time", "0.1", "--json")
+    assert result.exit_code == 0, result.output
+    height = json.loads(result.output)["q"][2]
+    assert 0.3 < height < 0.45  # its legs are 0.42 m long

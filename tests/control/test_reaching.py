@@ -107,6 +107,10 @@ def test_targets_that_do_not_fit_the_solver_are_refused(arm):
         two.solve({"tool": [0.1] * 3, "link4": [0.1] * 3}, center_of_mass=[0.0, 0.0, 0.0])
     with pytest.raises(kt.errors.KinetreeError, match="named twice"):
         kt.control.InverseKinematics(arm, ["tool", "tool"])
+    mirrored, skewed = np.diag([1.0, 1.0, -1.0, 1.0]), np.diag([1.0, 1.0, 2.0, 1.0])
+    for wrong in (mirrored, skewed):
+        with pytest.raises(kt.errors.StateError, match="no rotation"):
+            kt.control.InverseKinematics(arm, "tool").solve(wrong)
 
 
 def test_the_gradient_of_avoidance_is_that_of_the_distances(arm):

@@ -207,7 +207,24 @@ def test_effort_limits_are_kept_and_limits_that_contradict_the_rest_are_named(ar
     )
     stuck = held.solve(q, np.full(7, 50.0))  # cones cannot stop both at once
     assert stuck.residual > 1e-6
-    assert "cone" in held.demands[int(stuck.violated)]
+    named = held.demands[int(stuck.violated)]
+    assert named != "conditions of optimality"
+    if named.startswith("effort limit"):  # what is named is broken indeed
+        joint = int(named.split("'joint")[1].rstrip("'")) - 1
+        assert abs(stuck.tau[joint]) > arm.limits.effort[joint]
+    else:
+        R = arm.pose(q, named.split("'")[1])[:3, :3]
+        force = R.T @ stuck.wrenches[held.demands.index(named) // 4, :3]
+        assert np.abs(force[:2]).max() > 0.01 * force[2]
+
+
+def test_what_is_not_a_number_is_no_solution(arm):
+    body = WholeBody(arm, [PostureTask()])
+    target = np.zeros((2, 7))
+    target[1, 3] = np.nan
+    found = body.solve(np.full(7, 0.4), np.zeros(7), posture_target=target)
+    assert found.violated[0] == -1
+    assert body.demands[int(found.violated[1])] == "conditions of optimality"
 
 
 def test_tasks_and_stances_that_make_no_sense_are_refused(robot):

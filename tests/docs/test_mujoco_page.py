@@ -159,8 +159,8 @@ EXAMPLES = {
         ("worldbody", '<body><joint actuatorfrcrange="-1 1"/><geom size="0.1" pos="1 0 0"/></body>')
     ],
     "`actearly`": [actuator("general", joint="j", dyntype="filter", actearly="true")],
-    "`adhesion`, `plugin`, user dynamics": [
-        actuator("adhesion", body="b", ctrlrange="0 1"),
+    "`adhesion`, `body`": [actuator("adhesion", body="b", ctrlrange="0 1")],
+    "`plugin`, user dynamics": [
         actuator("general", joint="j", dyntype="user", actdim=1),
     ],
     "`armature`, `damping` of an actuator": [
@@ -191,12 +191,15 @@ EXAMPLES = {
     "sensors of joints, tendons, actuators": [("sensor", '<jointpos joint="j"/>')],
     "sensors of subtrees and energy": [("sensor", '<subtreecom body="b"/><e_kinetic/>')],
     "`touch`": [("sensor", '<touch site="s"/>')],
-    "`rangefinder` of a site, to planes and primitives": [("sensor", '<rangefinder site="s"/>')],
+    "`rangefinder` of a site": [("sensor", '<rangefinder site="s"/>')],
     "`jointlimitpos`, `tendonlimitfrc` and the like": [
         ("sensor", f'<jointlimit{kind} joint="j"/>') for kind in ("pos", "vel", "frc")
     ],
-    "`contact`, `rangefinder` of a camera, `plugin`, `user`": [
-        ("sensor", '<contact geom1="g"/>'),
+    "`contact`: all `data` and `reduce`": [
+        ("sensor", f'<contact geom1="g" data="found force dist" reduce="{how}"/>')
+        for how in ("none", "mindist", "maxforce", "netforce")
+    ],
+    "`rangefinder` of a camera, `plugin`, `user`": [
         ("sensor", '<user dim="1"/>'),
     ],
     "`key`: `qpos`, `qvel`, `act`, `ctrl`": [("keyframe", '<key qpos="1" qvel="2"/>')],

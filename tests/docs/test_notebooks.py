@@ -1,4 +1,4 @@
-"""The notebooks are those of their pages; `test_pages` runs their code."""
+"""The notebooks are those of their pages, and a Jupyter kernel runs them from top to bottom."""
 
 import json
 
@@ -25,6 +25,18 @@ def test_a_notebook_is_valid(name):
             assert "```" not in line
     nbformat = pytest.importorskip("nbformat")
     nbformat.validate(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_notebook_runs_in_a_jupyter_kernel(name, tmp_path):
+    pytest.importorskip("ipykernel")
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    read = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    place = {"metadata": {"path": str(tmp_path)}}  # some write files
+    nbclient.NotebookClient(read, timeout=300, resources=place).execute()
+    counts = [cell["execution_count"] for cell in read["cells"] if cell["cell_type"] == "code"]
+    assert counts == list(range(1, len(counts) + 1))
 
 
 def test_there_is_no_other_notebook():

@@ -83,3 +83,18 @@ def test_the_readme_says_what_is_not_there():
     text = (ROOT / "README.md").read_text()
     assert text.index("make demo") < text.index("## Use") < text.index("## What it does not do")
     assert "pip install kinetree" not in text
+
+
+def test_the_extras_that_files_name_exist():
+    listed = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2]
+    extras = set(re.findall(r"^(\w+) = \[", listed.partition("\n\n")[0], re.MULTILINE))
+    texts = [ROOT / "README.md", ROOT / "Makefile", ROOT / ".github/workflows/ci.yml"]
+    texts += [*(ROOT / "docs").glob("*.md"), *(ROOT / "tools").glob("*.sh")]
+    installed = re.compile(r"(?:\.|kinetree|whl\"?)\[([a-z,]+)\]")
+    named = {
+        extra
+        for path in texts
+        for found in installed.findall(path.read_text())
+        for extra in found.split(",")
+    }
+    assert {"cli", "view", "files"} <= named <= extras

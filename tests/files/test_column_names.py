@@ -5,7 +5,12 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import LogError, TableError
-from kinetree.files.column_names import column_option, find_column, possible_names
+from kinetree.files.column_names import (
+    column_option,
+    columns_of_options,
+    find_column,
+    possible_names,
+)
 from kinetree.identify import read
 from tests.cli.test_app import invoke
 
@@ -42,6 +47,18 @@ def test_run_and_logs_take_the_same_names(tmp_path, states, style):
         logged = [*labels, *(f"tau.{name}" for name in NAMES), "time"]
         table(tmp_path / "log.csv", logged, np.column_stack([q, tau, np.arange(4.0)]))
         assert np.array_equal(read(tmp_path / "log.csv", ROBOT).q, q)
+
+
+def test_a_star_stands_for_every_coordinate_that_fits():
+    found = columns_of_options(["q.joint*=pos_*", "tau_*=cur[*]"], ["joint1", "wrist"], ["joint1"])
+    assert found == {"q.joint1": "pos_1", "tau_0": "cur[0]"}
+    assert columns_of_options(["q.*=*_deg", "time=t"], NAMES, NAMES) == {
+        **{f"q.{name}": f"{name}_deg" for name in NAMES},
+        "time": "t",
+    }
+    for wrong, message in (("q.*=x", "one [*] is expected"), ("q.knee*=*", "no coordinate fits")):
+        with pytest.raises(TableError, match=message):
+            columns_of_options([wrong], NAMES, NAMES)
 
 
 def test_other_names_are_given_by_option(tmp_path, states):

@@ -176,7 +176,7 @@ def test_too_little_excitation_is_said_by_name():
     with pytest.warns(IdentificationWarning) as caught:
         found = fit(PENDULUM, log)
     said = " ".join(str(w.message) for w in caught)
-    assert "joint 'lower_joint' does not move" in said
+    assert "joint 'lower_joint' did not move" in said
     assert "the data say nothing about" in said
     assert "lower_joint.damping" in said
     assert "lower_joint.damping" in found.vague

@@ -95,6 +95,31 @@ def test_the_compiled_backward_pass_takes_matrices_of_any_size():
         assert np.allclose(sums[:, :2].T, [plain.slope, plain.bend], rtol=1e-8)
 
 
+@pytest.mark.parametrize("problems", [2, 9])
+@pytest.mark.parametrize(
+    ("n", "nu", "head"), [(1, 1, 0), (7, 7, 0), (8, 3, 6), (11, 5, 3), (6, 2, 6)]
+)
+def test_the_backward_pass_of_an_euler_step_is_that_of_any_step(problems, n, nu, head):
+    from kinetree.compiler.runtime.cpu.riccati import riccati
+
+    rng, h, nx, nz = np.random.default_rng(n), 0.1, 2 * n, 2 * n + nu
+    below = rng.standard_normal((problems, 6, n, nz)) / np.sqrt(nz)
+    above = h * below
+    above[..., np.arange(n), np.arange(n)] += 1.0
+    above[..., :head, :] = rng.standard_normal((problems, 6, head, nz)) / np.sqrt(nz)
+    W = np.concatenate([above, below], axis=-2)
+    H = rng.standard_normal((problems, 6, nz, nz))
+    H, S = H @ H.swapaxes(-1, -2), rng.standard_normal((problems, nx, nx))
+    given = W, H, rng.standard_normal((problems, 6, nz)), S @ S.swapaxes(-1, -2)
+    rest = rng.standard_normal((problems, nx)), np.full(problems, 1e-3)
+    bound = np.full((problems, 6, nu), 1e3)
+    gaps = 0.1 * rng.standard_normal((problems, 6, nx))
+    any_step = riccati(*given, *rest, -bound, bound, 4, gaps)
+    euler = riccati(*given, *rest, -bound, bound, 4, gaps, (h, head))
+    for one, other in zip(euler, any_step, strict=True):
+        assert np.abs(one - other).max() < 1e-9 * max(np.abs(other).max(), 1.0)
+
+
 def test_costs_that_curve_downwards_are_reported_by_the_backward_pass(reach):
     q, v = reach.roll(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 30, 2)))
     at = reach.passes.expansion(q, v, np.zeros((1, 30, 2)))

@@ -80,6 +80,29 @@ def test_limits_that_cannot_be_kept_are_refused_by_name(settings, words):
         ARM.time_path(wave(), **settings)
 
 
+def test_what_is_checked_between_grid_points_is_the_motion_that_is_given():
+    from kinetree.motion import path_timing
+
+    wheel = kt.Assembly("wheel")
+    wheel.add("wheel", "base", kt.joints.Revolute("z"), inertia=(1.0, 1.0, 1.0), mass=1.0)
+    for robot, points in (
+        (ARM, wave(400)),
+        (wheel.robot(), np.linspace([0.0], [20.0], 400) ** 1.1),
+    ):
+        motion = robot.time_path(points, velocity=3.0, acceleration=2.0)
+        given = kt.Motion(robot, motion.times, motion.q, motion.v)
+        path = type("Path", (), {"robot": robot, "q": motion.q})
+        checked = path_timing._between(path, motion.times, motion.v)
+        times = motion.times[:-1] + path_timing.BETWEEN[:, None] * np.diff(motion.times)
+        for one, other in zip(checked, given.at(times), strict=True):
+            assert np.abs(one - other).max() < 1e-8 * max(np.abs(other).max(), 1.0)
+
+
+def test_a_path_that_nothing_limits_is_refused():
+    with pytest.raises(kt.errors.KinetreeError, match="nothing limits the speed"):
+        ARM.time_path(wave(), velocity=np.inf, effort=np.inf)
+
+
 def test_paths_that_make_no_sense_are_refused():
     with pytest.raises(kt.errors.KinetreeError, match="waypoints 1 and 2 are the same"):
         ARM.time_path(np.array([0.0, 0.1, 0.1])[:, None] * np.ones(7))

@@ -111,6 +111,19 @@ def test_forces_can_be_differentiated():
             assert np.allclose((ends[0] - ends[1]) / (2 * step), found[:, k], atol=1e-6)
 
 
+def test_rotors_and_damping_of_actuators_are_those_of_joints_and_tendons():
+    both = 'armature="0.3" damping="0.2"'
+    pair = Pair(
+        text(
+            tendon=TENDONS,
+            actuator=f"""<motor joint="s" gear="3" {both}/><motor joint="s" {both} group="2"/>
+            <motor jointinparent="w" gear="2 0 1" {both}/><motor tendon="fix" gear="-2" {both}/>
+            <motor tendon="straight" damping="0.4"/>""",
+        )
+    )
+    close(pair.robot.inverse_dynamics(pair.q, pair.v, pair.a), pair.inverse_dynamics())
+
+
 def test_keyframes_and_custom_numbers_are_taken():
     mjcf = text(
         actuator=ACTUATORS["motor"] + ACTUATORS["an integrator"].replace("straight", "t"),

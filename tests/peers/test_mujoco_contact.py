@@ -160,6 +160,21 @@ def test_a_robot_that_falls_onto_its_feet_moves_as_in_mujoco(cone):
     assert motion.q[-1, 2] < 0.3  # it has landed
 
 
+def test_a_robot_that_starts_deep_in_the_ground_is_thrown_up_no_higher_than_in_mujoco():
+    pair = Beside(walker("pyramidal"))
+    q, v = pair.to_ours(pair.m.qpos0, np.zeros(pair.m.nv))
+    q[2] -= pair.robot.distances(q).min() + 0.2
+    pair.d.qpos[2] = q[2]
+    heights = []
+    for _ in range(300):
+        mujoco.mj_step(pair.m, pair.d)
+        heights.append(pair.d.qpos[2])
+    with pytest.warns(kt.errors.SimulationWarning, match="overlap by 0.2 m"):
+        motion = pair.robot.simulate(q, v, time=0.6, dt=0.002)
+    assert max(heights) > q[2] + 0.2
+    np.testing.assert_allclose(motion.q[1:, 2], heights, atol=1e-6)
+
+
 def test_limits_of_ball_joints_push_as_mujocos():
     pair, rng = Beside(BALLS), np.random.default_rng(1)
     robot = pair.robot

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.robot.load import check_file
 from tests.peers.equipped_mjcf import close
 from tests.peers.mujoco_oracle import Peer
 
@@ -104,6 +105,54 @@ def test_limits_and_friction_of_tendons_act_in_contact_as_in_mujoco(standing):
     tau = np.zeros(standing.v.shape)
     ours = standing.robot.forward_dynamics(standing.q, standing.v, tau)
     assert np.abs(ours - a).max() < 1e-6 * np.abs(a).max()
+
+
+SEEN = """<mujoco><asset>
+<mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1 .3 .3 .6"/>
+<hfield name="hills" nrow="4" ncol="5" size="1 .8 .5 .2"
+ elevation="0 1 0 1 .4  .5 .2 .3 .9 .1  0 0 .1 1 .7  .2 .8 .6 0 .5"/></asset>
+<worldbody><geom type="mesh" mesh="wedge" pos=".5 .4 .9" euler="20 30 40"/>
+<geom type="hfield" hfield="hills" pos="-.2 0 0" euler="5 0 10"/>
+<body><freejoint/><geom type="mesh" mesh="wedge"/>EYES
+<body pos="0 0 -.5"><joint axis="1 0 0"/><geom size=".1"/></body></body></worldbody>
+<sensor>RAYS</sensor></mujoco>"""
+
+
+def test_rays_meet_meshes_and_height_fields_as_in_mujoco():
+    eyes, rays = zip(
+        *(
+            (f'<site name="e{k}" euler="{50 * k} {70 * k} 0"/>', f'<rangefinder site="e{k}"/>')
+            for k in range(8)
+        ),
+        strict=True,
+    )
+    mjcf = SEEN.replace("EYES", "".join(eyes)).replace("RAYS", "".join(rays))
+    robot, m = kt.load(mjcf), mujoco.MjModel.from_xml_string(mjcf)
+    peer, rng, shown = Peer(robot, m), np.random.default_rng(3), []
+    q = robot.random(rng, STATES)
+    q[:, :3] = rng.uniform([-1.2, -0.8, -0.3], [1.2, 0.8, 1.5], (STATES, 3))
+    still = np.zeros((STATES, robot.nv))
+    for x in q:
+        peer.move_to(x, still[0])
+        mujoco.mj_sensorPos(m, peer.d)
+        shown.append(peer.d.sensordata.copy())
+    theirs = np.array(shown)
+    assert ((theirs > 0.0).sum(axis=0) > STATES / 5).all()
+    assert (theirs == -1.0).any()
+    close(robot.sensors(q, still, still), theirs)
+
+
+def test_a_ray_meets_the_hull_of_a_mesh_with_many_triangles():
+    place = np.random.default_rng(0).normal(size=(1500, 3))
+    ball = " ".join(f"{x:.6f}" for x in (place.T / np.linalg.norm(place, axis=1)).T.ravel())
+    mjcf = f"""<mujoco><asset><mesh name="ball" vertex="{ball}"/></asset><worldbody>
+    <geom name="moon" type="mesh" mesh="ball" pos="0 0 3"/><body><joint/><geom size=".1"/>
+    <site name="eye"/></body></worldbody><sensor><rangefinder name="ray" site="eye"/></sensor>
+    </mujoco>"""
+    said = [x for x in check_file(mjcf) if "ray" in x.element]
+    assert ["it sees the hull of geom 'moon'" in x.message for x in said] == [True]
+    robot = kt.load(mjcf)
+    assert abs(robot.sensors([0.0], [0.0], [0.0])[0] - 2.0) < 0.05
 
 
 def test_a_touch_sensor_needs_a_zone():

@@ -12,7 +12,7 @@ from kinetree.model.edit import CHARTS
 from kinetree.quantities import PUBLIC, QUANTITIES, SOME_CONSTRAINTS, SOME_JOINTS, calling
 from kinetree.quantities.settings import PINOCCHIO
 from kinetree.robot import doors
-from tests.test_docstrings import COMPARED
+from tests.test_docstrings import compared
 
 DOORS = vars(doors)
 RENAMED = {("momentum_observer", "r"): "residual"}
@@ -82,7 +82,7 @@ def test_the_other_types_allow_what_there_is():
 @pytest.mark.parametrize("quantity", PUBLIC)
 def test_the_docstring_of_a_method_is_compared_with_its_signature(quantity):
     """By `tests/test_docstrings.py`, which finds what it checks by itself."""
-    assert method_of(quantity) in COMPARED
+    assert method_of(quantity) in compared()
 
 
 def test_what_is_not_public_is_not_a_method():

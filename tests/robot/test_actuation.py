@@ -58,6 +58,10 @@ def test_constant_controls_are_the_same_as_a_controller_that_returns_them():
     asked = ARM.simulate(*START, law, **settings)
     assert np.allclose(given.q, asked.q, atol=1e-12)
     assert given["memory"].shape == (101, 2)
+    short = ARM.actuation.law(lambda t, q, v: ctrl, act=[0.1, 0.2])  # without inputs p
+    assert (ARM.simulate(*START, short, **settings).q == asked.q).all()
+    with pytest.raises(KinetreeError, match=r"the controller is called with \(t, q, v, p\)"):
+        ARM.simulate(*START, ARM.actuation.law(lambda t: ctrl), **settings)
 
 
 def test_an_exact_filter_is_exact_and_the_other_is_its_tangent():

@@ -1,5 +1,6 @@
 """Robot: its names, configurations, kernels and messages."""
 
+import operator
 import pickle
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import KinetreeError, UnknownNameError
 from kinetree.joints import Prismatic
+from kinetree.robot.elsewhere import ELSEWHERE
 from tests.tolerances import EXACT, relative_error
 
 
@@ -274,3 +276,29 @@ def test_the_ancestors_of_a_body_lead_to_the_root():
     assert kt.robots.arm().ancestors(kt.robots.arm().frames[0]) == ()  # stands on the ground
     with pytest.raises(kt.errors.UnknownNameError, match="hind_right_thigh"):
         robot.ancestors("hind_right_tigh")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rnea", "use robot.inverse_dynamics"),
+        ("lock", "use robot.edit.lock"),
+        ("lowerPositionLimit", "use robot.limits.lower"),
+        ("createData", "a robot stores no state"),
+        ("inverse_kinematics", r"use kinetree\.control\.InverseKinematics"),
+        ("nothing", "no attribute 'nothing'$"),
+    ],
+)
+def test_a_name_that_is_elsewhere_is_said_to_be_there(name, message):
+    robot = kt.robots.double_pendulum()
+    assert not hasattr(robot, name)
+    with pytest.raises(AttributeError, match=message):
+        getattr(robot, name)
+
+
+def test_names_of_other_libraries_lead_to_what_there_is():
+    robot = kt.robots.double_pendulum()
+    for name, where in ELSEWHERE.items():
+        assert name not in dir(robot)
+        if " " not in where:
+            assert operator.attrgetter(where)(robot) is not None

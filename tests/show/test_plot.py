@@ -110,7 +110,7 @@ def test_a_skeleton_has_rods_between_their_ends_and_wheels_at_one_point():
 def test_errors_name_what_would_be_valid(motion):
     with pytest.raises(UnknownNameError, match="did you mean 'joint2'"):
         kt.plot.torque_map(ARM, ("joint22", "joint4"), "joint2")
-    with pytest.raises(UnknownNameError, match="valid are 'q', 'v', 'tau'"):
+    with pytest.raises(UnknownNameError, match="valid are 'times', 'q', 'v', 'tau'"):
         kt.plot.trajectory(ARM, motion, ["x"])
     with pytest.raises(KinetreeError, match="choose one environment"):
         kt.plot.energy(ARM, {**motion, "q": motion.q[None]})

@@ -217,7 +217,9 @@ def test_the_gradient_of_a_rollout_on_the_ground_is_that_of_differences():
 
 
 def test_more_contacts_than_a_gpu_thread_has_memory_for_are_refused():
-    step = SimpleNamespace(name="rollout", kind="float", inputs=(), outputs=(), scratch=200_000)
+    step = SimpleNamespace(
+        name="rollout", kind="float", inputs=(), outputs=(), functions=(), scratch=200_000
+    )
     with pytest.raises(
         kt.errors.KinetreeError, match=r"200000 numbers .* 512 KiB .* contact pairs"
     ):

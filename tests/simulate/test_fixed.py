@@ -202,9 +202,22 @@ def test_progress_is_told():
     [
         (lambda t: [0.0] * 7, r"is called with \(t, q, v, p\): too many positional arguments"),
         (lambda t, q, v, p: np.sin(q), r"a NumPy function .*kinetree\.scalar\.sin\(q\)"),
+        (lambda t, q, v, p, x: 7 * [0.0], r"is called with \(t, q, v, p\): missing .*'x'"),
     ],
 )
 def test_a_controller_that_cannot_be_traced_hears_what_to_write(controller, message):
     arm = kt.robots.arm()
     with pytest.raises(kt.errors.KinetreeError, match=message):
         arm.rollout(controller, 10)(arm.neutral(), np.zeros(7))
+
+
+def test_a_controller_without_inputs_may_leave_out_p():
+    damper = [lambda t, q, v: -v, lambda t, q, v, p: -v]
+    short, long = (PENDULUM.simulate(REST, REST + 1.0, x, time=0.1, dt=0.01) for x in damper)
+    assert (short.q == long.q).all()
+    ends = [PENDULUM.rollout(x, 10, 0.01)(REST, REST + 1.0).q for x in damper]
+    assert (ends[0] == ends[1]).all()
+    adaptive = PENDULUM.simulate_adaptive(REST, REST + 1.0, damper[0], time=0.1)
+    assert adaptive.q[-1] == pytest.approx(short.q[-1], abs=0.02)
+    with pytest.raises(kt.errors.KinetreeError, match=r"takes \(t, q, v\), .* p have 1 number:"):
+        PENDULUM.simulate(REST, REST, damper[0], p=[1.0], time=0.1)

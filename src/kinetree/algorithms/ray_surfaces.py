@@ -28,7 +28,7 @@ Meetings = list[Scalar]
 """Distances along a ray; `FAR` for none."""
 
 
-def _if(s: Scalar, *conditions: Scalar) -> Scalar:
+def met_if(s: Scalar, *conditions: Scalar) -> Scalar:
     """A distance if it is not negative and conditions hold."""
     for condition in (logical_not(less(s, 0.0)), *conditions):
         s = select(condition, s, FAR)
@@ -51,19 +51,19 @@ def _crossings(square: Scalar, half: Scalar, constant: Scalar) -> tuple[Scalar, 
 def _first(square: Scalar, half: Scalar, constant: Scalar) -> Scalar:
     """The first root that is not negative."""
     real, near, far = _crossings(square, half, constant)
-    return select(real, select(less(near, 0.0), _if(far), near), FAR)
+    return select(real, select(less(near, 0.0), met_if(far), near), FAR)
 
 
 def _plane(shape: Plane, p: Vector3, d: Vector3) -> Meetings:
     down = less(d.z, -TINY)
     s = -p.z / select(down, d.z, -1.0)
-    return [_if(select(down, s, FAR))]
+    return [met_if(select(down, s, FAR))]
 
 
 def _rectangle(shape: Rectangle, p: Vector3, d: Vector3) -> Meetings:
     (s,) = _plane(Plane(), p, d)
     inside = [_within(p.x + s * d.x, shape.half_x), _within(p.y + s * d.y, shape.half_y)]
-    return [_if(s, *inside)]
+    return [met_if(s, *inside)]
 
 
 def _sphere(shape: Sphere, p: Vector3, d: Vector3) -> Meetings:
@@ -79,7 +79,7 @@ def _wall(radius: float, half: float, p: Vector3, d: Vector3) -> Scalar:
     """The round side of a cylinder."""
     square, mixed = d.x * d.x + d.y * d.y, d.x * p.x + d.y * p.y
     s = _first(square, mixed, p.x * p.x + p.y * p.y - radius**2)
-    return _if(s, _within(p.z + s * d.z, half))
+    return met_if(s, _within(p.z + s * d.z, half))
 
 
 def _capsule(shape: Capsule, p: Vector3, d: Vector3) -> Meetings:
@@ -90,7 +90,7 @@ def _capsule(shape: Capsule, p: Vector3, d: Vector3) -> Meetings:
         real, *roots = _crossings(d.dot(d), d.dot(from_end), constant)
         for s in roots:
             beyond = logical_not(less((p.z + s * d.z) * side, shape.half_length))
-            found.append(_if(s, real, beyond))
+            found.append(met_if(s, real, beyond))
     return found
 
 
@@ -98,7 +98,7 @@ def _cylinder(shape: Cylinder, p: Vector3, d: Vector3) -> Meetings:
     found = [_wall(shape.radius, shape.half_length, p, d)]
     for s in _faces(p.z, d.z, shape.half_length):
         x, y = p.x + s * d.x, p.y + s * d.y
-        found.append(_if(s, logical_not(less(shape.radius**2, x * x + y * y))))
+        found.append(met_if(s, logical_not(less(shape.radius**2, x * x + y * y))))
     return found
 
 
@@ -109,7 +109,7 @@ def _box(shape: Box, p: Vector3, d: Vector3) -> Meetings:
         for s in _faces(points[i], directions[i], half[i]):
             others = ((i + 1) % 3, (i + 2) % 3)
             inside = [_within(points[j] + s * directions[j], half[j]) for j in others]
-            found.append(_if(s, *inside))
+            found.append(met_if(s, *inside))
     return found
 
 

@@ -16,11 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.ray_surfaces import FAR, SURFACES, Meetings
+from kinetree.algorithms.ray_surfaces import FAR, Meetings
+from kinetree.algorithms.ray_surfaces import SURFACES as SOLID_SURFACES
+from kinetree.algorithms.ray_triangles import triangles
+from kinetree.model.geometry import Triangles
 from kinetree.model.geometry.shapes import Solid
 from kinetree.scalar import Scalar, less, minimum, select
 from kinetree.spatial import Transform, Vector3
 
+SURFACES = SOLID_SURFACES | {Triangles: triangles}
 NONE = -1.0
 """The distance of what a ray does not meet."""
 

@@ -20,6 +20,7 @@ app = typer.Typer(
     help="Robot dynamics, compiled to machine code from a robot file.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 BUILT_IN = (

@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 import warnings
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
 import numpy as np
@@ -18,21 +20,24 @@ from rich.table import Table
 
 import kinetree
 from kinetree import robots
+from kinetree._optional import EXTRAS
 from kinetree.compiler.runtime import cache
 from kinetree.errors import CacheWarning, KinetreeError
 
 OPTIONAL = {
     "typer": "the command",
     "rich": "the command",
-    "mujoco": "MJCF files (extra mjcf)",
-    "pyarrow": "Parquet files (extra parquet)",
-    "matplotlib": "pictures (extra plot)",
-    "viser": "the viewer (extra view)",
-    "trimesh": "meshes in the viewer (extra view)",
-    "sympy": "closed forms (extra symbolic)",
-    "scipy": "trajectories (extra trajectory)",
-    "gymnasium": "learning (extra gym)",
-    "pybullet": "Bullet (extra bullet)",
+    "mujoco": "MJCF files",
+    "pyarrow": "Parquet files",
+    "rosbags": "ROS bags",
+    "matplotlib": "plots and pictures",
+    "viser": "the viewer",
+    "trimesh": "meshes in the viewer",
+    "collada": "Collada meshes",
+    "sympy": "closed forms",
+    "cvxpy": "identification",
+    "gymnasium": "learning",
+    "pybullet": "Bullet",
     "cupy": "CUDA",
     "torch": "PyTorch",
     "jax": "JAX",
@@ -71,12 +76,18 @@ def report(found: dict[str, Any], console: Console | None = None) -> None:
     for title in ("versions", "processor", "cache"):
         console.print(_table(title, found[title]))
     shown = {
-        f"{name} ({OPTIONAL[name]})": version or "not installed"
+        f"{name} ({OPTIONAL[name]})": version or _missing(name)
         for name, version in found["packages"].items()
     }
     console.print(_table("optional packages", shown))
     console.print(_table("GPU", dict.fromkeys(found["gpu"], "") or {"none found": ""}))
     console.print(_table("self-test", {"dynamics of a double pendulum": found["self_test"]}))
+
+
+def _missing(package: str) -> str:
+    """What to install for a package that is not there."""
+    extra = EXTRAS.get(package)
+    return f"not installed (extra {extra})" if extra else "not installed"
 
 
 def _table(title: str, rows: dict[str, Any]) -> Table:
@@ -99,10 +110,19 @@ def _versions() -> dict[str, Any]:
 
 
 def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+    """The version of a package that has this name, or a module of this name."""
+    for name in (package, *_modules().get(package, [])):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+@lru_cache
+def _modules() -> Mapping[str, list[str]]:
+    """Maps a module to the packages that it is in."""
+    return packages_distributions()
 
 
 def _processor() -> dict[str, Any]:

@@ -13,7 +13,7 @@ import typer
 from kinetree import Robot
 from kinetree._lazy import cached_property
 from kinetree.errors import KinetreeError
-from kinetree.files.column_names import column_option
+from kinetree.files.column_names import columns_of_options
 from kinetree.identify import Identified, Log, differentiated, filtered, fit, read, resampled
 from kinetree.identify.result import VAGUE
 
@@ -74,7 +74,7 @@ def run(
     if not 0.0 < share <= 1.0:
         raise KinetreeError(f"--share {share:g}: a number above 0 and up to 1 is expected")
     names = [name.strip() for name in drives.split(",") if name.strip()]
-    given = dict(map(column_option, columns))
+    given = columns_of_options(columns, robot.labels.q, robot.labels.v)
     logs = Recordings(robot, paths, topic, given, cutoff, "friction" in names, share)
     train, test = logs.last
     return fit(
@@ -151,9 +151,8 @@ def tell_doubts(found: Identified, force: bool) -> int:
 
 def _prepared(log: Log, cutoff: float) -> Log:
     """The log with velocities and accelerations, without forces at their limits."""
-    log = log.without_saturation()
-    if cutoff > 0.0:
-        steps = np.diff(log.time)
-        uniform = np.ptp(steps) < 0.01 * steps.mean()
-        return filtered(log if uniform else resampled(log), cutoff)
-    return differentiated(log)
+    log = log.without_gaps().without_saturation()
+    steps = np.diff(log.time)
+    if np.ptp(steps) >= 0.01 * steps.mean():
+        log = resampled(log)
+    return filtered(log, cutoff) if cutoff > 0.0 else differentiated(log)

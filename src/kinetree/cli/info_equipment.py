@@ -82,6 +82,9 @@ def _actuator(x: Actuator) -> dict[str, Any]:
 
 def _sensor(x: Sensor) -> dict[str, Any]:
     at = x.of if x.place is None else x.place.frame
+    if x.watch is not None:
+        sides = (x.watch.first, x.watch.second)
+        at = " and ".join("anything" if side is None else ", ".join(side) for side in sides)
     return {"name": x.name, "kind": x.kind, "at": at, "numbers": x.size}
 
 

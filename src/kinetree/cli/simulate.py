@@ -11,10 +11,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
+import kinetree
 from kinetree import Robot, Simulation
 from kinetree.algorithms.steps import Enforcement
 from kinetree.cli.choices import CONTROLLERS
 from kinetree.errors import KinetreeError, unknown
+from kinetree.simulate.figures import save_figure
 from kinetree.typing import Array
 
 STILL = 1e-9
@@ -33,14 +35,18 @@ def run(
     method: Any,
     record: str,
     stops: str,
+    ground: bool = False,
     console: Console | None = None,
 ) -> Simulation:
     """The simulation that the options ask for."""
     if controller not in CONTROLLERS:
         raise unknown("controller", controller, CONTROLLERS, "kinetree simulate")
-    q0 = _numbers("start", start, robot.nq) if start else robot.neutral()
+    robot, rest = _standing(robot) if ground else (robot, robot.neutral())
+    q0 = _numbers("start", start, robot.nq) if start else rest
     law = CONTROLLERS[controller](robot, _numbers("target", target, robot.nq) if target else None)
     enforcement = Enforcement(stops=stops)
+    if (method, stops) == ("auto", "spring"):
+        method = "implicit-springs"  # an explicit step cannot follow a stiff stop of a light joint
     names = [name.strip() for name in record.split(",") if name.strip()]
     with _progress(console, time / dt if dt > 0 else 0.0) as progress:
         return robot.simulate(
@@ -56,13 +62,21 @@ def run(
         )
 
 
-def write(found: Simulation, output: Path | None, plot: Path | None) -> list[str]:
+def _standing(robot: Robot) -> tuple[Robot, Array]:
+    """The robot on level ground, and its neutral configuration above that."""
+    from kinetree.show.view.live import above_ground
+
+    standing = robot if len(robot.contact.pairs) else robot.on_ground()
+    return standing, above_ground(standing, standing.neutral())
+
+
+def write(robot: Robot, found: Simulation, output: Path | None, plot: Path | None) -> list[str]:
     """Write the files that were asked for; their paths."""
     if output is not None:
         found.save(output)
     if plot is not None:
         names = [name for name in found if name != "times" and found[name].ndim <= 2]
-        found.plot(plot, names)
+        save_figure(kinetree.plot.trajectory(robot, found, names), plot)
     return [str(path) for path in (output, plot) if path is not None]
 
 
@@ -78,13 +92,24 @@ def summary(found: Simulation, files: list[str]) -> dict[str, Any]:
     }
 
 
-def report(found: Simulation, files: list[str]) -> Iterator[str]:
+def report(robot: Robot, found: Simulation, stops: str, files: list[str]) -> Iterator[str]:
     """What the robot did, line by line."""
     yield f"{len(found.times)} states over {found.times[-1]:g} s: {', '.join(found)}"
-    yield f"q at the end: {np.array2string(found.q[-1], precision=4)}"
+    end = np.round(found.q[-1], 4) + 0.0  # no -0
+    yield f"q at the end: {np.array2string(end, suppress_small=True)}"
+    beyond = _beyond_limits(robot, found)
+    if beyond and stops == "none":
+        yield f"Beyond their limits: {', '.join(beyond)}. --stops spring keeps joints near them."
     if np.abs(found.v).max() < STILL:
         yield "It did not move: it starts at rest in equilibrium. Try another --start or --target."
     yield from files
+
+
+def _beyond_limits(robot: Robot, found: Simulation) -> list[str]:
+    """The names of coordinates that leave their range."""
+    limits = robot.limits
+    out = (found.q < limits.lower) | (found.q > limits.upper)
+    return [robot.labels.q[k] for k in np.flatnonzero(out.any(axis=0))]
 
 
 def _numbers(option: str, text: str, count: int) -> Array:

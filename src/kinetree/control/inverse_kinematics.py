@@ -25,6 +25,7 @@ from kinetree.kinds import flag, texts
 from kinetree.model import Model
 from kinetree.robot.checks import count, finite_state, generator, number
 from kinetree.robot.core import check_robot
+from kinetree.robot.pose_maps import ORTHOGONAL
 from kinetree.spatial import Rotation, Transform, Vector3
 from kinetree.typing import Array, ArrayLike
 
@@ -243,6 +244,7 @@ class InverseKinematics:
         """The target of a frame as seven numbers, (..., 7)."""
         array = _numbers(device, f"target of frame {name!r}", target)
         if array.shape[-2:] == (4, 4):
+            _check_rotations(device, name, array[..., :3, :3])
             return self._of_matrices(array.reshape(*array.shape[:-2], 16))
         if array.shape[-1:] == (3,):
             upright = device.xp.asarray(np.array([0.0, 0.0, 0.0, 1.0]))
@@ -382,3 +384,14 @@ def _seven_of_matrix(model: Model, pose: Sequence[Any]) -> list[Any]:
     rows = [Vector3(*pose[4 * i : 4 * i + 3]) for i in range(3)]
     shift = Vector3(*(pose[4 * i + 3] for i in range(3)))
     return seven_scalars(Transform(Rotation(*rows), shift))
+
+
+def _check_rotations(device: Backend, name: str, R: Any) -> None:
+    """Refuse targets whose matrices are no rotations."""
+    xp = device.xp
+    off = xp.abs(R.swapaxes(-1, -2) @ R - xp.eye(3)).max(axis=(-1, -2))
+    turned = (xp.cross(R[..., 0, :], R[..., 1, :]) * R[..., 2, :]).sum(axis=-1)
+    if bool(((off > ORTHOGONAL) | (turned < 0.0)).any()):
+        raise StateError(
+            f"target of frame {name!r}: a matrix is no pose, its upper left 3x3 block no rotation"
+        )

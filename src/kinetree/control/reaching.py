@@ -35,7 +35,7 @@ from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.avoidance import Avoidance, Terms
 from kinetree.algorithms.dense import dot, factor_symmetric
 from kinetree.algorithms.limited import limited_coordinates
-from kinetree.algorithms.steps.limits import Enforcement, clamped
+from kinetree.algorithms.steps.limits import within_limits
 from kinetree.control.pose import frame_task, seven_scalars
 from kinetree.model import Model
 from kinetree.scalar import (
@@ -50,7 +50,6 @@ from kinetree.scalar import (
     select,
 )
 
-CLAMPED = Enforcement(stops="clamp")
 SMALLEST = 1e-10
 """c: keeps the matrix nonsingular when the error is zero."""
 FURTHER = 1e-3
@@ -170,7 +169,7 @@ class Step:
             r = distance - found.distance
             H, g, square, distance = found.H, found.g, square + r * r, found.distance
         dq = self._moved(q, H, g, square * 0.5 + SMALLEST, given.posture)
-        moved, _ = clamped(model, integrate(model, q, dq), [0.0] * n, CLAMPED)
+        moved = within_limits(model, integrate(model, q, dq))
         error: Scalar = 0.0
         for x in e:
             error = maximum(error, absolute(x))

@@ -23,13 +23,15 @@ from kinetree.kinds import members
 from kinetree.model import Model
 from kinetree.robot.checks import count, motors, number
 from kinetree.robot.core import check_robot
-from kinetree.scalar import Scalar, less, select
+from kinetree.scalar import Scalar, absolute, less, logical_and, select
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
-ACCEPTED = 1e-6
+HUGE = 1e300
+"""Joint forces in all, N m, above which there is no solution."""
+ACCEPTED = 1e-8
 """The largest residual of the optimality conditions that counts as a solution."""
 
 
@@ -81,8 +83,8 @@ class WholeBody:
         actuated: ArrayLike | None = None,
         effort_weight: float = 1e-2,
         force_weight: float = 1e-2,
-        iterations: int = 16,
-        tolerance: float = 1e-8,
+        iterations: int = 20,
+        tolerance: float = 1e-9,
     ) -> None:
         check_robot(robot)
         self.robot = robot
@@ -197,4 +199,8 @@ def _violated(found: Solved) -> Scalar:
         more = less(worst, x)
         number_of = select(more, float(k), number_of)
         worst = select(more, x, worst)
-    return select(less(found.residual, ACCEPTED), -1.0, number_of)
+    size: Scalar = 0.0
+    for x in found.tau:
+        size = size + absolute(x)  # not a number if a target or a state is none
+    good = logical_and(less(found.residual, ACCEPTED), less(size, HUGE))
+    return select(good, -1.0, number_of)

@@ -7,7 +7,8 @@ vel; for a they are qdd, acceleration and acc; for tau they are effort, torque a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kinetree.errors import TableError
 
@@ -56,3 +57,38 @@ def column_option(text: str) -> tuple[str, str]:
     if not (what and equals and name):
         raise TableError(f"--column {text!r}: WHAT=NAME is expected, such as q.elbow=pos_3")
     return what, name
+
+
+def columns_of_options(
+    options: Iterable[str], positions: Sequence[str], velocities: Sequence[str]
+) -> dict[str, str]:
+    """The names of columns by what they are, from texts WHAT=NAME.
+
+    A star stands for the same text in both, for every coordinate that fits: q.joint*=pos_* for
+    q.joint1=pos_1, q.joint2=pos_2 and so on.
+
+    Arguments:
+        options: the texts.
+        positions, velocities: the labels of a robot's q and v.
+    """
+    known = [f"q.{name}" for name in positions]
+    known += [f"{kind}.{name}" for kind in ("v", "a", "tau") for name in velocities]
+    known += [f"q_{k}" for k in range(len(positions))]
+    known += [f"{kind}_{k}" for kind in ("v", "a", "tau") for k in range(len(velocities))]
+    found = {}
+    for text in options:
+        what, name = column_option(text)
+        if "*" not in what + name:
+            found[what] = name
+            continue
+        if what.count("*") != 1 or name.count("*") != 1:
+            raise TableError(f"--column {text!r}: one * is expected on either side of =")
+        pattern = re.compile(re.escape(what).replace(r"\*", "(.+)"))
+        fits = {x: match[1] for x in known if (match := pattern.fullmatch(x))}
+        if not fits:
+            raise TableError(
+                f"--column {text!r}: no coordinate fits {what!r}; there are {known[0]!r} and "
+                f"{known[-1]!r}, among others"
+            )
+        found |= {x: name.replace("*", part) for x, part in fits.items()}
+    return found

@@ -135,8 +135,8 @@ def _warn(estimate: Estimate, logs: Any) -> None:
     """Warn of joints that do not move and of parameters that keep their values."""
     if isinstance(logs, Log) and (still := still_joints(logs)):
         _remark(
-            f"{logs.source}: {_listed([logs.robot.labels.q[k] for k in still])} does "
-            "not move, so the log says little about its friction and what it carries"
+            f"{logs.source}: {_listed([logs.robot.labels.q[k] for k in still])} did not move, so "
+            "the log says little about friction there, and about what is carried"
         )
     if estimate.unknown.size:
         names = [estimate.base.names[k] for k in estimate.unknown]

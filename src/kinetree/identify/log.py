@@ -301,4 +301,9 @@ class Log:
         if not 0.0 < number("share", share, above=0.0) < 1.0:
             raise LogError(f"{self.source}: share must lie between 0 and 1, got {share!r}")
         at = round(len(self) * share)
+        if at < 2 or len(self) - at < 2:
+            raise LogError(
+                f"{self.source}: {len(self)} samples are too few to split: both parts need two or "
+                "more, and a fit needs some for each parameter"
+            )
         return self.part(slice(None, at)), self.part(slice(at, None))

@@ -37,7 +37,8 @@ def plot(identified: Identified, path: str | Path | None = None, log: Log | None
         panel.plot(log.time, log.tau[:, k], color="0.6", linewidth=1.5, label="measured")
         panel.plot(log.time, before[:, k], "C1:", linewidth=1.0, label="before")
         panel.plot(log.time, after[:, k], "C0", linewidth=0.8, label="identified")
-        panel.set_ylabel(name, fontsize=8)
+        unit = "N m" if identified.before.labels.v_units[k].startswith("rad") else "N"
+        panel.set_ylabel(f"{name}, {unit}", fontsize=8)
         panel.grid(alpha=0.3)
     panels[0].legend(ncol=3, fontsize=8)
     panels[-1].set_xlabel("time, s")

@@ -70,6 +70,8 @@ def taken(what: str, value: Any, kind: Any, infinite: bool = False) -> Any:
     if value is None and NoneType in kinds:
         return None
     kinds = tuple(k for k in kinds if k is not NoneType)
+    if len(kinds) == 1 and get_origin(kinds[0]) is tuple:
+        return _items(what, value, get_args(kinds[0]), infinite)
     value = value.item() if isinstance(value, (np.bool_, np.integer)) else value
     if len(kinds) == 1 and kinds[0] in CONVERTED:
         return CONVERTED[kinds[0]](what, value)

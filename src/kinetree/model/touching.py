@@ -26,14 +26,16 @@ class Touching:
 
     Arguments:
         model: the robot.
+        refused: what the reader of its file said of shapes that cannot touch.
 
     Attributes:
         model: with what was added.
         remarks: what was left out, a sentence each.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, refused: Sequence[str] = ()) -> None:
         self.model = model
+        self._refused = list(refused)
         self.remarks: list[str] = []
 
     def on_ground(
@@ -48,9 +50,10 @@ class Touching:
         """
         chosen = self.leaf_links() if links is None else list(links)
         if not chosen:
+            why = "".join(f" ({x})" for x in self._refused[:1])
             raise ModelError(
                 f"robot {self.model.name!r}: no link at the end of its tree has a collision shape "
-                "to stand on; add one with collide(...), or name the links"
+                f"to stand on{why}; add one with collide(...), or name the links"
             )
         self.add_ground(height)
         for link in chosen:
@@ -129,11 +132,14 @@ class Touching:
             found = [c.name for c in self.model.colliders if c.frame in links]
             if found:
                 return found
-        why = "".join(f" ({x})" for x in self.remarks if x.startswith(f"link {link!r} "))
+        why = "".join(f" ({x})" for x in self._said() if x.startswith(f"link {link!r} "))
         raise ModelError(
             f"link {link!r} has no collision shape{why}: add one with collide(...), such as "
             f"Collider('{link}_ball', {link!r}, Sphere(0.02))"
         )
+
+    def _said(self) -> list[str]:
+        return self._refused + self.remarks
 
     def _add_meshes(self, links: Collection[str]) -> None:
         """Add the hulls of the meshes of some links."""

@@ -58,12 +58,15 @@ class ControlStep(Protocol):
     switches: how many constraints are switched on and off.
     groups: maps the name of a constraint or of a contact pair to the places of its forces.
     force_count: how many forces there are.
+    head: of semi-implicit Euler with n velocities: row j of W is the step's length times row n + j,
+        and one at column j, but not for j below this number; None for other steps.
     """
 
     plain: bool
     switches: int
     groups: dict[str, list[int]]
     force_count: int
+    head: int | None
 
     def active(self, times: Array) -> Array:
         """Which constraints act in the steps that start at some times, (steps, switches)."""
@@ -153,6 +156,7 @@ class RobotStep:
             self.groups.setdefault(pair, []).extend(range(3 * k, 3 * k + 3))
         self.force_count = sum(map(len, self.groups.values()))
         self._move = _EulerModel(robot, motors)
+        self.head = self._move.head if self.plain else None
         settings = LoopSettings(
             controller=lambda t, q, v, p: p, p_length=robot.nv, method=method, contact=contact
         )
@@ -239,6 +243,7 @@ class PhasedStep:
             self.groups[constraint.name] = list(range(first, first + constraint.row_count))
         self.force_count = len(robot.constraints.rows)
         self._move = _EulerModel(self.robot, motors)
+        self.head = self._move.head
 
     def active(self, times: Array) -> Array:
         """As in `ControlStep`."""
@@ -322,6 +327,12 @@ class _EulerModel:
             above[..., joint, :] = by_way[..., joint, joint] @ above[..., joint, :]
         above[..., :n] += by_q
         return W
+
+    @cached_property
+    def head(self) -> int | None:
+        """How many velocities in front are those of `_turning`; None if others are, too."""
+        places = [k for at in self._turning for k in range(at.start, at.stop)]
+        return len(places) if sorted(places) == list(range(len(places))) else None
 
     @cached_property
     def _turning(self) -> list[slice]:

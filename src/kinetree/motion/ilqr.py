@@ -259,7 +259,10 @@ class _Solver:
         gains = self._gains(q, v, u, self.damping[active], gaps, y)
         fault = gains.fault
         self.count[active] += 1
-        self.K[active[~fault]] = gains.K[~fault]
+        if everyone and not fault.any():
+            self.K = gains.K
+        else:
+            self.K[active[~fault]] = gains.K[~fault]
         self.price[active] = np.maximum(self.price[active], 2.0 * gains.costate)
         rows = np.flatnonzero(~fault)
         better, whole = np.zeros(len(active), bool), np.zeros(len(active), bool)

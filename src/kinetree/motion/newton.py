@@ -15,14 +15,14 @@ Optimization (2004), section 9.5.1). This does not depend on units, nor on where
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.motion.arrays import Array
-from kinetree.motion.splines import scipy_module
+from kinetree.motion.band_solver import factor_bands, solve_bands
 from kinetree.motion.surface import LOST, MET, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
@@ -34,8 +34,6 @@ WINDOW, LITTLE = 5, 1e-2
 FARTHEST = 2.0
 """The largest change of a coefficient in a step, rad or m: beyond, nothing is nearly quadratic, and
 joints that hardly cost effort would spin."""
-AGAIN = 10
-"""Steps until exact second derivatives are tried again that had no minimum along a surface."""
 BENT = 0.25
 """By which the damping falls at most on a surface: it bends, and steps soon reach too far."""
 STALLED = 1e-15
@@ -136,25 +134,47 @@ def minimize(
     return minimization.run(iterations, progress)
 
 
-def decrement(lapack: Any, bands: Array, gradient: Array, J: Array | None = None) -> float:
-    """g . H^-1 g / 2 of one problem; infinite if H is not positive definite.
+def decrement(bands: Array, gradient: Array, J: Sequence[Array] | None = None) -> Array:
+    """g . H^-1 g / 2 of each problem; infinite if H is not positive definite.
 
     Arguments:
-        lapack: SciPy's module.
-        bands: the second derivatives, (blocks, wide, n, n).
-        gradient: (blocks, n).
+        bands: the second derivatives, (problems, blocks, wide, n, n).
+        gradient: (problems, blocks, n).
         J: derivatives of equalities, along which steps are made; see `surface.py`.
     """
-    g = gradient.ravel()
-    lower = _lapack_bands(bands[None])[0]
-    lower[:, 0] += SINGULAR * max(float(np.abs(lower[:, 0]).max(initial=0.0)), 1e-300)
-    factor, fault = lapack.dpbtrf(lower.T, lower=1, overwrite_ab=1)
-    if fault:
-        return np.inf
-    step = lapack.dpbtrs(factor, g, lower=1)[0]
-    if J is not None:
-        step += normal(J, lapack.dpbtrs(factor, J.T, lower=1)[0]).back(J @ step)
-    return 0.5 * float(g @ step)
+    g = gradient.reshape(len(gradient), -1)
+    diagonal = bands[:, :, 0].diagonal(axis1=-2, axis2=-1)
+    largest = np.abs(diagonal).max(axis=(1, 2), initial=0.0)
+    shift = SINGULAR * np.maximum(largest, 1e-300)
+    if J is None:
+        x, good = solve_bands(bands, g, shift)
+    else:
+        on_surface = [np.zeros(len(by)) for by in J]
+        x, good, _ = _along(bands, g, shift, on_surface, J)
+    return np.where(good, 0.5 * (g * x).sum(axis=-1), np.inf)
+
+
+def _along(
+    bands: Array, right: Array, shift: Array, rows: Sequence[Array], J: Sequence[Array]
+) -> tuple[Array, Array, list[tuple[Normal, Array] | None]]:
+    """The solutions of band matrices under equalities: x with rows + J x = 0.
+
+    Returns:
+        The solutions; which matrices were positive definite; and of each of these, the ways off
+        its surface and the change of its multipliers.
+    """
+    ways: list[tuple[Normal, Array] | None] = []
+    found = np.zeros_like(right)
+    for k, by in enumerate(J):
+        solve = factor_bands(bands[k], shift[k])
+        if solve is None:
+            ways.append(None)
+            continue
+        free, off = solve(right[k]), normal(by, solve(by.T))
+        left = rows[k] + by @ free
+        found[k] = free + off.back(left)
+        ways.append((off, off.inverse @ left))
+    return found, np.array([way is not None for way in ways]), ways
 
 
 class _Minimization:
@@ -170,12 +190,10 @@ class _Minimization:
         which: Array,
         surface: Surface | None = None,
     ) -> None:
-        self.lapack = scipy_module("linalg.lapack")
         self.objective, self.tolerance, self.mode = objective, tolerance, exact
         self.surface, self.J = surface, [np.zeros((0, 0))] * len(start.c)
         self.rows: list[Array] = [np.zeros(0)] * len(start.c)
         self.ways: dict[int, tuple[Normal, Array]] = {}
-        self.again = np.zeros(len(start.c), int)
         count = len(start.c)
         self.everything, self.floor = np.arange(count), floor
         self.exact = start.exact | (exact == "always")
@@ -222,13 +240,13 @@ class _Minimization:
 
     def _judge(self, which: Array) -> None:
         """The decrement of each problem, and whether it has converged."""
-        solutions = self.solutions
-        for k in which:
-            size = max(abs(solutions.value[k]), self.floor[k])
-            J = None if self.surface is None else self.J[k]
-            left = decrement(self.lapack, self.bands[k], self.gradient[k], J)
-            solutions.optimality[k] = left / size
-            solutions.converged[k] = left <= self.tolerance * size
+        if which.size:
+            solutions = self.solutions
+            size = np.maximum(np.abs(solutions.value[which]), self.floor[which])
+            J = None if self.surface is None else [self.J[k] for k in which]
+            left = decrement(self.bands[which], self.gradient[which], J)
+            solutions.optimality[which] = left / size
+            solutions.converged[which] = left <= self.tolerance * size
 
     def _iterate(self, active: Array) -> None:
         """One step of every active problem."""
@@ -317,7 +335,6 @@ class _Minimization:
             return
         before = history[-WINDOW][active]
         little = before - self.solutions.value[active] < LITTLE * np.abs(before)
-        little &= len(history) >= self.again[active]
         some = active[little & ~self.exact[active] & ~self.solutions.converged[active]]
         self.exact[some] = self.switched[some] = True
 
@@ -335,57 +352,34 @@ class _Minimization:
 
     def _steps(self, active: Array) -> tuple[Array, Array]:
         """The step of each active problem, and the decrease that its quadratic model predicts."""
-        if self.surface is not None and self.mode == "late":
-            self._bend_upwards(active[self.exact[active]])
-        lower = _lapack_bands(self.bands[active])
         g = self.gradient[active].reshape(len(active), -1)
-        step = np.empty_like(g)
-        for row, problem in enumerate(active):
-            step[row] = self._solved(lower[row], -g[row], problem)
+        step = self._solved(active, -g)
         # -(g.s + s.H.s / 2) with (H + damping) s = -g
         damping = self.solutions.damping[active] * self.scale[active]
         predicted = 0.5 * (damping * (step**2).sum(axis=1) - (g * step).sum(axis=1))
         return step.reshape(len(active), *self.gradient.shape[1:]), predicted
 
-    def _bend_upwards(self, which: Array) -> None:
-        """Go back to Gauss and Newton's matrix where the exact one has no minimum."""
-        for k in which:
-            matrix = _lapack_bands(self.bands[k : k + 1])[0]
-            matrix[:, 0] += self.solutions.damping[k] * self.scale[k]
-            if self.lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)[1]:
-                self.exact[k] = False
-                self.again[k] = len(self.solutions.history) + AGAIN
-                self._expand(np.array([k]))
-
-    def _solved(self, lower: Array, right: Array, problem: int) -> Array:
-        """The damped step; the damping is raised until there is one."""
-        lapack = self.lapack
+    def _solved(self, active: Array, right: Array) -> Array:
+        """The damped steps; the damping of each problem is raised until there is one."""
         damping, growth = self.solutions.damping, self.growth
-        while damping[problem] < LARGEST:
-            matrix = lower.copy()
-            matrix[:, 0] += damping[problem] * self.scale[problem]
-            factor, fault = lapack.dpbtrf(matrix.T, lower=1, overwrite_ab=1)
-            if fault == 0:
-                step = lapack.dpbtrs(factor, right, lower=1)[0]
-                if self.surface is not None:
-                    J = self.J[problem]
-                    ways = normal(J, lapack.dpbtrs(factor, J.T, lower=1)[0])
-                    off = self.rows[problem] + J @ step
-                    step = step + ways.back(off)
-                    self.ways[problem] = ways, ways.inverse @ off
-                if np.abs(step).max() <= FARTHEST:
-                    return step
-            damping[problem] = max(damping[problem] * growth[problem], 1e-9)
-            growth[problem] *= 2.0
-        return np.zeros_like(right)
+        found, left = np.zeros_like(right), np.arange(len(active))
+        left = left[damping[active] < LARGEST]
+        while left.size:
+            some = active[left]
+            step, good = self._damped(some, right[left], damping[some] * self.scale[some])
+            good &= np.abs(step).max(axis=1) <= FARTHEST
+            found[left[good]] = step[good]
+            left, some = left[~good], some[~good]
+            damping[some] = np.maximum(damping[some] * growth[some], 1e-9)
+            growth[some] *= 2.0
+            left = left[damping[some] < LARGEST]
+        return found
 
-
-def _lapack_bands(band: Array) -> Array:
-    """Blocks below the diagonal as LAPACK wants them, but transposed: column r is diagonal r."""
-    problems, blocks, wide, n, _ = band.shape
-    size = wide * n
-    columns = np.zeros((problems, blocks, n, size))
-    whole = band.reshape(problems, blocks, size, n)
-    for j in range(n):  # column j of each block starts at its own diagonal
-        columns[:, :, j, : size - j] = whole[:, :, j:, j]
-    return columns.reshape(problems, blocks * n, size)
+    def _damped(self, which: Array, right: Array, shift: Array) -> tuple[Array, Array]:
+        """Steps with this damping, along the surface if there is one, and which of them exist."""
+        if self.surface is None:
+            return solve_bands(self.bands[which], right, shift)
+        rows, J = [self.rows[k] for k in which], [self.J[k] for k in which]
+        step, good, ways = _along(self.bands[which], right, shift, rows, J)
+        self.ways |= {k: way for k, way in zip(which, ways, strict=True) if way is not None}
+        return step, good

@@ -2,7 +2,6 @@
 
 symbol   code   meaning
 c        c      coefficients; the first and last are fixed, those between are the unknowns
-A        A      derivative of tau at a sample by the coefficients that count there
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from kinetree._lazy import cached_property
 from kinetree.motion.arrays import Array
+from kinetree.motion.band_sums import BandSums
 from kinetree.motion.newton import Expansion
-from kinetree.motion.splines import Grid, bands
+from kinetree.motion.splines import Grid
 from kinetree.motion.terms import Sampled, State, Term
 
 if TYPE_CHECKING:
@@ -59,34 +60,34 @@ class Integral:
         total = sum((term.value(state, which) for term in self.terms), start=np.zeros(()))
         return self.integrated(total)
 
-    def expand(
-        self, c: Array, which: Array, exact: bool, local: Array, half: Array
-    ) -> tuple[Array, Array]:
-        """The sum and its gradient by all coefficients; second derivatives are added to arrays.
+    def expand(self, c: Array, which: Array, exact: bool, total: Array) -> tuple[Array, Array]:
+        """The sum and its gradient by all coefficients; second derivatives are added to an array.
 
         Arguments:
             exact: whether the second derivatives of tau count, and those of terms are exact.
-            local: second derivatives by the coefficients that count in each interval, (problems,
-                intervals, wide, n, wide, n).
-            half: others, of which the transpose counts, too, (problems, intervals, wide wide, n n).
+            total: band matrices, (problems, coefficients, wide, n, n).
         """
         state = self.state(c)
         terms = _summed(
             [(x.derivatives if exact else x.approximate)(state, which) for x in self.terms]
         )
         first = dict(terms.first)
-        pairs = {key: x for key, x in terms.second.items() if "tau" not in key}
-        if "tau" in terms.first:
+        D: Sequence[Array] = ()
+        if "tau" in first:
             D = self.robot.inverse_dynamics_derivatives(state.q, state.v, state.a)
             y = first.pop("tau")
             slopes = [(y[..., None, :] @ by)[..., 0, :] for by in D]
             _add_to(first, dict(zip(RATE, slopes, strict=True)))
-            self._add_by_forces(local, half, terms, self._projected(D))
             if exact:
-                _add_to(pairs, self._bent(state, y))
-        self._add_pairs(half, pairs)
-        self._add_diagonals(local, terms.diagonal)
+                terms.second = dict(terms.second)
+                _add_to(terms.second, self._bent(state, y))
+        self.sums.add(total, terms, D)
         return self.integrated(terms.value), self._gradient(first, state.q.shape)
+
+    @cached_property
+    def sums(self) -> BandSums:
+        """Adds second derivatives at the samples to band matrices."""
+        return BandSums(self._N, self.weights)
 
     @property
     def wide(self) -> int:
@@ -161,117 +162,6 @@ class Integral:
         second = self.robot.derivatives.inverse_dynamics_second(q, v, a, y)
         return dict(zip(pairs, second, strict=True))
 
-    def _add_by_forces(self, local: Array, half: Array, terms: Sampled, A: Array) -> None:
-        """Second derivatives by tau, and by tau and coordinates, as A makes them: A^T H A.
-
-        Arguments:
-            local, half: as in `expand`.
-            terms: what is summed, at the samples.
-            A: of `_projected`.
-        """
-        crossed = {key[0]: x for key, x in terms.second.items() if "tau" in key}
-        if not crossed:
-            local += self._squares(A, terms.diagonal["tau"])
-        elif terms.blocks is not None:
-            self._add_blocks(half, terms, A)
-            local += self._block_squares(A, terms)
-        else:
-            local += self._gauss_newton(A, terms)
-            crossed.pop("tau", None)
-            self._add_crossed(local, crossed, A)
-
-    def _squares(self, A: Array, diagonal: Array) -> Array:
-        """As `_gauss_newton`, where second derivatives by tau are diagonal and not negative."""
-        return _products(A * np.sqrt(diagonal * self.weights[..., None])[..., None])
-
-    def _block_squares(self, A: Array, terms: Sampled) -> Array:
-        """As `_squares`, with blocks that are not negative besides the diagonal."""
-        share = np.sqrt(self.weights)[..., None, None]
-        rows = A * (share * np.sqrt(terms.diagonal["tau"])[..., None])
-        H = terms.second["tau", "tau"]
-        for block in terms.blocks or ():
-            root = np.linalg.cholesky(H[..., block, block])
-            rows[..., block, :] += share * (root.swapaxes(-1, -2) @ A[..., block, :])
-        return _products(rows)
-
-    def _add_blocks(self, half: Array, terms: Sampled, A: Array) -> None:
-        """Second derivatives by a coordinate and tau, where they are in blocks."""
-        problems, intervals, samples, n, _ = A.shape
-        sums = half.reshape(problems, intervals, self.wide, self.wide, n, n)
-        for (name, other), second in terms.second.items():
-            if other != "tau" or name == "tau":
-                continue
-            N = (self._N[RATE[name]] * self.weights[..., None]).swapaxes(-1, -2)
-            for block in terms.blocks or ():
-                Z = second[..., block, block] @ A[..., block, :]  # (..., samples, 3, wide n)
-                flat = N @ Z.reshape(problems, intervals, samples, -1)
-                part = flat.reshape(problems, intervals, self.wide, -1, self.wide, n)
-                sums[..., block, :] += part.swapaxes(3, 4)
-
-    def _projected(self, D: Sequence[Array]) -> Array:
-        """A: (problems, intervals, samples, n, wide n)."""
-        shape = D[0].shape
-        wide = self._N.shape[-1]
-        A = self._N[0][..., None, :, None] * D[0][..., :, None, :]
-        part = np.empty_like(A)
-        for N, by in zip(self._N[1:], D[1:], strict=True):
-            np.multiply(N[..., None, :, None], by[..., :, None, :], out=part)
-            A += part
-        return A.reshape(*shape[:-1], wide * shape[-1])
-
-    def _gauss_newton(self, A: Array, terms: Sampled) -> Array:
-        """The sum over samples of A^T H A, H the second derivatives by tau."""
-        problems, intervals, samples, n, columns = A.shape
-        H = terms.second.get(("tau", "tau"))
-        weighted = 0.0 if H is None else H @ A
-        if "tau" in terms.diagonal:
-            weighted = weighted + terms.diagonal["tau"][..., None] * A
-        weighted = self.weights[..., None, None] * weighted
-        rows = (problems, intervals, samples * n, columns)
-        total = A.reshape(rows).swapaxes(-1, -2) @ weighted.reshape(rows)
-        return total.reshape(problems, intervals, columns // n, n, columns // n, n)
-
-    def _add_crossed(self, local: Array, crossed: dict[str, Array], A: Array) -> None:
-        """Second derivatives by a coordinate (or its rates) and tau."""
-        for name, block in crossed.items():
-            N = self._N[RATE[name]] * self.weights[..., None]
-            problems, intervals, samples, n, columns = A.shape
-            Z = (block @ A).reshape(problems, intervals, samples, n * columns)
-            part = (N.swapaxes(-1, -2) @ Z).reshape(local.shape)
-            local += part
-            local += part.transpose(0, 1, 4, 5, 2, 3)
-
-    def _add_pairs(self, half: Array, pairs: dict[tuple[str, str], Array]) -> None:
-        """Second derivatives by coordinates and their rates, each pair given once."""
-        problems, intervals, squared, entries = half.shape
-        for (one, other), block in pairs.items():
-            share = 0.5 if one == other else 1.0
-            left, right = self._N[RATE[one]], self._N[RATE[other]]
-            both = (
-                left[..., :, None] * right[..., None, :] * (share * self.weights)[..., None, None]
-            )
-            both = both.reshape(*both.shape[:2], squared).swapaxes(-1, -2)
-            half += both @ block.reshape(problems, intervals, -1, entries)
-
-    def _add_diagonals(self, local: Array, diagonal: dict[str, Array]) -> None:
-        """Second derivatives of what is summed over coordinates."""
-        n = local.shape[3]
-        every = np.arange(n)
-        for name, x in diagonal.items():
-            if name not in RATE:
-                continue
-            N = self._N[RATE[name]]
-            both = N[..., :, None] * N[..., None, :] * self.weights[..., None, None]
-            local[:, :, :, every, :, every] += np.einsum("iskl,bisn->nbikl", both, x)
-
-
-def _products(A: Array) -> Array:
-    """The sum of A^T A over the samples of each interval."""
-    problems, intervals, samples, n, columns = A.shape
-    rows = A.reshape(problems, intervals, samples * n, columns)
-    total = rows.swapaxes(-1, -2) @ rows
-    return total.reshape(problems, intervals, columns // n, n, columns // n, n)
-
 
 def _add_to(sums: dict[Key, Array], added: Mapping[Key, Array]) -> None:
     """Add arrays to sums, each to the one of its key."""
@@ -316,19 +206,14 @@ class SplineObjective:
     def expansion(self, c: Array, which: Array, exact: bool = True) -> Expansion:
         """The cost and its derivatives by the free coefficients."""
         whole = self.whole(c, which)
-        grid, wide, n = self.parts[0].grid, self.parts[0].wide, c.shape[-1]
-        intervals = len(grid.u)
-        local = np.zeros((len(c), intervals, wide, n, wide, n))
-        half = np.zeros((len(c), intervals, wide * wide, n * n))
+        n, wide = c.shape[-1], self.parts[0].wide
+        bands = np.zeros((*whole.shape[:2], wide, n, n))
         value, gradient = np.zeros(len(c)), np.zeros(whole.shape)
         for part in self.parts:
-            added, slope = part.expand(whole, which, exact, local, half)
+            added, slope = part.expand(whole, which, exact, bands)
             value, gradient = value + added, gradient + slope
-        part = half.reshape(*local.shape[:3], wide, n, n).transpose(0, 1, 2, 4, 3, 5)
-        local += part
-        local += part.transpose(0, 1, 4, 5, 2, 3)
         free = slice(self.ends[0].shape[1], self.ends[0].shape[1] + c.shape[1])
-        return Expansion(value, gradient[:, free], bands(local)[:, free])
+        return Expansion(value, gradient[:, free], bands[:, free])
 
     def value_and_gradient(self, c: Array, which: Array) -> tuple[Array, Array]:
         """The cost and its gradient by the free coefficients, without second derivatives."""

@@ -81,6 +81,12 @@ class Passes:
 
     # backward
 
+    @cached_property
+    def _euler(self) -> tuple[float, int] | None:
+        """The length of steps by semi-implicit Euler, and the head of their W; else None."""
+        head = self.problem.step.head
+        return None if head is None else (self.problem.dt, head)
+
     def expansion(
         self,
         q: Array,
@@ -196,7 +202,7 @@ class Passes:
         from kinetree.compiler.runtime.cpu.riccati import riccati
 
         rounds = ROUNDS if self.problem.bounded else 0
-        k, K, sums = riccati(*at, damping, lower, upper, rounds, gaps)
+        k, K, sums = riccati(*at, damping, lower, upper, rounds, gaps, self._euler)
         slope, bend, fault, closing, costate = sums.T
         return Gains(k, K, slope, bend, fault > 0.0, closing, costate)
 

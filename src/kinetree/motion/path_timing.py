@@ -19,6 +19,7 @@ limit is lowered there, and the passes are repeated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from kinetree.errors import KinetreeError, ShapeError
 from kinetree.motion.arrays import Array
 from kinetree.motion.motion import Motion
 from kinetree.motion.reachable_speeds import Passes
+from kinetree.motion.states import MotionState
 from kinetree.robot.checks import count, finite_array, real_array
 from kinetree.typing import ArrayLike
 
@@ -39,10 +41,15 @@ REPEATS = 12
 """The most repetitions of the passes."""
 BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0]) * (1.0 - 2e-9) + 1e-9
 """Where an interval of time is checked; its ends from inside, because forces jump there."""
+HERMITE = [[0.0, 1.0, -2.0, 1.0], [0.0, 0.0, 3.0, -2.0], [0.0, 0.0, -1.0, 1.0]]
+"""Cubics from 0 to 1, as coefficients of powers: those with a slope of one at 0, a value of one at
+1, a slope of one at 1, and zero otherwise."""
 FEWEST = 400
 """The least number of grid points by default."""
 MORE = 1.2
 """How much more than it was exceeded a limit is lowered."""
+UNLIMITED = 1e12
+"""x where velocities do not limit it."""
 TINY = 1e-9
 """Rows whose factor of u is below this fraction of the largest one do not bound u."""
 
@@ -104,7 +111,7 @@ def time_path(
     fewest = max(FEWEST, len(curve.times))
     n = fewest if points is None else count("points", points, 3)
     on_grid = _on_grid(robot, curve, limits, n)
-    if not on_grid.names and not np.isfinite(_fastest(on_grid, limits)).all():
+    if not on_grid.names and (_fastest(on_grid, limits) >= UNLIMITED).any():
         raise KinetreeError(
             "time_path: nothing limits the speed; velocity, acceleration or effort limits are "
             "expected"
@@ -146,6 +153,7 @@ def _on_grid(robot: Robot, curve: Motion, limits: Limits, n: int) -> Path:
     s = np.linspace(curve.times[0], curve.times[-1], n)
     q, dq, ddq = curve.at(s)
     _check_positions(robot, s, q)
+    q = Motion(robot, s, q, dq).q  # without jumps
     still = np.zeros_like(dq)
     c = robot.inverse_dynamics(q, still, still)
     a = robot.inverse_dynamics(q, still, dq) - c
@@ -201,7 +209,7 @@ def _fastest(path: Path, limits: Limits) -> Array:
     """The largest x that velocities allow, (N + 1,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(path.dq == 0.0, np.inf, limits.velocity / np.abs(path.dq))
-    most: Array = np.minimum(ratio.min(axis=-1) ** 2, 1e12)
+    most: Array = np.minimum(ratio.min(axis=-1) ** 2, UNLIMITED)
     return most
 
 
@@ -214,11 +222,11 @@ def _timed(path: Path, limits: Limits, passes: Passes) -> Motion:
     worst, name, where = np.inf, "", ""
     for _ in range(REPEATS):
         x = _speeds(path, passes, fastest, room, x)
-        motion = _motion(path, x)
-        over, speeding = _exceeded(path, motion, limits)
+        times, v = _timing(path, x)
+        over, speeding = _exceeded(path, times, v, limits)
         worst = max(float(over.max(initial=0.0)), float(speeding.max()))
         if worst <= KEPT:
-            return motion
+            return Motion(path.robot, times, path.q, v)
         room = room - _at_points(MORE * over)
         fastest = fastest / (1.0 + _at_points(MORE * speeding)) ** 2
         k = int(over.max(axis=-1, initial=0.0).argmax())
@@ -282,8 +290,8 @@ def _refuse(path: Path, i: int, k: Array, cu: Array, cl: Array) -> None:
     )
 
 
-def _motion(path: Path, x: Array) -> Motion:
-    """The motion with speeds x at the grid points."""
+def _timing(path: Path, x: Array) -> tuple[Array, Array]:
+    """When the grid points are passed, and velocities there, from speeds x."""
     speed = np.sqrt(np.maximum(x, 0.0))
     sums = speed[:-1] + speed[1:]
     if not (sums > 0.0).all():
@@ -291,20 +299,40 @@ def _motion(path: Path, x: Array) -> Motion:
             f"time_path: the robot stops at {_where(path.s, int(sums.argmin()))} and cannot go on"
         )
     times = np.concatenate([[0.0], np.cumsum(2.0 * np.diff(path.s) / sums)])
-    return Motion(path.robot, times, path.q, path.dq * speed[:, None])
+    return times, path.dq * speed[:, None]
 
 
-def _exceeded(path: Path, motion: Motion, limits: Limits) -> tuple[Array, Array]:
+def _exceeded(path: Path, times: Array, v: Array, limits: Limits) -> tuple[Array, Array]:
     """The relative excess over each row's limit in each interval; and velocities."""
-    robot = path.robot
-    t = (motion.times[:-1, None] + np.diff(motion.times)[:, None] * BETWEEN).ravel()
-    q, v, a = motion.at(t)
-    driven, bent = np.isfinite(limits.effort), np.isfinite(limits.acceleration)
-    tau = robot.inverse_dynamics(q, v, a)[:, driven] / limits.effort[driven]
-    rows = np.concatenate([tau, a[:, bent] / limits.acceleration[bent]], axis=-1)
-    over = np.abs(rows).reshape(len(path.s) - 1, len(BETWEEN), -1).max(axis=1) - 1.0
-    fast = np.abs(v / limits.velocity).max(axis=-1).reshape(-1, len(BETWEEN)).max(axis=-1) - 1.0
+    robot, driven = path.robot, np.isfinite(limits.effort)
+    bent, bounded = np.isfinite(limits.acceleration), np.isfinite(limits.velocity)
+    q, v, a = _between(path, times, v)
+    tau = np.abs(robot.inverse_dynamics(q, v, a)).max(axis=0)[:, driven] / limits.effort[driven]
+    rate = np.abs(a).max(axis=0)[:, bent] / limits.acceleration[bent]
+    over = np.concatenate([tau, rate], axis=-1) - 1.0
+    speed = np.abs(v).max(axis=0)[:, bounded] / limits.velocity[bounded]
+    fast = speed.max(axis=-1, initial=0.0) - 1.0
     return np.maximum(over, 0.0), np.maximum(fast, 0.0)
+
+
+def _between(path: Path, times: Array, v: Array) -> MotionState:
+    """The motion at the times of BETWEEN in each interval, (checks, intervals, n) each."""
+    robot, h = path.robot, np.diff(times)[:, None]
+    if robot.nq != robot.nv:
+        t = times[:-1] + BETWEEN[:, None] * h[:, 0]
+        return Motion(robot, times, path.q, v).at(t)
+    ends = np.array([h * v[:-1], np.diff(path.q, axis=0), h * v[1:]])
+    values = _hermite() @ ends.reshape(3, -1)
+    way, ahead, bend = values.reshape(3, len(BETWEEN), *v[1:].shape)
+    return MotionState(path.q[:-1] + way, ahead / h, bend / h**2)
+
+
+@cache
+def _hermite() -> Array:
+    """Values, slopes and curvatures of the cubics at BETWEEN, (3 checks, cubics)."""
+    cubics = [np.polynomial.Polynomial(c) for c in HERMITE]
+    found = np.array([[c.deriv(k)(BETWEEN) for c in cubics] for k in range(3)])
+    return found.transpose(0, 2, 1).reshape(-1, len(cubics))
 
 
 def _at_points(of_intervals: Array) -> Array:

@@ -234,8 +234,7 @@ def judged(problem: Problem, solutions: Solutions, floor: Array) -> Solutions:
     """What another minimiser gave, with the decrement of Newton's method."""
     every = np.arange(problem.count)
     at = problem.objective.expansion(solutions.c, every, True)
-    lapack = scipy_module("linalg.lapack")
-    left = np.array([decrement(lapack, *x) for x in zip(at.bands, at.gradient, strict=True)])
+    left = decrement(at.bands, at.gradient)
     solutions.value = at.value
     solutions.optimality = left / np.maximum(np.abs(at.value), floor)
     solutions.converged = solutions.optimality <= problem.settings.tolerance

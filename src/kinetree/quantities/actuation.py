@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kinetree.algorithms import actuation
+from kinetree.algorithms.actuation import forces
 from kinetree.algorithms.actuation.passive import tendon_tensions
 from kinetree.algorithms.drives import passive_joint_forces
 from kinetree.model import Model
@@ -76,7 +77,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "actuator_lengths": Quantity(
         "The lengths of the actuators, along their transmissions",
-        one(actuation.actuator_lengths, MUJOCO),
+        one(forces.actuator_lengths, MUJOCO),
         (Q,),
         {"lengths": EACH_ACTUATOR},
         equipped="actuators",
@@ -84,7 +85,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "actuator_velocities": Quantity(
         "The rates of the actuators' lengths",
-        one(actuation.actuator_velocities, MUJOCO),
+        one(forces.actuator_velocities, MUJOCO),
         (Q, V),
         {"velocities": EACH_ACTUATOR},
         equipped="actuators",
@@ -92,7 +93,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "actuator_moments": Quantity(
         "The moment arms of the actuators",
-        one(actuation.actuator_moments, MUJOCO),
+        one(forces.actuator_moments, MUJOCO),
         (Q,),
         {"moments": f"a row for each actuator; {ROWS}"},
         equipped="actuators",
@@ -100,7 +101,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "actuator_forces": Quantity(
         "The forces of the actuators, along their transmissions",
-        one(actuation.actuator_forces, MUJOCO),
+        one(forces.actuator_forces, MUJOCO),
         (Q, V, ACT, CTRL),
         {"forces": EACH_ACTUATOR},
         equipped="actuators",
@@ -108,7 +109,7 @@ ACTUATION: dict[str, Quantity] = {
     ),
     "actuation_forces": Quantity(
         "The joint forces of the actuators",
-        one(actuation.joint_forces_of_actuators, MUJOCO),
+        one(forces.joint_forces_of_actuators, MUJOCO),
         (Q, V, ACT, CTRL),
         {"tau": Kind.FORCE},
         equipped="actuators",

@@ -172,8 +172,8 @@ class Actuation(Door):
         """A controller for `simulate` and `rollout` whose answers are controls.
 
         Arguments:
-            controller: a function (t, q, v, p) of scalars that returns a list of nu controls, which
-                are held over a step. None if p are the controls.
+            controller: a function (t, q, v, p) of scalars, or (t, q, v), that returns a list of nu
+                controls, which are held over a step. None if p are the controls.
             act: the activations at the start, (na,); zero by default. They are the last part of
                 the controller's memory, which simulations record as "memory".
 

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 class Doors(Core):
     """Groups of methods."""
 
+    if not TYPE_CHECKING:  # a type checker knows what a robot has
+
+        def __getattr__(self, name):
+            from kinetree.robot.elsewhere import missing
+
+            doors = [x for x, value in vars(Doors).items() if isinstance(value, cached_property)]
+            raise missing(self, name, doors)
+
     @cached_property
     def actuation(self) -> Actuation:
         """The actuators: forces by controls and activations, lengths, moment arms."""

@@ -84,6 +84,8 @@ class Editing(Core):
         height: float = 0.0,
         friction: float | Sequence[float] = 1.0,
         condim: int = 3,
+        solref: Sequence[float] = (0.02, 1.0),
+        solimp: Sequence[float] = (0.9, 0.95, 0.001, 0.5, 2.0),
     ) -> Robot:
         """The same robot above ground: a plane of the world that some of its links can touch.
 
@@ -93,14 +95,15 @@ class Editing(Core):
             links: the links that can touch it; by default those at the ends of the tree that have
                 a collision shape.
             height: of the plane, m.
-            friction, condim: as in `kinetree.geometry.ContactPair`.
+            friction, condim, solref, solimp: as in `kinetree.geometry.ContactPair`.
 
         Returns:
             A new robot.
         """
         work = Touching(self.model)
         named = None if links is None else texts("links", links)
-        work.on_ground(named, height, friction=friction, condim=condim)
+        softness = {"solref": solref, "solimp": solimp}
+        work.on_ground(named, height, friction=friction, condim=condim, **softness)
         for remark in work.remarks:
             warnings.warn(remark, ModelWarning, stacklevel=2)
         return _robot_of(check_possible(work.model))

@@ -15,6 +15,7 @@ from kinetree.model.arguments import PoseLike, given_number, given_transform
 from kinetree.model.assemble import assemble
 from kinetree.model.description import WATER, Description
 from kinetree.model.edit import mounted, rechart, with_gravity, without
+from kinetree.model.formats.collision_shapes import CANNOT_TOUCH
 from kinetree.model.formats.packages import given_packages
 from kinetree.model.formats.read import Reading, read_description, source_name
 from kinetree.model.lint import description_problems
@@ -134,7 +135,9 @@ def load_model(
     )
     description = read_description(source, how)
     model = _assembled(description, base, joints, locked)
-    model, said = _touching(model, contact, flag("ground", ground), self_collision)
+    refused = [x.message for x in description.remarks if CANNOT_TOUCH in x.message]
+    work = Touching(without(model, "contacts") if contact is False else model, refused)
+    model, said = _touching(work, contact, flag("ground", ground), self_collision)
     remarks = [Problem("warning", f"robot {model.name!r}", message) for message in said]
     description = replace(description, remarks=[*description.remarks, *remarks])
     warn_of_problems(description, model, stacklevel=4)
@@ -166,10 +169,9 @@ def _density(inertia: Any, density: Any) -> float | None:
 
 
 def _touching(
-    model: Model, contact: bool | Sequence[tuple[str, str]], ground: bool, self_collision: bool
+    work: Touching, contact: bool | Sequence[tuple[str, str]], ground: bool, self_collision: bool
 ) -> tuple[Model, list[str]]:
     """The model with what is asked to be able to touch, and remarks."""
-    work = Touching(without(model, "contacts") if contact is False else model)
     if ground:
         work.on_ground()
     for pair in () if isinstance(contact, bool) else _pairs(contact):

@@ -133,8 +133,8 @@ class Simulated(Core):
         Arguments:
             q0, v0: initial states, (..., nq) and (..., nv).
             controller: one of `kinetree.control`, or any function (t, q, v, p) of scalars that
-                returns a list of nv joint forces, which are held over a step. No forces act if
-                None.
+                returns a list of nv joint forces, which are held over a step; without inputs p
+                also (t, q, v). No forces act if None.
             time, dt: the duration and the length of a step, s; the duration is a multiple of dt.
             method, enforcement, stabilization, contact: as in `step`.
             record: what else to record: names of quantities that follow from q, v and tau (and

@@ -44,7 +44,8 @@ def trajectory(
 
     Arguments:
         robot: whose motion it is.
-        motion: a `Simulation`, or arrays by name: times (T,), and q (T, nq), v and tau (T, nv).
+        motion: a `Simulation`, or arrays by name: times (T,), q (T, nq), v and tau (T, nv), and any
+            others (T,) or (T, ...).
         names: which of them to draw, a panel each.
 
     Returns:
@@ -60,16 +61,16 @@ def trajectory(
         "v": (robot.labels.v, "v, rad/s or m/s", (-limits.velocity, limits.velocity)),
         "tau": (robot.labels.v, "τ, N m or N", (-limits.effort, limits.effort)),
     }
-    for name in names:
-        if not among(name, rows):
-            raise unknown("array", name, rows, "kinetree.plot.trajectory")
     times = _array(motion, "times", 1)
     figure = new_figure(8.0, 0.6 + 2.2 * len(names))
     panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for panel, name in zip(panels, names, strict=True):
-        labels, title, bounds = rows[name]
-        _curves(panel, times, _array(motion, name, 2), labels, bounds)
-        panel.set_ylabel(title)
+        if name in rows:
+            labels, title, bounds = rows[name]
+            _curves(panel, times, _array(motion, name, 2), labels, bounds)
+            panel.set_ylabel(title)
+        else:
+            _others(panel, times, motion, name)
     panels[-1].set_xlabel("time, s")
     _legend(figure, panels[0], robot.nv)
     return figure
@@ -323,6 +324,19 @@ def _curves(
     _tidy(panel)
 
 
+def _others(panel: Any, times: Array, motion: Mapping[str, ArrayLike], name: str) -> None:
+    """A recorded array: a curve for each of its entries."""
+    values = _found(motion, name)
+    if values.shape[:1] != times.shape:
+        raise KinetreeError(
+            f"{name} has shape {values.shape}; ({len(times)}, ...) is expected, as of one motion"
+        )
+    for k, curve in enumerate(values.reshape(len(times), -1).T):
+        panel.plot(times, curve, color=PALETTE[k % len(PALETTE)], linewidth=1.4)
+    panel.set_ylabel(name)
+    _tidy(panel)
+
+
 def _tidy(axes: Any) -> None:
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
@@ -334,11 +348,16 @@ def _legend(figure: Any, panel: Any, count: int) -> None:
         figure.legend(handles, names, loc="outside right upper", frameon=False, fontsize=8)
 
 
-def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
-    """An array of a motion of one robot."""
+def _found(motion: Mapping[str, ArrayLike], name: str) -> Array:
+    """An array of a motion."""
     if not among(name, instance("motion", motion, Mapping, "a simulation, or arrays by name")):
         raise unknown("array", name, list(motion), "the motion")
-    array = real_array(name, motion[name])
+    return real_array(name, motion[name])
+
+
+def _array(motion: Mapping[str, ArrayLike], name: str, axes: int) -> Array:
+    """An array of a motion of one robot."""
+    array = _found(motion, name)
     if array.ndim != axes:
         raise KinetreeError(
             f"{name} has shape {array.shape}: one motion is drawn, with {axes} "

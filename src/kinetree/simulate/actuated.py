@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.algorithms.actuation import (
-    activation_rates,
-    joint_forces_of_actuators,
-    next_activations,
-)
+from kinetree.algorithms.actuation import activation_rates, next_activations
+from kinetree.algorithms.actuation.forces import joint_forces_of_actuators
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.structure import flat
+from kinetree.simulate.laws import call
 
 if TYPE_CHECKING:
     from kinetree.robot.core import Core
 
 Controls = Callable[..., Any]
-"""Gives controls: (t, q, v, p) to nu of them; with memory, (t, q, v, p, memory) to those and to
-the rate of its memory."""
+"""Gives controls: (t, q, v, p), or (t, q, v) without inputs p, to nu of them; with memory,
+(t, q, v, p, memory) to those and to the rate of its memory."""
 
 
 class Actuated:
@@ -149,7 +147,7 @@ class Actuated:
         if self._law is None:
             return list(p), []
         own = [memory[: self._own]] if self._own else []
-        answer = self._law(t, q, v, p, *own)
+        answer = call(self._law, t, q, v, p, *own)
         ctrl, rate = answer if self._own else (answer, [])
         ctrl = flat(ctrl)
         if len(ctrl) != self._nu:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from kinetree._lazy import cached_property
@@ -35,6 +34,7 @@ from kinetree.scalar import Scalar
 from kinetree.scalar.structure import flat
 from kinetree.simulate.actuated import Actuated
 from kinetree.simulate.external import SimulatedLoad, acting
+from kinetree.simulate.laws import call
 from kinetree.simulate.records import Record
 from kinetree.typing import StepMethod
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 ControlLaw = Callable[..., Any]
-"""A controller: (t, q, v, p) to joint forces; with memory, (t, q, v, p, memory) to those and to
-the rate of its memory."""
+"""A controller: (t, q, v, p) to joint forces, or (t, q, v) if it has no inputs p; with memory,
+(t, q, v, p, memory) to those and to the rate of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +113,10 @@ class ClosedLoop:
         if self.controller is None:
             return [0.0] * model.nv, []
         arguments = self._arguments(state)
-        self._check_arguments(arguments)
         law = self.controller
         if isinstance(law, Actuated):
             law = partial(law.on, model, dt=dt)
-        answer = law(*arguments)
+        answer = call(law, *arguments)
         tau, rate = answer if self._memory else (answer, [])
         tau = flat(tau)
         if len(tau) != model.nv:
@@ -140,16 +139,6 @@ class ClosedLoop:
             t, q, v, p, memory = self._arguments(state)
             return self.controller.after(model, t, q, v, p, memory, dt)
         return [x + dt * r for x, r in zip(state["memory"], rate, strict=True)]
-
-    def _check_arguments(self, arguments: Sequence[Any]) -> None:
-        assert self.controller is not None
-        try:
-            signature(self.controller).bind(*arguments)
-        except TypeError as e:
-            names = "t, q, v, p, memory" if self._memory else "t, q, v, p"
-            raise KinetreeError(f"the controller is called with ({names}): {e}") from None
-        except ValueError:
-            pass  # a function of C that does not tell
 
     def _p(self, state: Mapping[str, Any]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """The inputs of the controller, and the numbers of external loads."""

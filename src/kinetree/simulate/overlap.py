@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING
 
@@ -42,14 +43,23 @@ def warn_of_overlap(robot: Robot, start: Start) -> None:
             worst = max(deep, key=lambda x: deep[x])
             more = f" (and {len(deep) - 1} more)" if len(deep) > 1 else ""
             where = f"environment {k}: " if start.batch else ""
+            pair = worst.rsplit(".", 1)[0]
             warnings.warn(
-                f"{where}at the start, {worst} overlap by {deep[worst]:.3g} m{more}: contacts "
-                "push them apart within some time constants. Start farther apart, or leave the "
-                "pair out",
+                f"{where}at the start, {worst} overlap by {deep[worst]:.3g} m{more}: contacts push "
+                f"them apart{_speed(model, pair, deep[worst])}. Start farther apart, set a longer "
+                "time constant (solref), or leave the pair out",
                 SimulationWarning,
                 stacklevel=5,
             )
             return
+
+
+def _speed(model: Model, pair: str, depth: float) -> str:
+    """How fast a critically damped spring lets go of shapes that overlap at rest."""
+    time_constant = next(x.solref[0] for x in model.contacts if x.name == pair)
+    if not time_constant > 0.0:  # a stiffness is given instead
+        return ""
+    return f" at up to {depth / (math.e * time_constant):.2g} m/s"
 
 
 def _limits(model: Model) -> dict[str, float]:

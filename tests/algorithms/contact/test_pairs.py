@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation as R
 
 from kinetree.algorithms.contact import FAR, touches
 from kinetree.geometry import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Sphere
@@ -113,6 +114,33 @@ def test_a_capsule_and_a_box_touch_as_in_mujoco_where_the_segment_is_outside():
         same.append(len(ours) == len(expected) and apart.min(axis=0).max() < 1e-9)
     assert len(same) > 700
     assert np.mean(same) > 0.99
+
+
+def test_a_capsule_in_a_box_touches_at_the_shortest_way_out():
+    """Moved out by the depth, it only touches; along no other direction is the overlap less."""
+    rng = np.random.default_rng(6)
+    a, b = random_poses(rng, 5000, 0.25), random_poses(rng, 5000, 0.25)
+    found = computed(CAPSULE, BOX, a, b)
+    depth = -found.distance[:, 0]
+    deep = np.flatnonzero(depth > CAPSULE.radius)
+    assert len(deep) > 1000
+    a, b, depth, normal = a[deep], b[deep], depth[deep], found.normal[deep, 0]
+    out = np.c_[a[:, :3] - normal * depth[:, None], a[:, 3:]]
+    np.testing.assert_allclose(computed(CAPSULE, BOX, out, b).distance[:, 0], 0.0, atol=1e-14)
+
+    turns = R.from_quat(b[:, 3:])
+    middle = turns.inv().apply(a[:, :3] - b[:, :3])
+    half = turns.inv().apply(R.from_quat(a[:, 3:]).apply([0.0, 0.0, CAPSULE.half_length]))
+    ways = rng.normal(size=(2000, 3))
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    extent = np.abs(ways) @ BOX.half_edges + CAPSULE.radius
+    overlaps = extent + np.abs(half @ ways.T) - middle @ ways.T
+    assert (overlaps.min(axis=1) - depth).min() > -1e-14
+
+    second = found.distance[deep, 1]
+    along_a_face = np.abs(turns.inv().apply(normal)).max(axis=1) > 1 - 1e-12
+    assert ((second <= 0.0) == along_a_face).all()
+    assert (second[along_a_face] >= -depth[along_a_face] - 1e-14).all()
 
 
 def share_of_states_as_in_mujoco(first, second, a, b, chosen, margin=0.0):

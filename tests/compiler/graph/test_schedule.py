@@ -9,9 +9,40 @@ from hypothesis import strategies as st
 from kinetree import robots
 from kinetree.compiler.graph import trace
 from kinetree.compiler.graph.fuse import fuse
-from kinetree.compiler.graph.schedule import RESULTS, ROUTINES, Batch, Chunk, schedule
-from kinetree.scalar import FUNCTIONS, LEAVES, atan2, cos, less, select, sin
+from kinetree.compiler.graph.schedule import (
+    RESULTS,
+    ROUTINES,
+    Batch,
+    Chunk,
+    number_arguments,
+    schedule,
+)
+from kinetree.scalar import (
+    FUNCTIONS,
+    LEAVES,
+    atan2,
+    cos,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    select,
+    sin,
+)
 from tests.compiler.graph.test_fuse import programs
+
+
+def test_truth_values_that_share_parts_are_looked_through_once():
+    def chain(x):
+        truth = less(0.0, x[0])
+        for k in range(60):
+            other = less(x[1], float(k))
+            truth = logical_or(logical_and(truth, other), logical_and(truth, logical_not(other)))
+        return [select(truth, x[0], x[1])]
+
+    program = trace("p", lambda x: {"y": chain(x)}, {"x": (2,)})
+    (last,) = (n for n, node in enumerate(program.nodes) if node.op == "select")
+    assert len(number_arguments(program, last)) < 200
 
 
 def computed(step):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import geometry
+from kinetree.compiler.emit import cuda_loop, cuda_units
 from kinetree.compiler.runtime import foreign
 from kinetree.compiler.runtime.backend import HOST, backend, device_of
 from kinetree.compiler.runtime.gpu import device_part, plan
@@ -176,8 +178,51 @@ def test_gradients_of_rollouts_stay_on_the_device_and_equal_those_of_the_host(cp
     assert relative_error(np.asarray(found["p"]), on_host["p"]) < 1e-5
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("systems", [1, 45])
+def above_ground(shape):
+    """A free body of this shape that a plane can touch."""
+    robot = kt.Assembly("body", "body", mass=1.0, inertia=(0.01,) * 3).robot("floating")
+    return robot.collide(
+        geometry.Collider("plane", None, geometry.Plane()),
+        geometry.Collider("shape", "body", shape),
+        geometry.ContactPair("plane", "shape", friction=0.5),
+    )
+
+
+def test_one_newton_step_is_enough_in_single_precision_where_no_contact_changes(cp):
+    block = above_ground(geometry.Box((0.1, 0.2, 0.05)))
+    rng = np.random.default_rng(0)
+    q = np.zeros((20, 7))
+    q[:, :3] = [0.0, 0.0, 0.0499] + rng.normal(size=(20, 3)) * [1.0, 1.0, 1e-5]
+    q[:, 3:] = rng.normal(size=(20, 4)) * [1e-4, 1e-4, 1.0, 1.0]
+    q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1, keepdims=True)
+    v, tau = 1e-3 * rng.normal(size=(2, 20, 6))
+    given = [np.asarray(x, np.float32) for x in (q, v, tau)]
+    solver = kt.ContactSolver(tolerance=1e-4)
+    a, residual = block.contact.dynamics(*map(cp.asarray, given), contact=solver)
+    assert (np.asarray(residual) == 0.0).all()
+    expected = block.contact.dynamics(*map(np.float64, given))[0]
+    assert relative_error(np.asarray(a), expected) < 1e-3
+
+
+@pytest.mark.parametrize("threads", [0, 10**6])
+def test_robots_on_the_ground_are_compiled_in_units_and_move_as_on_the_host(
+    cp, monkeypatch, threads
+):
+    monkeypatch.setattr(cuda_units, "PIECE", 60)
+    monkeypatch.setattr(cuda_units, "UNIT", 200)
+    monkeypatch.setattr(cuda_loop, "THREADS_TO_HIDE_LATENCY", threads)  # many: states beside them
+    monkeypatch.setenv("KINETREE_CACHE", "")
+    ball = above_ground(geometry.Sphere(0.1))
+    q, v = ball.random(0, 5), np.random.default_rng(0).normal(size=(5, 6))
+    q[:, 2] = np.linspace(0.08, 0.12, 5)
+    rollout = ball.rollout(None, 4, 0.002)
+    found = rollout(*map(cp.asarray, (q, v)))
+    assert relative_error(np.asarray(found.q), rollout(q, v).q) < 1e-12
+    assert cp.linked == 1
+    assert cp.launched[-1].calls == 1
+
+
+@pytest.mark.parametrize(("systems", "backwards"), [(1, True), (45, False)])
 def test_a_long_program_goes_through_time_step_by_step(cp, monkeypatch, systems, backwards):
     from kinetree.compiler.runtime.kernel import Kernel
     from kinetree.compiler.runtime.time_loop import TimeLoop

@@ -102,11 +102,28 @@ def test_bad_requests_are_refused(arguments, message):
         kt.load(text(), **arguments)
 
 
+def test_the_softness_of_ground_is_chosen():
+    robot = kt.robots.quadruped().on_ground(solref=(0.1, 0.9), solimp=(0.8, 0.9, 0.01, 0.5, 2))
+    assert {pair.solref for pair in robot.model.contacts} == {(0.1, 0.9)}
+    assert {pair.solimp for pair in robot.model.contacts} == {(0.8, 0.9, 0.01, 0.5, 2.0)}
+
+
 def test_a_robot_without_shapes_cannot_stand():
     with pytest.raises(ModelError, match="no link at the end of its tree has a collision shape"):
         kt.robots.chain(3).on_ground()
     with pytest.raises(ModelError, match="link 'tool' has no collision shape: add one"):
         kt.robots.arm().on_ground(["tool"])
+
+
+def test_a_degenerate_shape_to_stand_on_is_named():
+    file = """<robot name="ball"><link name="ball"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1"/></inertial>
+      <collision><geometry><sphere radius="0"/></geometry></collision></link></robot>"""
+    message = r"\(link 'ball' has a collision shape that cannot touch: sphere: radius=0.0: more"
+    with pytest.raises(ModelError, match="no link .* to stand on " + message):
+        kt.load(file, base="floating", ground=True)
+    with pytest.raises(ModelError, match="link 'ball' has no collision shape " + message):
+        kt.load(file, base="floating", contact=[("ball", "ground")])
 
 
 def test_meshes_touch_planes_with_their_hulls_and_others_with_capsules(tmp_path):

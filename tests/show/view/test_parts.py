@@ -180,6 +180,17 @@ def test_a_texture_stays_a_picture_and_colours_the_triangles_of_offscreen_pictur
     assert part.texture.colors.tolist() == [[255, 0, 0], [0, 0, 255]]
 
 
+PAINTED = """<mujoco><asset><material name="m" texture="t" rgba="0.5 1 1 1"/>
+<texture name="t" type="2d" builtin="flat" rgb1="0.8 0.2 0.4" width="8" height="8"/></asset>
+<worldbody><body><freejoint/><geom size="1" material="m"/></body></worldbody></mujoco>"""
+
+
+def test_a_primitive_of_an_mjcf_file_has_the_mean_colour_of_its_texture():
+    pytest.importorskip("mujoco")
+    (part,) = [x for x in parts(kt.load(PAINTED).model).surfaces if x.source == "primitive"]
+    assert part.color == pytest.approx((0.4, 0.2, 0.4, 1.0), abs=0.01)
+
+
 def test_textures_that_urdf_and_mjcf_files_put_on_a_mesh_are_drawn_and_kept(tmp_path):
     pytest.importorskip("trimesh")
     (tmp_path / "a.obj").write_text(f"mtllib none.mtl\n{SQUARE}usemtl m\n{SQUARE_FACES}")

@@ -89,7 +89,22 @@ def test_a_recorded_skeleton_plays_and_says_that_it_has_no_mass(tmp_path):
     viewer = Viewer(recorded.robot, recorded, port=8370, run=False)
     viewer.tick(0.5)
     assert "no mass" in viewer._text.content
+    assert not viewer._energy.plot.visible
     np.testing.assert_allclose(viewer.q, Trajectory(recorded.robot, recorded).at(0.5)[0])
+    viewer.close()
+
+
+@pytest.mark.parametrize(("way", "kept"), [(1.5, 1.5), (1000.0, 10.0)])
+def test_the_camera_sees_where_a_trajectory_leads_nearby(way, kept):
+    pytest.importorskip("viser")
+    robot = kt.robots.quadruped()
+    q = np.tile(robot.neutral(), (2, 1))
+    q[1, 0] += way
+    viewer = Viewer(robot, {"q": q, "times": [0.0, 1.0]}, port=8390, run=False)
+    size = np.subtract(*viewer.scene.bounds(q[0])[::-1])[0]
+    low, high = viewer._bounds()
+    assert size < high[0] - low[0] <= size + kept
+    assert high[0] - low[0] == pytest.approx(size + way) or way > kept
     viewer.close()
 
 

@@ -22,14 +22,16 @@ from typing import Any
 from kinetree.algorithms.actuation.plane import root
 from kinetree.algorithms.actuation.posture import Posture, Row, line
 from kinetree.algorithms.actuation.tendons import stretched
+from kinetree.algorithms.contact.touches import touches
 from kinetree.model.actuators import (
+    Adhesion,
     JointTransmission,
     SiteTransmission,
     SliderCrank,
     TendonTransmission,
     Transmission,
 )
-from kinetree.scalar import Scalar, less, select
+from kinetree.scalar import Scalar, less, maximum, select
 from kinetree.spatial import Force, Rotation, Vector3
 from kinetree.spatial.angles import rotation_vector
 
@@ -104,11 +106,32 @@ def _slider_crank(posture: Posture, t: SliderCrank) -> tuple[Scalar, Row]:
     return (av - s) * t.gear, [x * t.gear for x in row]
 
 
+def _adhesion(posture: Posture, t: Adhesion) -> tuple[Scalar, Row]:
+    """The mean of the normals of the link's contacts, as the joints feel them."""
+    model, row = posture.model, posture.nothing()
+    colliders = {c.name: c for c in model.colliders}
+    count: Scalar = 0.0
+    for pair in model.contacts:
+        first, second = colliders[pair.first], colliders[pair.second]
+        if t.link not in (first.frame, second.frame):
+            continue
+        X, Y = (c.at if c.frame is None else posture.pose(c.frame) @ c.at for c in (first, second))
+        bodies = [model.collider_bodies[c.name] for c in (first, second)]
+        near = pair.margin + pair.gap
+        for touch in touches(first.shape, X, second.shape, Y, near):
+            acts = select(less(touch.distance, near), 1.0, 0.0)
+            count = count + acts
+            posture.add(row, bodies[0], line(touch.point, touch.normal) * acts, bodies[1])
+    share = t.gear / maximum(count, 1.0)
+    return 0, [x * share for x in row]
+
+
 def _gears(gear: tuple[float, ...]) -> tuple[Vector3, Vector3]:
     return Vector3(*gear[:3]), Vector3(*gear[3:])
 
 
 LEVERS: dict[type, Callable[[Posture, Any], tuple[Scalar, Row]]] = {
+    Adhesion: _adhesion,
     JointTransmission: _joint,
     SiteTransmission: _site,
     SliderCrank: _slider_crank,

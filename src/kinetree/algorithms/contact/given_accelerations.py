@@ -17,10 +17,10 @@ Cost: that of the shapes' touches, and a few operations for each row.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting
+from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach, tangent_frame
 from kinetree.algorithms.contact.couple import Contact
 from kinetree.algorithms.contact.joint_rows import LimitRow, ball_limit_rows, joint_limits
 from kinetree.algorithms.contact.meetings import couples
@@ -34,10 +34,10 @@ from kinetree.algorithms.dense import dot
 from kinetree.algorithms.manifold import resting_rates
 from kinetree.algorithms.tree import along, body_poses, parent_transforms, subspaces
 from kinetree.model import Model
-from kinetree.model.geometry import Collider
+from kinetree.model.geometry import Collider, ContactPair
 from kinetree.model.model import WORLD
 from kinetree.model.ranges import UNBOUNDED
-from kinetree.scalar import Scalar, select
+from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Force, Twist, Vector3
 
 
@@ -45,15 +45,24 @@ class Push(NamedTuple):
     """What acts at a touch.
 
     first, second: the colliders.
-    normal_force: with which they are pressed together, N.
+    acts: whether they are near enough for a contact.
+    axes: the normal from the first to the second, and two tangents.
+    f: the force and the torque on the second along the axes; as many as the contact resists.
     W: the wrench on the second one, in the world's axes at its origin.
     """
 
     first: Collider
     second: Collider
     touch: Touch
-    normal_force: Scalar
+    acts: Scalar
+    axes: tuple[Vector3, Vector3, Vector3]
+    f: list[Scalar]
     W: Force
+
+    @property
+    def normal_force(self) -> Scalar:
+        """With which they are pressed together, N."""
+        return self.f[0]
 
 
 class Limit(NamedTuple):
@@ -88,14 +97,15 @@ class GivenAccelerations:
         self._laws = ContactLaws(options.cone, options.impratio, self._shortest)
         self._weights = InverseWeights(model)
 
-    def pushes(self, bodies: set[int]) -> Iterator[Push]:
-        """The contacts of some bodies (16)."""
+    def pushes(self, wanted: Callable[[ContactPair], bool]) -> Iterator[Push]:
+        """The contacts of some pairs (16)."""
         model = self._model
         X0 = list(body_poses(model, parent_transforms(model, self._q)))
         X, Phi = collider_poses(model, X0), subspaces(model, self._q)
         colliders = {x.name: x for x in model.colliders}
         for (first, second), pairs in couples(model).items():
-            if not bodies & {first, second}:
+            pairs = [pair for pair in pairs if wanted(pair)]
+            if not pairs:
                 continue
             o = X0[second if second != WORLD else first].translation
             indices, links = way(model, X0, Phi, first, second)
@@ -108,8 +118,9 @@ class GivenAccelerations:
                 for touch in touches(*shapes, pair.margin):
                     at = Meeting(touch, touch.point - o, V, A_pair, *numbers)
                     contact = self._laws.rows(pair, at)
-                    normal_force, W = _pushed(contact, A, o)
-                    yield Push(one, two, touch, normal_force, W)
+                    axes = tangent_frame(touch.normal, touch.axis)
+                    acts = less(touch.distance, reach(pair))
+                    yield Push(one, two, touch, acts, axes, *_pushed(contact, A, o))
 
     def joint_limit(self, k: int) -> Limit:
         """The limit of a velocity's coordinate (16)."""
@@ -135,11 +146,11 @@ class GivenAccelerations:
         return Limit(r, rate, force)
 
 
-def _pushed(contact: Contact, A: Twist, o: Vector3) -> tuple[Scalar, Force]:
-    """The normal force of a contact, and its wrench at the world's origin (16)."""
+def _pushed(contact: Contact, A: Twist, o: Vector3) -> tuple[list[Scalar], Force]:
+    """The forces of a contact's rows, and its wrench at the world's origin (16)."""
     x = [u - ref for u, ref in zip(contact.rows(A), contact.aref, strict=True)]
     f, _ = contact.law.response(x)
     total = Force.zero()
     for wrench, force in zip(contact.wrenches(), f, strict=True):
         total = total + wrench * force
-    return f[0], Force(total.linear, total.angular + o.cross(total.linear))
+    return f, Force(total.linear, total.angular + o.cross(total.linear))

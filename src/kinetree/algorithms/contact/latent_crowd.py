@@ -4,7 +4,7 @@ Source: E. Todorov (2014), as in `reference`.
 
     symbol    code       meaning
     X         bodies     the poses and velocities of all bodies
-    members   members    the couples, made of bodies and touches
+    members   members    the couples, made of bodies and pairs of shapes
 
 Cost: that of the couples that touch, and a branch for each if any does.
 """
@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from kinetree.algorithms.contact.contact_rows import Meeting
 from kinetree.algorithms.contact.crowd import Crowd, as_numbers, together
 from kinetree.algorithms.contact.joint_rows import Entry
 from kinetree.algorithms.contact.latent import LatentCouple
+from kinetree.algorithms.contact.latent_pair import LatentPair
 from kinetree.algorithms.contact.relative import Link
 from kinetree.scalar import Scalar
 
@@ -29,23 +29,23 @@ class LatentCrowd(Crowd):
 
     bodies: with their signs still to be chosen.
     rates: the velocities that move them.
-    meets: of each couple, those of its touches.
+    pairs: of each couple, those of its shapes.
     recipes: of each couple, its kind, its bodies with their signs, and the one that has o.
     """
 
     bodies: list[Link]
     rates: list[Scalar]
-    meets: list[list[Meeting]]
+    pairs: list[list[LatentPair]]
     near: list[Scalar]
     recipes: ClassVar[tuple[Recipe, ...]] = ()
 
     @property
     def members(self) -> list[LatentCouple]:  # type: ignore[override]
         found = []
-        for recipe, meets, at in zip(self.recipes, self.meets, self.at, strict=True):
+        for recipe, pairs, at in zip(self.recipes, self.pairs, self.at, strict=True):
             links = [replace(self.bodies[i], sign=sign) for i, sign in recipe.links]
             o = self.bodies[recipe.o].X.translation
-            found.append(recipe.kind(links, o, [self.rates[k] for k in at], meets))
+            found.append(recipe.kind(links, o, [self.rates[k] for k in at], pairs))
         return found
 
 
@@ -62,7 +62,7 @@ class Apart(NamedTuple):
 
     at: tuple[int, ...]
     recipe: Recipe
-    meets: list[Meeting]
+    pairs: list[LatentPair]
     near: Scalar
 
 
@@ -84,5 +84,5 @@ def latent_crowd_of(
         recipes = tuple(e.recipe for e in entries)
 
     own = [rates[k] for k in union]
-    meets = [e.meets for e in entries]
-    return union, Local(list(bodies), own, meets, as_numbers([e.near for e in entries])), near
+    pairs = [e.pairs for e in entries]
+    return union, Local(list(bodies), own, pairs, as_numbers([e.near for e in entries])), near

@@ -39,6 +39,9 @@ LONGEST = 8.0
 """The largest alpha."""
 EXACT = 1e-12
 """A step is known to be exact if the slope at one is less than this share of that at zero."""
+FINE, COARSE = 1e-10, 0.1
+"""Beyond the first tolerance, a step is known to be exact at the second share of the tolerance:
+such tolerances are for single precision, in which slopes are not known to 1e-12."""
 LEVEL = 1e-9
 """An alpha is kept if the slope there is less than this share of that at zero."""
 TINY = 1e-300
@@ -62,17 +65,20 @@ class LineSearch:
     decrement: Scalar
     noise: Scalar
 
-    def result(self) -> tuple[Scalar, Scalar]:
+    def result(self, exactly: float = EXACT) -> tuple[Scalar, Scalar]:
         """alpha, one or where the slope is zero; and the decrement, zero if (9) is quadratic.
 
         Where no law has changed its branch, the slope at one is zero but for rounding.
+
+        Arguments:
+            exactly: as `EXACT`.
         """
         bent = self._sum(0.0)[1]
         curve = self.decrement - bent  # p^T M p
         slope, rise = self.slope(1.0, curve)
         told = less(self.noise, self.decrement)  # slopes are more than rounding
         steep = logical_and(told, less(self.decrement * FLAT, absolute(slope)))
-        exact = less_equal(absolute(slope), self.decrement * EXACT)
+        exact = less_equal(absolute(slope), self.decrement * exactly)
         alpha = call_if(steep, refined, self, curve, slope, rise, otherwise=1.0)
         return alpha, select(exact, 0.0, self.decrement)
 
@@ -88,6 +94,11 @@ class LineSearch:
             more = call_if(less(0.5, near), part_slope, part, x, y, alpha, otherwise=(0.0, 0.0))
             total = total[0] + more[0], total[1] + more[1]
         return total
+
+
+def exact_share(tolerance: float) -> float:
+    """`EXACT` for a solver's tolerance."""
+    return EXACT if tolerance <= FINE else COARSE * tolerance
 
 
 def refined(search: LineSearch, curve: Scalar, slope: Scalar, rise: Scalar) -> Scalar:

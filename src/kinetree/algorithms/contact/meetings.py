@@ -19,24 +19,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kinetree.algorithms.contact.branches import at_once, guarded
-from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, fixed_numbers
-from kinetree.algorithms.contact.couple import Contact, Couple
+from kinetree.algorithms.contact.contact_rows import Meeting
+from kinetree.algorithms.contact.couple import Couple
 from kinetree.algorithms.contact.crowd import crowd_of
 from kinetree.algorithms.contact.joint_rows import Entry
-from kinetree.algorithms.contact.latent import latent_kind, unplaced
-from kinetree.algorithms.contact.latent_crowd import Apart, Recipe, latent_crowd_of
-from kinetree.algorithms.contact.pair_touches import PairTouches
+from kinetree.algorithms.contact.latent_crowd import latent_crowd_of
+from kinetree.algorithms.contact.latent_meetings import LatentMeetings
 from kinetree.algorithms.contact.relative import (
     Link,
     merged,
     relative_columns,
-    signed_way,
-    velocities,
     way,
 )
 from kinetree.algorithms.contact.touch import Touch
-from kinetree.algorithms.contact.weights import InverseWeights
-from kinetree.algorithms.tree import along, subspaces
+from kinetree.algorithms.tree import along
 from kinetree.model import Model
 from kinetree.model.geometry import ContactPair
 from kinetree.model.model import WORLD
@@ -57,24 +53,8 @@ def couples(model: Model) -> dict[tuple[int, int], list[ContactPair]]:
     return dict(sorted(groups.items(), key=lambda group: WORLD not in group[0]))
 
 
-class Meetings(PairTouches):
-    """The couples of a robot at a state.
-
-    Arguments:
-        laws: how contacts push.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        q: Sequence[Scalar],
-        qd: Sequence[Scalar],
-        weights: InverseWeights,
-        laws: ContactLaws,
-    ) -> None:
-        super().__init__(model, q)
-        self._qd, self._weights, self._laws = qd, weights, laws
-        self._Phi = subspaces(model, q)
+class Meetings(LatentMeetings):
+    """The couples of a robot at a state."""
 
     def entries(self) -> Iterator[Entry]:
         """Each couple, with the velocities that move it, and whether it touches."""
@@ -88,7 +68,7 @@ class Meetings(PairTouches):
             yield crowd_of([self._entry(*x, pairs, branches=True) for x, pairs in grounded])
         if apart:
             bodies = [Link(*body, 1.0) for body in zip(self._X0, self._Phi, strict=True)]
-            latent = [self._latent(*x, pairs) for x, pairs in apart.items()]
+            latent = [self.latent(*x, pairs) for x, pairs in apart.items()]
             yield latent_crowd_of(bodies, self._qd, latent)
 
     def _entry(
@@ -101,36 +81,13 @@ class Meetings(PairTouches):
         columns = merged(at, run(relative_columns, links, o))
         V = run(along, list(columns.values()), [self._qd[k] for k in columns])
         contacts = [
-            run(self._contact(pair), Meeting(touch, touch.point - o, V, A, *numbers))
+            run(self.contact(pair), Meeting(touch, touch.point - o, V, A, *numbers))
             for pair, own in found
             for numbers in [self._laws.numbers(pair)]
             for A in [self._weights.of_pair(*self._sides(pair))[0]]
             for touch in own
         ]
         return tuple(columns), Couple(list(columns.values()), contacts), near
-
-    def _latent(self, first: int, second: int, pairs: Sequence[ContactPair]) -> Apart:
-        """Two bodies that seldom touch each other."""
-        found, near = self._found(pairs, branches=True)
-        meets, functions = [], []
-        for pair, own in found:
-            A = self._weights.of_pair(*self._sides(pair))[0]
-            meets += [unplaced(touch, A, *self._laws.numbers(pair)) for touch in own]
-            functions += [(self._contact(pair), pair.condim)] * len(own)
-        steps = signed_way(self.model, first, second)
-        at = [k for i, _ in steps for k in velocities(self.model, i)]
-        order = tuple(dict.fromkeys(at))
-        key = ("latent", tuple(order.index(k) for k in at), *functions)
-        kind = self._functions.setdefault(key, latent_kind(at, functions))
-        return Apart(order, Recipe(kind, steps, second), meets, near)
-
-    def _contact(self, pair: ContactPair) -> Callable[..., Contact]:
-        """The function that makes the rows of a pair's contacts: one for equal parameters."""
-
-        def function(at: Meeting) -> Contact:
-            return self._laws.rows(pair, at)
-
-        return self._functions.setdefault(fixed_numbers(pair), function)
 
 
 def _origin(links: Sequence[Link], touches: Sequence[Touch]) -> Vector3:

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.algorithms.contact.line_search import LineSearch
+from kinetree.algorithms.contact.line_search import EXACT, LineSearch, exact_share
 from kinetree.algorithms.contact.part import Part, Rows, added, moved
 from kinetree.algorithms.contact.problem import Layout, Problem
 from kinetree.algorithms.dense import dot
@@ -62,7 +62,7 @@ def minimised(
     tolerance: float,
 ) -> Iterate:
     """a of equation (9)."""
-    step = NewtonStep(layout)
+    step = NewtonStep(layout, exact_share(tolerance))
     enough = problem.size * tolerance**2
     reached = step(Iterate(list(start), problem.size), problem)
     for _ in range(iterations - 1):
@@ -77,8 +77,8 @@ def minimised(
 class NewtonStep:
     """One step of equation (10): a function of scalars alone."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, exactly: float = EXACT) -> None:
+        self.layout, self.exactly = layout, exactly
 
     def __call__(self, reached: Iterate, problem: Problem) -> Iterate:
         a = reached.a
@@ -146,7 +146,7 @@ class NewtonStep:
         search = LineSearch(
             list(problem.parts), list(problem.near), list(x), y, start, decrement, noise
         )
-        return search.result()
+        return search.result(self.exactly)
 
 
 def _picked(a: Sequence[Scalar], at: Sequence[int]) -> list[Scalar]:

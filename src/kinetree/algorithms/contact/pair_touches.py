@@ -55,7 +55,7 @@ class PairTouches:
         def function(X1: Transform, X2: Transform) -> list[Touch]:
             return touches(first.shape, X1, second.shape, X2, reach(pair))
 
-        close = _close(first, X1, second, X2, reach(pair)) if branches else True
+        close = self._close(pair) if branches else True
         if close is True:
             return function(X1, X2)
         kept = self._functions.setdefault(key, function)
@@ -65,21 +65,21 @@ class PairTouches:
         ]
         return call_if(close, kept, X1, X2, otherwise=far)
 
+    def _close(self, pair: ContactPair) -> Scalar:
+        """Whether the balls around two shapes meet; True if a shape has none."""
+        first, second = self._sides(pair)
+        radii = first.shape.bounding_radius, second.shape.bounding_radius
+        if radii[0] is None or radii[1] is None:
+            return True
+        apart = self._X[pair.second].translation - self._X[pair.first].translation
+        return less(apart.dot(apart), (radii[0] + radii[1] + reach(pair)) ** 2)
+
     def _sides(self, pair: ContactPair) -> tuple[Collider, Collider]:
         return self._colliders[pair.first], self._colliders[pair.second]
 
 
 _BESIDE = Transform(Rotation.identity(), Vector3(1.0, 1.0, 1.0))
 """Where a shape is that does not touch another, to see how many touches there are."""
-
-
-def _close(first: Collider, X1: Transform, second: Collider, X2: Transform, reach: float) -> Scalar:
-    """Whether the balls around two shapes meet; True if a shape has none."""
-    radii = first.shape.bounding_radius, second.shape.bounding_radius
-    if radii[0] is None or radii[1] is None:
-        return True
-    apart = X2.translation - X1.translation
-    return less(apart.dot(apart), (radii[0] + radii[1] + reach) ** 2)
 
 
 def _plain(X: Transform) -> Transform:

@@ -27,7 +27,8 @@ def contact_loads(
     bodies = _weighed(posture.model)
     if not posture.model.contacts or not bodies:
         return
-    for push in soft().pushes(bodies):
+    at = posture.model.collider_bodies
+    for push in soft().pushes(lambda pair: bool(bodies & {at[pair.first], at[pair.second]})):
         for collider, sign in ((push.first, -1), (push.second, 1)):
             if collider.frame is not None:
                 pose = posture.pose(collider.frame)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from kinetree.algorithms.sensing.contact_slots import contact_slots
 from kinetree.algorithms.sensing.contacts import OF_CONTACTS
 from kinetree.algorithms.sensing.parts import OF_PARTS
 from kinetree.algorithms.sensing.places import AT_PLACES
@@ -21,7 +22,7 @@ from kinetree.model.ranges import within
 from kinetree.model.sensors import KINDS
 from kinetree.scalar import Scalar
 
-SENSORS = AT_PLACES | OF_SUBTREES | OF_PARTS | OF_CONTACTS
+SENSORS = AT_PLACES | OF_SUBTREES | OF_PARTS | OF_CONTACTS | {"contact": contact_slots}
 
 
 def readings(

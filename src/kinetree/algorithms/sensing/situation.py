@@ -92,8 +92,8 @@ class Situation:
 
     def pushes(self, link: str | None) -> list[Push]:
         """The contacts of a link's own shapes."""
-        bodies = {self.model.frame(link).body} if link is not None else set()
-        return [x for x in self.soft().pushes(bodies) if link in (x.first.frame, x.second.frame)]
+        own = {x.name for x in self.model.colliders if link is not None and x.frame == link}
+        return list(self.soft().pushes(lambda pair: bool(own & {pair.first, pair.second})))
 
     def _tendon_loads(self) -> Iterator[tuple[str, Force]]:
         tensions = tendon_tensions(self.model, self.q, self.v)

@@ -4,10 +4,11 @@ Source: the one-sided spring-dampers of K. H. Hunt & F. R. E. Crossley, Coeffici
 interpreted as damping in vibroimpact (1975), in their linear form. They are in `passive`, with dry
 friction that is smoothed near rest.
 
-A clamped joint is set onto its limit at the end of the step, and a velocity that leads outwards
-becomes zero: an impact without rebound. A ball joint is set onto the edge of its range.
+A clamped joint is set onto its limit at the end of the step. If its velocity leads outwards, it
+stops in an impact without rebound (`stop_impacts`), which the other joints feel. Stops are those of
+joints whose velocities are the rates of their coordinates, and the ranges of ball joints.
 
-Cost: O(N), and nothing for joints without limits.
+Cost: O(N), and nothing for joints without limits; that of `stop_impacts` where a joint stops.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dense import dot
 from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.model import Model
-from kinetree.scalar import Scalar, less, logical_or, maximum, minimum, select
+from kinetree.scalar import Scalar, call_if, less, maximum, minimum, select
 from kinetree.spatial import Transform, Vector3
 
 STOPS = ("none", "spring", "clamp")
@@ -62,34 +62,55 @@ def clamped(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The state at the end of a step, set back onto the limits if those are clamped."""
-    q, v = list(q), list(v)
-    for at, k, lower, upper in limited_coordinates(model) if enforcement.stops == "clamp" else ():
+    limited, balls = list(limited_coordinates(model)), limited_balls(model)
+    if enforcement.stops != "clamp" or not (limited or balls):
+        return list(q), list(v)
+    from kinetree.algorithms.ball_limits import outward_limits  # rarely needed, as the next
+    from kinetree.algorithms.steps.stop_impacts import Impact
+
+    sides: list[Scalar] = []
+    for at, _, lower, upper in limited:
+        side: Scalar = 0.0
         if math.isfinite(upper):
-            v[k] = select(less(upper, q[at]), minimum(v[k], 0.0), v[k])
-            q[at] = minimum(q[at], upper)
+            side = select(less(upper, q[at]), -1.0, side)
         if math.isfinite(lower):
-            v[k] = select(less(q[at], lower), maximum(v[k], 0.0), v[k])
-            q[at] = maximum(q[at], lower)
-    for i in limited_balls(model) if enforcement.stops == "clamp" else ():
-        _clamp_ball(model, i, q, v)
-    return q, v
+            side = select(less(q[at], lower), 1.0, side)
+        sides.append(side)
+    sides += [select(less(0.0, depth), -1.0, 0.0) for depth, _ in outward_limits(model, q, balls)]
+    moved, impact = within_limits(model, q), Impact(model)
+    outwards: Scalar = 0.0
+    for side, rate in zip(sides, impact.rates(moved, v), strict=True):
+        outwards = maximum(outwards, -(side * rate))
+    v = list(call_if(less(0.0, outwards), impact, moved, list(v), sides, otherwise=list(v)))
+    for (_, k, _, _), side in zip(limited, sides, strict=False):  # what is left is rounding
+        v[k] = select(less(side * v[k], 0.0), 0.0, v[k])
+    return moved, v
 
 
-def _clamp_ball(model: Model, body: int, q: list[Scalar], v: list[Scalar]) -> None:
-    """Set a ball joint onto the edge of its range, and stop what leads out of it, in place."""
+def within_limits(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
+    """The nearest configuration within the limits of all joints."""
+    moved = list(q)
+    for at, _, lower, upper in limited_coordinates(model):
+        if math.isfinite(upper):
+            moved[at] = minimum(moved[at], upper)
+        if math.isfinite(lower):
+            moved[at] = maximum(moved[at], lower)
+    for i in limited_balls(model):
+        _limit_ball(model, i, moved)
+    return moved
+
+
+def _limit_ball(model: Model, body: int, q: list[Scalar]) -> None:
+    """Set a ball joint that left its range onto the edge of it, in place."""
     from kinetree.algorithms.ball_limits import outward_limits  # few robots need them
     from kinetree.algorithms.nearest_rotation import nearest_rotation
 
-    at, along, joint = model.q_slices[body], model.v_slices[body], model.bodies[body].joint
+    at, joint = model.q_slices[body], model.bodies[body].joint
     given = model.bodies[body].limits.ball
     assert given is not None
-    outside: Scalar = False
-    for depth, normal in outward_limits(model, q, (body,)):
-        beyond = less(0.0, depth)
-        rate = maximum(dot(normal, v[along]), 0.0) / dot(normal, normal)
-        stop = select(beyond, rate, 0.0)
-        v[along] = [x - stop * n for x, n in zip(v[along], normal, strict=True)]
-        outside = logical_or(outside, beyond)
+    most: Scalar = 0.0
+    for depth, _ in outward_limits(model, q, (body,)):
+        most = maximum(most, depth)
     R = nearest_rotation(given, joint.transform(q[at]).rotation)
     edge = joint.coordinates_at(Transform(R, Vector3.zero()))
-    q[at] = [select(outside, x, old) for x, old in zip(edge, q[at], strict=True)]
+    q[at] = [select(less(0.0, most), x, old) for x, old in zip(edge, q[at], strict=True)]

@@ -60,7 +60,7 @@ def identify(
     ] = "",
     column: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="A column by another name: q.elbow=pos_3. May be repeated."),
+        typer.Option(help="A column by another name: q.elbow=pos_3, or several: q.*=pos_*."),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write files even if the result is doubtful.")

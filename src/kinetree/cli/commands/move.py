@@ -42,12 +42,19 @@ def simulate(
     time: Annotated[float, typer.Option(help="Simulated time, s.")] = 5.0,
     dt: Annotated[float, typer.Option(help="Time step, s.")] = 1e-3,
     method: Annotated[
-        str, typer.Option(help="The integrator: euler, midpoint, rk4, variational, ...")
+        str,
+        typer.Option(
+            help="The integrator: euler, implicit-springs, midpoint, rk4, variational, ... By "
+            "default euler; implicit-springs with --stops spring."
+        ),
     ] = "auto",
     record: Annotated[
         str, typer.Option(help="More quantities to record, separated by commas: energy, ...")
     ] = "",
     stops: Annotated[str, typer.Option(help="Joint limits: 'spring', 'clamp' or 'none'.")] = "none",
+    ground: Annotated[
+        bool, typer.Option("--ground", help="Put level ground under the robot.")
+    ] = False,
     output: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
         typer.Option("--output", "-o", help="Write the motion to this .npz or .parquet file."),
@@ -62,19 +69,18 @@ def simulate(
 ) -> None:
     """Simulate a robot with a controller.
 
-    Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 -o fall.npz --plot fall.png
+    Example: kinetree simulate arm --start 0.3,0.3,0,0.3,0,0.3,0 --stops spring -o fall.npz
     """
     from kinetree.cli.simulate import report, run, summary, write
 
     check_outputs([output, plot], overwrite)
-    found = run(
-        load_robot(robot, floating), controller, target, start, time, dt, method, record, stops
-    )
-    files = write(found, output, plot)
+    moved = load_robot(robot, floating)
+    found = run(moved, controller, target, start, time, dt, method, record, stops, ground)
+    files = write(moved, found, output, plot)
     if json:
         echo_json(summary(found, files))
     else:
-        typer.echo("\n".join(report(found, files)))
+        typer.echo("\n".join(report(moved, found, stops, files)))
 
 
 LeaveOption = Annotated[

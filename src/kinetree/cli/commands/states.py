@@ -50,7 +50,7 @@ def run(
     ] = "",
     column: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="A column by another name: q.elbow=pos_3. May be repeated."),
+        typer.Option(help="A column by another name: q.elbow=pos_3, or several: q.*=pos_*."),
     ] = None,
     bad_rows: Annotated[
         str,
@@ -75,13 +75,13 @@ def run(
     Example: kinetree run inverse_dynamics arm states.csv -o torques.csv --zero a
     """
     from kinetree.cli.batch import Job, run_job
-    from kinetree.files.column_names import column_option
+    from kinetree.files.column_names import columns_of_options
 
     zeros, kept = ([x.strip() for x in text.split(",") if x.strip()] for text in (zero, keep))
-    columns = dict(map(column_option, column or ()))
+    loaded = load_robot(robot, floating)
+    columns = columns_of_options(column or (), loaded.labels.q, loaded.labels.v)
     files = (states, output, method, settings, zeros, kept, overwrite, bad_rows)
     job = Job(quantity, *files, columns, device)
-    loaded = load_robot(robot, floating)
     kinetree.set_threads(threads or None)
     try:
         done = run_job(loaded, job, None if json else Console(stderr=True))

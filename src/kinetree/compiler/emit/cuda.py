@@ -36,6 +36,8 @@ from kinetree.compiler.emit.cuda_layout import (
     SharedRows,
     Staging,
 )
+from kinetree.compiler.emit.cuda_units import GLOBAL, in_kernels_unit
+from kinetree.compiler.emit.cuda_units import SHARED as SHARED_SPACE
 from kinetree.compiler.graph.lowered import Lowered, Style
 from kinetree.compiler.graph.program import size
 
@@ -46,12 +48,21 @@ SCRATCH = Parameter("T *", "scratch")
 PHASE = Parameter("int", "phase")
 
 
-def style(kind: str) -> Style:
+GUARDED_STEP = {"float": 8_000, "double": 3_000}
+"""Operations of a step at most in a program with guarded calls, which is one kernel at any length.
+In a longer function `ptxas` keeps next to nothing in registers."""
+
+
+def style(kind: str, guarded: bool = False) -> Style:
     """How programs are lowered: as one step, whose order keeps few values alive.
 
     Products and sums are fused here: compilers leave many of them apart, and short code is fast.
+
+    Arguments:
+        guarded: whether the program has guarded calls.
     """
-    return Style(kind, fused=True, chunk=1 << 30, narrow=True)
+    chunk = GUARDED_STEP[kind] if guarded else 1 << 30
+    return Style(kind, fused=True, chunk=chunk, narrow=True)
 
 
 def emit_cuda(
@@ -88,10 +99,11 @@ class _Printer:
         self.store = DeviceFunction(f"{name}_store", [*block, SCRATCH, PHASE, *out])
 
     def text(self) -> str:
-        parts = [head(self.lowered.kind), self._index(), self.load.text(self._load_lines())]
-        parts += filter(None, [self._printed().routines()])
-        parts += [self.compute.text(self._compute_lines()), self.store.text(self._store_lines())]
-        return "\n".join([*parts, self._kernel(), self._host()])
+        shared = [head(self.lowered.kind), self._printed().routines()]
+        kernel = [self._index(), self.load.text(self._load_lines())]
+        kernel += [self.compute.text(self._compute_lines()), self.store.text(self._store_lines())]
+        kernel += [self._kernel(), self._host()]
+        return "\n".join([*filter(None, shared), in_kernels_unit("\n".join(kernel), self.lowered)])
 
     def _index(self) -> str:
         """Which result each element of an output is, where duplicates are stored once."""
@@ -162,7 +174,10 @@ class _Printer:
         return [*pointers, *self._printed().lines()]
 
     def _printed(self) -> Body:
-        return Body(self.lowered, self.name, self._argument, self._places, [*self._pointers()])
+        pointers = self._pointers()
+        staged = {x.name for x, at in pointers.items() if at.startswith("shared")}
+        spaces = {x.name: SHARED_SPACE if x.name in staged else GLOBAL for x in pointers}
+        return Body(self.lowered, self.name, self._argument, self._places, [*pointers], spaces)
 
     def _pointers(self) -> dict[Parameter, str]:
         """Where the arguments and the results of a thread's state start."""

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kinetree.compiler.emit.c import TEMPLATES, TRUTHS
-from kinetree.compiler.emit.cuda_functions import Parameter, declared
+from kinetree.compiler.emit.cuda_functions import Parameter
+from kinetree.compiler.emit.cuda_units import (
+    LOCAL,
+    ROUTINE,
+    Routine,
+    declaration,
+    lies,
+    pieces,
+    units,
+)
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.compiler.graph.lowered import (
     RECORD,
@@ -32,7 +41,9 @@ HEAD = """typedef {kind} T;
 #define UNROLL(n)
 #define ARRIVED
 #define LATER(to, from) to = from
+#define FIXED(number) number
 #else
+#define FIXED(number) __ldg(&(number))
 #define DEVICE static __device__ __forceinline__
 #define CONSTANT static __device__ const
 #define RESTRICT __restrict__
@@ -177,12 +188,8 @@ SINCOS = {"float": FLOAT_SINES, "double": _double_sines()}
 """A function for both at once: most angles need both."""
 
 
-ROUTINE = """#ifdef KINETREE_HOST
-#define ROUTINE static
-#else
-#define ROUTINE static __device__ __noinline__
-#endif"""
-MEMORY = Parameter("T *", "s"), Parameter("const int *", "row")
+OWN = Parameter("T *", "s")
+MEMORY = OWN, Parameter("const int *", "row")
 """A thread's own memory, and where a routine finds in it what its calls pass."""
 
 
@@ -199,6 +206,7 @@ class Body:
         argument: where an element of an argument is, by the argument's position.
         places: where a result is to be stored.
         pointers: those that `argument` and `places` name.
+        spaces: the memory in which their targets lie, by their names; see `cuda_units`.
     """
 
     def __init__(
@@ -208,44 +216,92 @@ class Body:
         argument: Callable[[int, int], str],
         places: Callable[[int], Sequence[str]],
         pointers: Sequence[Parameter],
+        spaces: Mapping[str, str],
     ) -> None:
         self.lowered, self.name, self.argument, self.places = lowered, name, argument, places
-        self.pointers = pointers
+        self.pointers, self.spaces = pointers, {**spaces, OWN.name: LOCAL}
         self.f = "f" if lowered.kind == "float" else ""
         self.angles: dict[str, str] = {}
 
     def lines(self) -> list[str]:
         """The statements of all steps."""
-        scratch = [f"    T s[{self.lowered.scratch}];"] if self.lowered.scratch else []
+        slots = max(self.lowered.scratch, 1 if self.lowered.functions else 0)
+        scratch = [f"    T s[{slots}];"] if slots else []
         numbers = [
             f"    {place} = {self._number(value)};"
             for result, value in self.lowered.constants
             for place in self.places(result)
         ]
-        return [*scratch, *self._steps(self.lowered.steps, "step"), *numbers]
+        return [*scratch, *self._all_steps(), *numbers]
+
+    def _all_steps(self) -> list[str]:
+        """The statements of all steps; of a program with guarded calls, calls of its pieces."""
+        steps = self.lowered.steps
+        if not self.lowered.functions:
+            return self._steps(steps, "step")
+        return self._calls(f"{self.name}_step", steps, [*self.pointers, OWN])
+
+    def _calls(
+        self, name: str, steps: Sequence[Step], parameters: Sequence[Parameter]
+    ) -> list[str]:
+        """Calls of the pieces of a function."""
+        operands = ", ".join(x.name for x in parameters)
+        return [f"    {name}{piece.suffix}({operands});" for piece in pieces(steps)]
 
     def routines(self) -> str:
-        """The functions that guarded calls run, and what calls pass to them."""
+        """The functions of a program with guarded calls, and what calls pass to them.
+
+        Their pointers are not declared as restricted: that doubles the time of `ptxas`, and the
+        code is as fast.
+        """
         if not self.lowered.functions:
             return ""
-        functions = [*enumerate(self.lowered.functions)]
         owners = [("step", self.lowered.steps)]
-        owners += [(f"f{i}", function.steps) for i, function in functions]
+        owners += [(f"f{i}", function.steps) for i, function in enumerate(self.lowered.functions)]
         tables = [
             f"CONSTANT int {self.name}_{owner}_{k}[] = {{{', '.join(map(str, step.guard.row))}}};"
             for owner, steps in owners
             for k, step in enumerate(steps)
             if step.guard is not None and step.guard.row
         ]
-        texts = []
-        for i, (steps, _) in reversed(functions):  # those first that others call
-            head = f"ROUTINE void {self.name}_f{i}({declared([*self.pointers, *MEMORY])})"
-            texts.append("\n".join([head, "{", *self._steps(steps, f"f{i}"), "}"]))
-        return "\n".join([ROUTINE, *tables, *texts, ""])
+        shared_out = units(self.lowered)
+        heads = [f"{self._head(x)};" for unit in shared_out for x in unit]
+        texts = [
+            line
+            for k, unit in enumerate(shared_out)
+            for line in (
+                f"#if KINETREE_UNIT < 0 || KINETREE_UNIT == {k + 1}",
+                *(self._routine(x) for x in unit),
+                "#endif",
+            )
+        ]
+        return "\n".join([ROUTINE, *tables, *heads, *texts, ""])
 
-    def _steps(self, steps: Sequence[Step], owner: str) -> list[str]:
+    def _head(self, routine: Routine) -> str:
+        return declaration(f"{self.name}_{routine.name}", self._parameters(routine))
+
+    def _parameters(self, routine: Routine) -> list[Parameter]:
+        return [*self.pointers, OWN] if routine.owner is None else [*self.pointers, *MEMORY]
+
+    def _routine(self, routine: Routine) -> str:
+        owner = routine.owner
+        steps = self.lowered.steps if owner is None else self.lowered.functions[owner].steps
+        if routine.piece is None:
+            name = f"{self.name}_{routine.name}"
+            lines = self._calls(name, steps, self._parameters(routine))
+        else:
+            lines = self._steps(
+                steps, "step" if owner is None else f"f{owner}", routine.piece.steps
+            )
+        return "\n".join([self._head(routine), "{", lies(self.spaces), *lines, "}"])
+
+    def _steps(
+        self, steps: Sequence[Step], owner: str, chosen: Iterable[int] | None = None
+    ) -> list[str]:
+        """The statements of the chosen steps, by default of all."""
         body: list[str] = []
-        for k, step in enumerate(steps):
+        for k in range(len(steps)) if chosen is None else chosen:
+            step = steps[k]
             self.angles = {}
             code = [f"    {line};" for x in step.code for line in self._lines(x)]
             call = [] if step.guard is None else [self._guarded(step.guard, f"{owner}_{k}")]
@@ -263,7 +319,7 @@ class Body:
         if place.area == SCRATCH:
             return [f"s[{place.element}]"]
         if place.area <= RECORD:
-            return [f"s[row[{RECORD - place.area}]]"]
+            return [f"s[FIXED(row[{RECORD - place.area}])]"]
         if place.area == RESULT:
             return list(self.places(place.element))
         return [self.argument(place.area, place.element)]

@@ -146,9 +146,19 @@ def threads_of_block(row: int) -> int:
     Arguments:
         row: the bytes of shared memory that each thread needs.
     """
-    resident = {t: MAX_SHARED_BYTES // (t * row + RESERVED_BYTES) * t for t in (128, 64, 32)}
+    resident = {t: threads_at_once(t, row) for t in (128, 64, 32)}
     threads = max(resident, key=lambda t: min(resident[t], THREADS_TO_HIDE_LATENCY))
     return threads if resident[threads] else 0
+
+
+def threads_at_once(threads: int, row: int) -> int:
+    """The threads that the shared memory of a multiprocessor has room for.
+
+    Arguments:
+        threads: of a block.
+        row: the bytes of shared memory that each thread needs.
+    """
+    return MAX_SHARED_BYTES // (threads * row + RESERVED_BYTES) * threads
 
 
 def row_pitch(count: int) -> int:

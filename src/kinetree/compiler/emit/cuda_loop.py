@@ -1,9 +1,10 @@
 """CUDA C++ of a lowered program in a loop over time: one system a thread, its state close by.
 
 The first results of the program are the next values of its first arguments, the *states*. They lie
-in shared memory, twice: a step reads the one copy and writes the other. Other arguments are
-constant, or a *series* with a value for each step. Every N steps, states before the step or results
-of it are *recorded*.
+in shared memory, twice: a step reads the one copy and writes the other. If shared memory has room
+for too few systems, they lie in each thread's own memory instead. Other arguments are constant, or
+a *series* with a value for each step. Every N steps, states before the step or results of it are
+*recorded*.
 
 A thread needs nothing of the others, so that the loop over time has no barrier in it.
 """
@@ -28,11 +29,17 @@ from kinetree.compiler.emit.cuda_functions import (
 )
 from kinetree.compiler.emit.cuda_layout import (
     ITEM_BYTES,
+    THREADS_TO_HIDE_LATENCY,
+    WARP,
     Shape,
+    SharedRows,
     place_rows,
     row_pitch,
+    threads_at_once,
     threads_of_block,
 )
+from kinetree.compiler.emit.cuda_units import GLOBAL, LOCAL, in_kernels_unit
+from kinetree.compiler.emit.cuda_units import SHARED as SHARED_SPACE
 from kinetree.compiler.graph.lowered import Lowered
 from kinetree.compiler.graph.program import size
 from kinetree.errors import KinetreeError
@@ -71,22 +78,19 @@ def emit_cuda_loop(
 
 
 def loop_shape(lowered: Lowered, series: int) -> Shape:
-    """How the kernel is launched."""
+    """How the kernel is launched; without shared memory, states are in threads' own memory."""
     row = sum(_pitches(lowered, series))
     item = ITEM_BYTES[lowered.kind]
     threads = threads_of_block(row * item)
-    if not threads:
-        raise KinetreeError(
-            f"{lowered.name}: the state of a system and its recorded values, {row} numbers, exceed "
-            "the GPU's shared memory"
-        )
-    if lowered.scratch * item > OWN_MEMORY:
+    resident = threads_at_once(threads, row * item) if threads else 0
+    own = not threads or (lowered.functions and resident < THREADS_TO_HIDE_LATENCY)
+    if (lowered.scratch + (row if own else 0)) * item > OWN_MEMORY:
         raise KinetreeError(
             f"{lowered.name}: a step keeps {lowered.scratch} numbers at once, more than the "
             f"{OWN_MEMORY >> 10} KiB of a thread on a GPU: leave out some of what it computes, "
             "such as contact pairs"
         )
-    return Shape(threads, threads * row * item, 0)
+    return Shape(WARP, 0, 0) if own else Shape(threads, threads * row * item, 0)
 
 
 def _pitches(lowered: Lowered, series: int) -> list[int]:
@@ -120,7 +124,9 @@ class _Loop:
         self.shape = loop_shape(lowered, series)
         self.inputs = [size(x.shape) for x in lowered.inputs]
         self.outputs = [size(x.shape) for x in lowered.outputs]
-        rows = place_rows(_pitches(lowered, series), self.shape.threads)
+        pitches = _pitches(lowered, series)
+        self.own = sum(pitches) if not self.shape.shared else 0
+        rows = place_rows(pitches, 1 if self.own else self.shape.threads)
         self.input_rows, self.output_rows = rows[: self.first_series], rows[self.first_series :]
         names = [x.name for x in lowered.inputs[:states]]
         results = [x.name for x in lowered.outputs]
@@ -137,18 +143,27 @@ class _Loop:
         self.run = DeviceFunction(f"{name}_run", [TID, FIRST, STEPS, EVERY, SHARED, *self.arrays])
 
     def text(self) -> str:
+        routines, step = self._step()
         run = self.run.text(self._run_lines())
         load = self.load.text(self._load_lines())
-        return "\n".join([head(self.lowered.kind), self._step(), run, load, self._kernel()])
+        kernel = "\n".join([step, run, load, self._kernel()])
+        return "\n".join(
+            [head(self.lowered.kind) + routines, in_kernels_unit(kernel, self.lowered)]
+        )
 
-    def _step(self) -> str:
-        """A function from one row of states to another."""
+    def _step(self) -> tuple[str, str]:
+        """What a step calls, and the function from one row of states to another."""
         arguments = pointers("const T *", "a", len(self.inputs))
         results = pointers("T *", "o", len(self.outputs))
         pointed = [*arguments, *results]
-        body = Body(self.lowered, self.name, lambda k, e: f"a{k}[{e}]", self._places, pointed)
+        close = LOCAL if self.own else SHARED_SPACE
+        spaces = {x.name: close for x in pointed}
+        spaces |= {x.name: GLOBAL for x in arguments[self.first_series :]}
+        body = Body(
+            self.lowered, self.name, lambda k, e: f"a{k}[{e}]", self._places, pointed, spaces
+        )
         step = DeviceFunction(f"{self.name}_step", pointed).text(body.lines())
-        return body.routines() + step
+        return body.routines(), step
 
     def _places(self, result: int) -> list[str]:
         return [f"o{k}[{element}]" for k, element in self.lowered.places[result]]
@@ -173,16 +188,30 @@ class _Loop:
 
     def _row_pointers(self) -> list[str]:
         """Where states are now, where their next values go, and where other results go."""
-        lines = []
+        lines = self._own_rows()
         for k in range(self.states):
             lines += [
-                f"    T *now{k} = {self.input_rows[k].own_row};",
-                f"    T *next{k} = {self.output_rows[k].own_row};",
+                f"    T *now{k} = {self._row(self.input_rows[k])};",
+                f"    T *next{k} = {self._row(self.output_rows[k])};",
             ]
         return lines + [
-            f"    T *seen{k} = {self.output_rows[k].own_row};"
+            f"    T *seen{k} = {self._row(self.output_rows[k])};"
             for k in range(self.states, len(self.outputs))
         ]
+
+    def _own_rows(self) -> list[str]:
+        """A thread's own memory with its arguments, if they are not in shared memory."""
+        if not self.own:
+            return []
+        lines = [f"    T own[{self.own}];"]
+        for k, (start, _) in enumerate(self.input_rows):
+            count = self.inputs[k]
+            at = "e" if k in self.shared else f"(first + tid) * {count} + e"
+            lines.append(f"    for (int e = 0; e < {count}; ++e) own[{start} + e] = in{k}[{at}];")
+        return lines
+
+    def _row(self, rows: SharedRows) -> str:
+        return f"own + {rows.start}" if self.own else rows.own_row
 
     def _final(self) -> list[str]:
         """Write the final states."""
@@ -199,7 +228,7 @@ class _Loop:
         at = self._index("step", "steps")
         return [
             *(f"now{k}" for k in range(self.states)),
-            *(f"({rows.own_row})" for rows in self.input_rows[self.states :]),
+            *(f"({self._row(rows)})" for rows in self.input_rows[self.states :]),
             *(
                 f"in{k} + ((first + tid) * steps + {at}) * {self.inputs[k]}"
                 for k in range(self.first_series, len(self.inputs))
@@ -230,8 +259,8 @@ class _Loop:
     # the kernel
 
     def _load_lines(self) -> list[str]:
-        lines = []
-        for k, (start, pitch) in enumerate(self.input_rows):
+        lines: list[str] = []
+        for k, (start, pitch) in enumerate(() if self.own else self.input_rows):
             if count := self.inputs[k]:
                 to = f"shared[{start} + row * {pitch} + column]"
                 at = "column" if k in self.shared else f"(first + row) * {count} + column"
@@ -245,7 +274,7 @@ class _Loop:
 
     def _kernel(self) -> str:
         threads = self.shape.threads
-        elements = self.shape.shared // ITEM_BYTES[self.lowered.kind]
+        elements = max(self.shape.shared // ITEM_BYTES[self.lowered.kind], 1)
         parameters = f"{restricted(self.arrays)}, {declared([SYSTEMS, STEPS, EVERY])}"
         return f"""#ifndef KINETREE_HOST
 extern "C" __global__ void __launch_bounds__({threads}) {self.name}({parameters})

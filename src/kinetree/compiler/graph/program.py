@@ -111,6 +111,11 @@ class Program:
         return frozenset(n for n, node in enumerate(self.nodes) if node.op in TRUTHS)
 
     @cached_property
+    def guarded(self) -> bool:
+        """Whether it has guarded calls."""
+        return any(node.op == "call_if" for node in self.nodes)
+
+    @cached_property
     def cost(self) -> int:
         """The operations of one state in all, a function counted as thirty."""
         return sum(n * (30 if op in FUNCTIONS else 1) for op, n in self.operations.items())

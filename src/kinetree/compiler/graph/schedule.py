@@ -116,10 +116,17 @@ def number_arguments(program: Program, n: int) -> Sequence[int]:
     args = program.nodes[n].args
     if program.truths.isdisjoint(args):
         return args
-    arguments: list[int] = []
-    for a in args:
-        arguments += number_arguments(program, a) if a in program.truths else [a]
-    return arguments
+    arguments: dict[int, None] = {}
+    seen: set[int] = set()  # truth values that many others share are looked through once
+    pending = list(args[::-1])
+    while pending:
+        a = pending.pop()
+        if a not in program.truths:
+            arguments[a] = None
+        elif a not in seen:
+            seen.add(a)
+            pending.extend(program.nodes[a].args[::-1])
+    return list(arguments)
 
 
 def _stretch(program: Program, nodes: list[int], chunk_size: int) -> list[Scheduled]:

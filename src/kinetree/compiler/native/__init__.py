@@ -10,7 +10,10 @@ deferred.py         non-temporal stores of large results, while the next tile is
 time_loop.py        a body in a loop over time
 riccati.py          the backward pass of optimal control;  matrices.py  the routines it is made of;
                     lane_riccati.py  the same for many small problems, one in each lane;
+                    riccati_euler.py  what both save after steps by Euler's method;
                     riccati_room.py  where both keep their matrices
+band_sums.py        second derivatives of sums along splines, as band matrices
+band_solver.py      solutions with many small band matrices
 thread_pool.py      a batch shared between threads
 fast_call.py        the call of one state, without NumPy's machinery
 bound_call.py       calls on fixed memory, and functions for other compiled code to call

@@ -7,7 +7,8 @@ as many problems as there are lanes, so that small matrices waste nothing; the l
 its last problem. It has no search for controls at their bounds: where one crosses them, the sum
 FAULT of its problem is 2, and the problem is for the other function.
 
-Cost: nx^2 nz + nx nz^2 / 2 + nu^2 nx fused multiply-adds of vectors a step, for all lanes together.
+Cost: nx^2 nz + nx nz^2 / 2 + nu^2 nx fused multiply-adds of vectors a step, for all lanes together;
+half of the first two after a step by Euler's method.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from kinetree.compiler.native.ir import (
 )
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.compiler.native.memory import memory
+from kinetree.compiler.native.riccati_euler import expand_euler_in_lanes
 from kinetree.compiler.native.riccati_room import RiccatiRoom
 from kinetree.compiler.native.thread_pool import share
 
@@ -41,7 +43,7 @@ of an FMA, and six factors fill sixteen registers."""
 
 def define_lane_riccati(w: Writer) -> None:
     """Add the function to a module."""
-    group = _Group(w)
+    group = RiccatiGroup(w)
     b = w.internal("run_riccati_lanes", [PTR, PTR, PTR, PTR, PTR, I64, I64, I64], I32)
     plan, *_, begin, end, _n = b.arguments
     room = _Room(plan)
@@ -70,7 +72,7 @@ class _Room(RiccatiRoom):
         self.place({**self.shared, "sums": integer(RiccatiSums.FIELDS)})
 
 
-class _Group:
+class RiccatiGroup:
     """Writes the recursion of one group of problems."""
 
     def __init__(self, w: Writer) -> None:
@@ -106,6 +108,13 @@ class _Group:
         name = f"llvm.fma.v{self.w.lanes}{kind}"
         return b.call(external(self.w.module, name, self.vector, [self.vector] * 3), [x, y, z])
 
+    def spread(self, x: Any) -> Any:
+        """A vector of equal lanes."""
+        value = ir.Constant(self.vector, ir.Undefined)
+        for lane in range(self.w.lanes):
+            value = self.b.insert_element(value, x, I32(lane))
+        return value
+
     def number(self, x: float) -> ir.Constant:
         return splat(self.vector, x)
 
@@ -140,7 +149,14 @@ class _Group:
     ) -> None:  # fmt: skip
         """Copy a matrix of every problem, or its lower triangle."""
         rows, columns = shape
-        places = self.places(field, columns * rows, t)
+        self.read_rows(self.places(field, columns * rows, t), name, shape, stride, lower)
+
+    def read_rows(
+        self, places: Sequence[Any], name: str, shape: tuple[Any, Any], stride: Any,
+        lower: bool = False,
+    ) -> None:  # fmt: skip
+        """Copy rows from each lane's place."""
+        rows, columns = shape
         with loop(self.b, 0, rows) as i, loop(self.b, 0, i + 1 if lower else columns) as j:
             self.put(name, i * stride + j, self.gathered(places, i * columns + j))
 
@@ -166,10 +182,9 @@ class _Group:
         r = self.room
         with b.if_then(self.plan[RiccatiPlan.GAPS] != 0):
             self._close(t)
-        self.read(RiccatiPlan.W, "W", (r.nx, r.nz), r.z, t)
         self.read(RiccatiPlan.HESSIAN, "H", (r.nz, r.nz), r.z, t, lower=True)
         self.read(RiccatiPlan.GRADIENT, "g", (one, r.nz), r.z, t)
-        self._expand()
+        self._expand(t)
         self._eliminate()
         self._feedback(t)
         self._value()
@@ -193,15 +208,30 @@ class _Group:
     def _larger(self, x: Any, y: Any) -> Any:
         return self.b.select(self.b.fcmp_ordered(">", x, y), x, y)
 
-    def _expand(self) -> None:
+    def _expand(self, t: Any) -> None:
         """Q and its gradient: H = L + W^T S W, g = l + W^T s."""
-        b, r, m = self.b, self.room, self.matrix
+        b, r = self.b, self.room
         with loop(b, 0, r.x * r.z) as i:
             self.put("SW", i, self.number(0.0))
+        with b.if_else(self.plan[RiccatiPlan.STEP] != 0) as (euler, other):
+            with euler:
+                expand_euler_in_lanes(self, t)
+            with other:
+                self._expand_any(t)
+
+    def _expand_any(self, t: Any) -> None:
+        """W^T S W and W^T s of any step."""
+        b, r, m = self.b, self.room, self.matrix
+        self.read(RiccatiPlan.W, "W", (r.nx, r.nz), r.z, t)
         b.call(self.multiply, [m["SW"], m["S"], m["W"], r.z, r.x, r.x, r.z, r.nx, integer(0)])
         b.call(self.multiply, [m["H"], m["W"], m["SW"], r.z, r.z, r.z, r.z, r.nx, integer(1)])
-        with loop(b, 0, r.nx) as k:
-            s = self.get("s", k)
+        self.pull("s", r.nx)
+
+    def pull(self, name: str, rows: Any) -> None:
+        """Add W^T times a column to g."""
+        b, r = self.b, self.room
+        with loop(b, 0, rows) as k:
+            s = self.get(name, k)
             with loop(b, 0, r.nz) as j:
                 self.add_to("g", j, s, self.get("W", k * r.z + j))
 

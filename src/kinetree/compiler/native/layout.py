@@ -92,6 +92,8 @@ class RiccatiPlan(IntEnum):
     FEEDBACK = 14  # (problems, steps, nu, nx),
     SUMS = 15  # and (problems, RiccatiSums.FIELDS)
     PROBLEMS = 16
+    HEAD = 17  # of a step by Euler's method: rows of W that are not those of (1) in `riccati.py`,
+    STEP = 18  # and the address of its length; 0 for other steps
 
 
 class RiccatiSums(IntEnum):
@@ -103,3 +105,37 @@ class RiccatiSums(IntEnum):
     CLOSING = 3  # the slope of the cost as gaps close
     COSTATE = 4  # the largest entry of the value's gradient, if there are gaps
     FIELDS = 5
+
+
+class BandPlan(IntEnum):
+    """What sums of second derivatives are given: sizes, then addresses of arrays in C order.
+
+    An address is 0 where there is no such array. Blocks are n x n; pairs of q, v and a are
+    (q, q), (q, v), (q, a), (v, v), (v, a), (a, a).
+    """
+
+    N = 0  # velocities
+    WIDE = 1  # coefficients that count in an interval
+    INTERVALS = 2
+    SAMPLES = 3  # in each interval
+    D = 4  # derivatives of forces by q, v and a: 3 of (problems, intervals, samples, n, n)
+    BY_FORCE = 7  # second derivatives by each force, (problems, intervals, samples, n)
+    BY_RATE = 8  # by each entry of q, v and a: 3 of (problems, intervals, samples, n)
+    SECOND = 11  # by pairs: 6 of (problems, intervals, samples, n, n)
+    COEFFICIENTS = 17  # of each pair, (intervals, samples, 6, wide^2 rounded up to 8)
+    BANDS = 18  # the result, to which they are added: (problems, coefficients, wide, n, n)
+    FIELDS = 19
+
+
+class BandSolverPlan(IntEnum):
+    """What solutions with band matrices are given: sizes, then addresses of arrays in C order."""
+
+    N = 0  # rows of a block
+    WIDE = 1  # blocks on and below the diagonal
+    BLOCKS = 2  # of the whole matrix
+    BANDS = 3  # (problems, blocks, wide, n, n)
+    RIGHT = 4  # (problems, blocks n)
+    SHIFT = 5  # added to the diagonal, (problems,)
+    SOLUTION = 6  # (problems, blocks n)
+    GOOD = 7  # 1 if the matrix was positive definite, else 0, (problems,)
+    FIELDS = 8

@@ -34,8 +34,9 @@ from kinetree.compiler.native.ir import (
 from kinetree.compiler.native.layout import RiccatiPlan, RiccatiSums
 from kinetree.compiler.native.matrices import ROWS, Matrices
 from kinetree.compiler.native.memory import memory
+from kinetree.compiler.native.riccati_euler import expand_euler
 from kinetree.compiler.native.riccati_room import RiccatiRoom
-from kinetree.compiler.native.thread_pool import share
+from kinetree.compiler.native.thread_pool import define_over_problems
 
 
 def define_riccati(w: Writer) -> None:
@@ -53,7 +54,7 @@ class Riccati(Matrices):
     def _define_problem(self) -> ir.Function:
         """problem(plan, room, p): the whole recursion of problem p; room is zeros."""
         b = self.w.internal("riccati_problem", [PTR, PTR, I64])
-        _Problem(self, b).write()
+        RiccatiProblem(self, b).write()
         return b.function
 
     def define(self) -> None:
@@ -68,14 +69,7 @@ class Riccati(Matrices):
                 self.store(b, zeros, start.of(self.scalar).at(i))
             with loop(b, begin, end) as p:
                 b.call(self.one, [plan, start, p])
-        run = b.function
-        b = w.public("riccati", [PTR, I64], I32)
-        plan, problems = b.arguments
-        job = [plan] * 5
-        shared = share(w.module, b, run, job, problems, integer(1))
-        with b.if_then(shared >= I32(0)):
-            b.ret(shared)
-        b.ret(b.call(run, [*job, integer(0), problems, problems]))
+        define_over_problems(w, "riccati", b.function)
 
 
 class _Room(RiccatiRoom):
@@ -90,7 +84,7 @@ class _Room(RiccatiRoom):
         self.place({"M": self.u * self.u, "held": self.u, "zeros behind": self.z})
 
 
-class _Problem:
+class RiccatiProblem:
     """Writes the recursion of one problem."""
 
     def __init__(self, matrices: Matrices, b: Builder) -> None:
@@ -173,18 +167,27 @@ class _Problem:
     def expand(self) -> None:
         """Q and its gradient: H = L + W^T S W, g = l + W^T s."""
         b, r, m = self.b, self.room, self.matrix
-        derivatives = self.of_step(RiccatiPlan.W, r.nx * r.nz)
-        self.copy_rows(derivatives, r.nz, m["W"], r.z, r.nx, r.nz)
         hessian = self.of_step(RiccatiPlan.HESSIAN, r.nz * r.nz)
         self.copy_rows(hessian, r.nz, m["H"], r.z, r.nz, r.nz)
         b.call(self.matrices.copy, [self.of_step(RiccatiPlan.GRADIENT, r.nz), m["g"], r.nz])
         with loop(b, 0, r.x * r.z, self.matrices.w.lanes) as i:
             self.matrices.store(b, ir.Constant(self.matrices.vector, None), self.at("SW", i))
+        with b.if_else(self.plan[RiccatiPlan.STEP] != 0) as (euler, other):
+            with euler:
+                expand_euler(self)
+            with other:
+                self.expand_any()
+        self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
+
+    def expand_any(self) -> None:
+        """W^T S W and W^T s of any step."""
+        b, r, m = self.b, self.room, self.matrix
+        derivatives = self.of_step(RiccatiPlan.W, r.nx * r.nz)
+        self.copy_rows(derivatives, r.nz, m["W"], r.z, r.nx, r.nz)
         sizes = [r.z, r.x, r.x, r.z, r.nx, integer(0)]
         b.call(self.matrices.multiply, [m["SW"], m["S"], m["W"], *sizes])
         sizes = [r.z, r.z, r.z, r.z, r.nx, integer(1)]
         b.call(self.matrices.multiply, [m["H"], m["W"], m["SW"], *sizes])
-        self.mirror(self.at("H", r.nx * r.z + r.nx), r.z, r.nu)
         b.call(self.matrices.add_rows, [m["g"], m["s"], m["W"], r.z, r.nx, r.z])
 
     def mirror(self, M: Any, stride: Any, n: Any) -> None:

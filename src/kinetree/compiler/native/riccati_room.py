@@ -18,6 +18,8 @@ class RiccatiRoom:
 
     Attributes:
         nx, nu, nz: the numbers of states, of controls and of both.
+        n: of velocities, half of nx.
+        head, rows: of a step by Euler's method: rows of W in front, and of W without others.
         x, u, z: the same, rounded up.
         width: of a row of [Q_uu Q_ux Q_u].
         shared: the sizes of the matrices that every recursion has.
@@ -28,6 +30,8 @@ class RiccatiRoom:
     def __init__(self, plan: Any, tile: int, right: int) -> None:
         nx, nu = plan[RiccatiPlan.NX], plan[RiccatiPlan.NU]
         self.nx, self.nu, self.nz = nx, nu, nx + nu
+        self.n, self.head = nx // 2, plan[RiccatiPlan.HEAD]
+        self.rows = self.head + self.n
         self.x, self.u, self.z = ((n + (tile - 1)) // tile * tile for n in (nx, nu, nx + nu))
         self.width = self.u + self.x + right
         self.shared = {
@@ -35,6 +39,9 @@ class RiccatiRoom:
             "s": self.x,
             "W": self.x * self.z,
             "SW": self.x * self.z,
+            "FS": self.x * self.x,
+            "FSW": self.x * self.z,
+            "Fs": self.x,
             "H": self.z * self.z,
             "g": self.z,
             "rows": self.u * self.width,

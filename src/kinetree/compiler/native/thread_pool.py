@@ -26,6 +26,7 @@ from kinetree.compiler.native.ir import (
     PTR,
     VOID,
     Builder,
+    Writer,
     entry_alloca,
     external,
     function,
@@ -312,3 +313,20 @@ def _pause(module: ir.Module, b: Builder, architecture: str) -> None:
         b.call(pause, [])
     elif architecture.startswith(("aarch64", "arm64")):
         b.call(external(module, "llvm.aarch64.hint", VOID, [I32]), [I32(1)])
+
+
+def define_over_problems(w: Writer, name: str, run: ir.Function) -> None:
+    """Add the function name(plan, problems), which shares problems between threads one by one.
+
+    Arguments:
+        w: writes the module.
+        name: of the function.
+        run: does the problems from begin to end: (plan, 4 ignored, begin, end, problems).
+    """
+    b = w.public(name, [PTR, I64], I32)
+    plan, problems = b.arguments
+    job = [plan] * ARGUMENT_COUNT
+    shared = share(w.module, b, run, job, problems, integer(1))
+    with b.if_then(shared >= I32(0)):
+        b.ret(shared)
+    b.ret(b.call(run, [*job, integer(0), problems, problems]))

@@ -5,6 +5,7 @@ from kinetree.model.actuators.dynamics import Activation, Filter, Integrator
 from kinetree.model.actuators.laws import Affine, Law
 from kinetree.model.actuators.muscle import MuscleActivation, MuscleBias, MuscleForce, MuscleGain
 from kinetree.model.actuators.transmission import (
+    Adhesion,
     JointTransmission,
     SiteTransmission,
     SliderCrank,
@@ -15,6 +16,7 @@ from kinetree.model.actuators.transmission import (
 __all__ = [
     "Activation",
     "Actuator",
+    "Adhesion",
     "Affine",
     "Filter",
     "Integrator",

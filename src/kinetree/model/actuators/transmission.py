@@ -101,6 +101,28 @@ class SiteTransmission(Transmission):
 
 
 @dataclass(frozen=True)
+class Adhesion(Transmission):
+    """A link that sticks to what it touches: it pulls at its contacts, along their normals.
+
+    Its force is shared by the contacts of the link; without any it has no effect.
+
+    Arguments:
+        link: the name of the link whose own shapes stick; None for those of the world.
+        gear: how many units of force a unit of actuator force gives.
+    """
+
+    link: str | None
+    gear: float = 1.0
+
+    @property
+    def references(self) -> References:
+        return References(frames=() if self.link is None else (self.link,))
+
+    def renamed(self, prefix: str) -> Adhesion:
+        return self if self.link is None else replace(self, link=prefix + self.link)
+
+
+@dataclass(frozen=True)
 class SliderCrank(Transmission):
     """A motor that moves a slider, which pushes a crank by a rod.
 

@@ -29,6 +29,9 @@ MOST_POINTS = 2000
 MOST_VERTICES = 128
 """Of a hull: one with more is replaced by its extreme points in so many directions."""
 
+CANNOT_TOUCH = "has a collision shape that cannot touch"
+"""What is said of a link with a degenerate shape."""
+
 
 def solid_of(shape: Shape) -> Solid:
     """What a shape that is not a mesh touches with.
@@ -83,7 +86,7 @@ def colliders_of(shapes: list[Shape], remarks: list[str]) -> list[Collider]:
                 name = fresh(f"{shape.link}_collision", found)
                 found[name] = Collider(name, shape.link, solid_of(shape), shape.placement)
             except ModelError as e:
-                remarks.append(f"link {shape.link!r}: its collision shape cannot touch: {e}")
+                remarks.append(f"link {shape.link!r} {CANNOT_TOUCH}: {e}")
     return list(found.values())
 
 

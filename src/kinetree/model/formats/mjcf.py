@@ -9,7 +9,7 @@ joint is entirely in the body's frame; see `docs/conventions.md`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,10 @@ from kinetree.model.formats.mjcf_contacts import Contacts
 from kinetree.model.formats.mjcf_equality import KINDS, Equalities, softness
 from kinetree.model.formats.mjcf_equipment import EquipmentReader
 from kinetree.model.formats.mjcf_parts import Parts
+from kinetree.model.formats.mjcf_places import place
+from kinetree.model.formats.mjcf_reflected import reflected
 from kinetree.model.formats.mjcf_remarks import remarks
-from kinetree.model.formats.mjcf_source import source
+from kinetree.model.formats.mjcf_source import Source, source
 from kinetree.model.formats.xml import TEXT, Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute
 from kinetree.model.limits import BallRange
@@ -71,7 +73,7 @@ def read_mjcf(document: Element, folder: Path | None, mimic: bool = True) -> Des
     bits = {flag: int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in FLAGS}
     off = {flag for flag, bit in bits.items() if m.opt.disableflags & bit} - {"CONTACT"}
     off |= set() if given.contact else {"CONTACT"}
-    reader = _Reader(mujoco, m, document.file, off, given.files)
+    reader = _Reader(mujoco, m, given, off)
     for warning in said:
         message = given.translated(warning).strip()
         reader.remarks.append(Problem("warning", "the model", message, document.file))
@@ -92,13 +94,12 @@ class _Reader:
     """The parts of a compiled MuJoCo model, as links and joints.
 
     off: its disabled flags.
-    files: the names of files as they were written, by those that MuJoCo knows.
+    given: what MuJoCo compiled.
     """
 
-    def __init__(
-        self, mujoco: Any, m: Any, file: str, off: set[str], files: Mapping[str, str]
-    ) -> None:
-        self.mujoco, self.m, self.file, self.off, self.files = mujoco, m, file, off, files
+    def __init__(self, mujoco: Any, m: Any, given: Source, off: set[str]) -> None:
+        self.mujoco, self.m, self.file, self.off = mujoco, m, given.main, off
+        self.given = given
         self.remarks: list[Problem] = []
         numbers = range(m.nbody)
         self.links = _names([m.body(i).name for i in numbers], [f"body{i}" for i in numbers])
@@ -136,7 +137,7 @@ class _Reader:
             links.append(Link(name, Inertia.zero(), self.file))
             connection = _new(f"{name}_site", self.joint_names)
             connections.append(Connection(connection, body, name, at, None))
-        parts = Parts(m, self.links, self.sites, self.joints, self.off, _pose)
+        parts = Parts(m, self.links, self.sites, self.joints, self._contacts.names, self.off, _pose)
         equipped = EquipmentReader(parts, self._inertia)
         said = (
             *remarks(m, self.joints, self.off),
@@ -144,7 +145,7 @@ class _Reader:
             *self._contacts.remarks(),
             *equipped.remarks(),
         )
-        self.remarks += [Problem(*remark, self.file) for remark in said]
+        self.remarks += [Problem(*x, place(self.given.lines, x[1]) or self.file) for x in said]
         return Description(
             m.names[: m.names.index(b"\0")].decode() or "robot",
             links,
@@ -216,9 +217,10 @@ class _Reader:
     def _drive(self, j: int, joint: Joint) -> Drive:
         m, dof = self.m, self.m.jnt_dofadr[j]
         stiffness = 0.0 if self.off & {"SPRING", "PASSIVE"} else float(m.jnt_stiffness[j])
+        damping = float(m.dof_damping[dof]) + reflected(m, "joint", "damping", j)
         return Drive(
-            float(m.dof_armature[dof]),
-            0.0 if self.off & {"DAMPER", "PASSIVE"} else float(m.dof_damping[dof]),
+            float(m.dof_armature[dof]) + reflected(m, "joint", "armature", j),
+            0.0 if self.off & {"DAMPER", "PASSIVE"} else damping,
             0.0 if self.off & {"FRICTIONLOSS", "CONSTRAINT"} else float(m.dof_frictionloss[dof]),
             stiffness,
             self._rest(j, joint) if stiffness else (),
@@ -275,22 +277,26 @@ class _Reader:
                 size = tuple(2.0 * x for x in half)
             link = self.links[m.geom_bodyid[i]]
             texture = self._texture(i) if kind == "mesh" else ""
-            yield Shape(link, role, kind, size, at, file, color=self._color(i), texture=texture)
+            color = self._color(i) if kind == "mesh" else self._mean_color(i)
+            yield Shape(link, role, kind, size, at, file, color=color, texture=texture)
 
     def _file(self, start: int) -> str:
         """The name of a file as it was written, by its place among all names; empty if none."""
         if start < 0:
             return ""
         name = self.m.paths[start : self.m.paths.index(b"\0", start)].decode()
-        return self.files.get(name, name)
+        return self.given.files.get(name, name)
 
     def _texture(self, geom: int) -> str:
         """The file of the picture on a geom; empty if there is none."""
-        material = int(self.m.geom_matid[geom])
-        if material < 0:
-            return ""
-        number = int(self.m.mat_texid[material][int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)])
+        number = self._texture_number(geom)
         return "" if number < 0 else self._file(int(self.m.tex_pathadr[number]))
+
+    def _texture_number(self, geom: int) -> int:
+        """Which texture a geom has; -1 if none."""
+        material = int(self.m.geom_matid[geom])
+        role = int(self.mujoco.mjtTextureRole.mjTEXROLE_RGB)
+        return -1 if material < 0 else int(self.m.mat_texid[material][role])
 
     def _color(self, geom: int) -> tuple[float, ...]:
         """The colour of a geom or of its material; empty if it has none of its own."""
@@ -298,6 +304,19 @@ class _Reader:
         rgba = self.m.geom_rgba[geom] if material < 0 else self.m.mat_rgba[material]
         color = tuple(round(float(x), 6) for x in rgba)
         return () if color == GREY and material < 0 else color
+
+    def _mean_color(self, geom: int) -> tuple[float, ...]:
+        """The colour of a geom; on average over its texture if it has one."""
+        color, number = self._color(geom), self._texture_number(geom)
+        if number < 0:
+            return color
+        m, channels = self.m, int(self.m.tex_nchannel[number])
+        start, pixels = int(m.tex_adr[number]), int(m.tex_width[number] * m.tex_height[number])
+        if channels < 3 or not pixels:
+            return color
+        picture = m.tex_data[start : start + channels * pixels].reshape(pixels, channels)
+        mean = picture[:, :3].mean(axis=0) / 255.0
+        return (*(round(float(x), 6) for x in mean * color[:3]), color[3])
 
 
 def _names(given: list[str], instead: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from kinetree.model.actuators import (
     Activation,
     Actuator,
+    Adhesion,
     Affine,
     Filter,
     Integrator,
@@ -26,7 +27,7 @@ from kinetree.model.actuators.dynamics import TINY
 from kinetree.model.formats.mjcf_parts import Parts, Remark
 from kinetree.model.ranges import UNBOUNDED
 
-AT_JOINT, IN_PARENT, SLIDER_CRANK, AT_TENDON, AT_SITE = range(5)  # mjtTrn
+AT_JOINT, IN_PARENT, SLIDER_CRANK, AT_TENDON, AT_SITE, AT_BODY = range(6)  # mjtTrn
 FIXED, AFFINE, MUSCLE = range(3)  # mjtGain, and mjtBias with none in the place of fixed
 NONE, INTEGRATOR, FILTER, EXACT, MUSCLE_DYNAMICS = range(5)  # mjtDyn
 LEFT_OUT = "takes no part in the dynamics"
@@ -62,7 +63,7 @@ def _unknown(parts: Parts, i: int) -> str:
     m = parts.m
     if m.actuator_plugin[i] >= 0:
         return "plugin"
-    if m.actuator_trntype[i] > AT_SITE:
+    if m.actuator_trntype[i] > AT_BODY:
         return "transmission"
     if m.actuator_gaintype[i] > MUSCLE or m.actuator_biastype[i] > MUSCLE:
         return "gain or bias"
@@ -96,6 +97,8 @@ def _transmission(parts: Parts, i: int) -> Transmission:
     gear = tuple(m.actuator_gear[i].tolist())
     if kind in (AT_JOINT, IN_PARENT):
         return JointTransmission(parts.joints[first], gear, kind == IN_PARENT)
+    if kind == AT_BODY:
+        return Adhesion(parts.links[first] if first else None, gear[0])
     if kind == AT_TENDON:
         return TendonTransmission(parts.names("tendon", m.ntendon)[first], gear[0])
     if kind == SLIDER_CRANK:
@@ -139,6 +142,9 @@ def actuator_remarks(parts: Parts) -> Iterator[Remark]:
         if what := _unknown(parts, i):
             yield "warning", element, f"its {what} is not known here: it {LEFT_OUT}"
             continue
-        for field in ("armature", "damping", "dampingpoly", "delay"):
+        for field, part in (
+            ("dampingpoly", "the higher-order part of its damping"),
+            ("delay", "its delay"),
+        ):
             if parts.any(f"actuator_{field}", i):
-                yield "warning", element, f"its {field.removesuffix('poly')} {LEFT_OUT}"
+                yield "warning", element, f"{part} {LEFT_OUT}"

@@ -22,8 +22,11 @@ HONOURED = (
     Feature("`ctrlrange`, `forcerange`, `actrange`", True, "bounds, in MuJoCo's order"),
     Feature("`actuatorfrcrange` of a joint", True, "its effort limit, the larger side"),
     Feature("`actearly`", True, "the force of the activation at the end of the step"),
-    Feature("`adhesion`, `plugin`, user dynamics", False, "left out, with a warning"),
-    Feature("`armature`, `damping` of an actuator", False, "left out, with a warning"),
+    Feature("`adhesion`, `body`", True, "`Adhesion`, in steps with contact"),
+    Feature("`plugin`, user dynamics", False, "left out, with a warning"),
+    Feature(
+        "`armature`, `damping` of an actuator", True, "part of its joint's drive, or of its tendon"
+    ),
     Feature("`fixed` tendon", True, "`FixedTendon`"),
     Feature("`spatial`: `site`, `pulley`, `geom`, `sidesite`", True, "`SpatialTendon`"),
     Feature("`stiffness`, `springlength`, `damping`", True, "part of all dynamics"),
@@ -36,11 +39,12 @@ HONOURED = (
     Feature("sensors of joints, tendons, actuators", True, "`Sensor`, the same numbers"),
     Feature("sensors of subtrees and energy", True, "`Sensor`, the same numbers"),
     Feature("`touch`", True, "`Sensor`; at given accelerations no problem is solved"),
-    Feature("`rangefinder` of a site, to planes and primitives", True, "`Sensor`"),
-    Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
     Feature(
-        "`contact`, `rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"
+        "`rangefinder` of a site", True, "`Sensor`; of a mesh with over 2,000 triangles the hull"
     ),
+    Feature("`jointlimitpos`, `tendonlimitfrc` and the like", True, "`Sensor`, the same numbers"),
+    Feature("`contact`: all `data` and `reduce`", True, "`Sensor` with a `Watch`"),
+    Feature("`rangefinder` of a camera, `plugin`, `user`", False, "left out, with a note"),
     Feature("`key`: `qpos`, `qvel`, `act`, `ctrl`", True, "`robot.keyframes[name]`"),
     Feature("`numeric` of `custom`", True, "`robot.model.equipment.numerics`"),
     Feature("`gravcomp` of a body", True, "`Compensation`: part of all dynamics"),

@@ -23,6 +23,7 @@ class Parts:
     Arguments:
         m: the model.
         links, sites, joints: the names here of MuJoCo's bodies, named sites and joints.
+        geoms: the names here of its geoms, as colliders have them.
         off: the disabled flags.
         pose: makes a transform of a position and a quaternion of MuJoCo's.
     """
@@ -31,6 +32,7 @@ class Parts:
     links: Sequence[str]
     sites: Mapping[int, str]
     joints: Sequence[str]
+    geoms: Sequence[str]
     off: set[str]
     pose: Callable[[Any, Any], Transform]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinetree._optional import optional
+from kinetree.model.formats.mjcf_contact_sensors import watch
 from kinetree.model.formats.mjcf_parts import SITE, XBODY, Parts, Remark
 from kinetree.model.formats.mjcf_sensor_shapes import in_sight, sight_remark, zone
 from kinetree.model.geometry import Collider
@@ -43,7 +44,8 @@ def _known(parts: Parts, i: int, kind: str, actuators: dict[int, str]) -> bool:
     m, at_site = parts.m, parts.m.sensor_objtype[i] == SITE
     if kind == "rangefinder":  # of a camera, or with more than a distance
         return bool(at_site and m.sensor_dim[i] == 1)
-    return kind != "touch" or zone(parts, int(m.sensor_objid[i])) is not None
+    zoned = kind == "touch" or (kind == "contact" and at_site)
+    return not zoned or zone(parts, int(m.sensor_objid[i])) is not None
 
 
 def _named(parts: Parts) -> Iterator[tuple[int, str, str]]:
@@ -76,12 +78,14 @@ def _sensor(
     elif refers == "actuator":
         of = actuators[number]
     shown = m.sensor_datatype[i] in (REAL, POSITIVE) and m.sensor_cutoff[i] > 0
+    shown = shown and kind != "contact"  # MuJoCo does not bound what these show
     sensor = Sensor(
         name=name,
         kind=kind,
         place=_place(parts, i, kind) if refers == "place" else None,
         of=of,
-        shapes=_shapes(parts, kind, number),
+        shapes=_shapes(parts, i, kind),
+        watch=watch(parts, i) if kind == "contact" else None,
         reference=_reference(parts, i) if KINDS[kind].relative else None,
         field=Vector3(*m.opt.magnetic.tolist()),
         cutoff=float(m.sensor_cutoff[i]) if shown else math.inf,
@@ -90,9 +94,10 @@ def _sensor(
     return replace(sensor, carried=_carried(parts, i, inertia)) if sensor.holds else sensor
 
 
-def _shapes(parts: Parts, kind: str, number: int) -> tuple[Collider, ...]:
-    """The zone of a touch sensor, or what a rangefinder can meet."""
-    if kind == "touch":
+def _shapes(parts: Parts, i: int, kind: str) -> tuple[Collider, ...]:
+    """The zone of a sensor of touch or contact, or what a rangefinder can meet."""
+    number = int(parts.m.sensor_objid[i])
+    if kind == "touch" or (kind == "contact" and parts.m.sensor_objtype[i] == SITE):
         found = zone(parts, number)
         return () if found is None else (found,)
     return tuple(in_sight(parts, number)) if kind == "rangefinder" else ()

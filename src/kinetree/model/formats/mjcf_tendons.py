@@ -7,6 +7,7 @@ from typing import Any
 
 from kinetree.model.formats.mjcf_equality import softness
 from kinetree.model.formats.mjcf_parts import GEOM, Parts, Remark
+from kinetree.model.formats.mjcf_reflected import reflected
 from kinetree.model.ranges import UNBOUNDED
 from kinetree.model.softness import SoftLimit
 from kinetree.model.tendons import FixedTendon, Pulley, SpatialTendon, Tendon, Via, Wrap
@@ -25,15 +26,19 @@ def _tendon(parts: Parts, i: int, name: str) -> Tendon:
     m, off = parts.m, parts.off
     spatial = m.wrap_type[m.tendon_adr[i]] != JOINT
     springs, dampers = not off & {"SPRING", "PASSIVE"}, not off & {"DAMPER", "PASSIVE"}
+    armature, damping = (
+        parts.number(f"tendon_{x}", i) + reflected(m, "tendon", x, i)
+        for x in ("armature", "damping")
+    )
     rubs = not off & {"FRICTIONLOSS", "CONSTRAINT"}
     lower, upper = m.tendon_lengthspring[i].tolist()
     common: dict[str, Any] = {
         "name": name,
         "stiffness": parts.number("tendon_stiffness", i) if springs else 0.0,
         "rest": (lower, upper),
-        "damping": parts.number("tendon_damping", i) if dampers else 0.0,
+        "damping": damping if dampers else 0.0,
         "friction": parts.number("tendon_frictionloss", i) if rubs else 0.0,
-        "armature": 0.0 if spatial else parts.number("tendon_armature", i),
+        "armature": 0.0 if spatial else armature,
         "limits": parts.bounds("tendon_range", i) if m.tendon_limited[i] else UNBOUNDED,
         "force_range": _force_range(parts, i),
         "limit_softness": _soft_limit(m, i),
@@ -85,7 +90,8 @@ def tendon_remarks(parts: Parts) -> Iterator[Remark]:
     for i, name in enumerate(parts.names("tendon", m.ntendon)):
         element = f"tendon {name!r}"
         spatial = m.wrap_type[m.tendon_adr[i]] != JOINT
-        if spatial and parts.number("tendon_armature", i):
+        added = reflected(m, "tendon", "armature", i)
+        if spatial and parts.number("tendon_armature", i) + added:
             yield "warning", element, f"its armature {LEFT_OUT}: that of fixed tendons does"
         for field, what in (
             ("stiffnesspoly", "the higher-order part of its spring"),

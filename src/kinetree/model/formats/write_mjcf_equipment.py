@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kinetree.model.actuators import (
     Actuator,
+    Adhesion,
     Affine,
     Filter,
     Integrator,
@@ -64,7 +65,9 @@ class EquipmentElements:
             if isinstance(x, FixedTendon) and x.offset
         ]
         self._tendons = [self._tendon(x) for x in equipment.tendons]
-        self._actuators = [self._actuator(x) for x in equipment.actuators]
+        unsaid = [x for x in equipment.actuators if not self._can_say(x)]
+        self.lost += [f"actuator {x.name!r}" for x in unsaid]
+        self._actuators = [self._actuator(x) for x in equipment.actuators if x not in unsaid]
         self._numerics = equipment.numerics
         self.lost += sensors.lost
 
@@ -127,6 +130,11 @@ class EquipmentElements:
         attributes |= {"actearly": "true"} if x.early else {}
         return "general", attributes, []
 
+    def _can_say(self, x: Actuator) -> bool:
+        """Whether MJCF has a body of exactly the shapes that stick."""
+        t = x.transmission
+        return not isinstance(t, Adhesion) or self._sensors.is_whole_body(t.link)
+
     def _transmission(self, x: Actuator) -> Attributes:
         t = x.transmission
         if isinstance(t, JointTransmission):
@@ -134,6 +142,8 @@ class EquipmentElements:
             return {key: t.joint, "gear": numbers(t.gear)}
         if isinstance(t, TendonTransmission):
             return {"tendon": t.tendon, "gear": number(t.gear)}
+        if isinstance(t, Adhesion):
+            return {"body": t.link or "world", "gear": number(t.gear)}
         if isinstance(t, SliderCrank):
             ends = {"cranksite": t.crank, "slidersite": t.slider}
             sites = {key: self._site(x.name, name) for key, name in ends.items()}

@@ -41,7 +41,7 @@ class SensorElements:
 
     def _loses(self, x: Sensor) -> bool:
         """Whether MJCF has no such zone, sign, or part of a body for a sensor."""
-        if x.kind == "touch" or x.opposite:
+        if x.kind in ("touch", "contact") or x.opposite:
             return True
         if x.carried is None or x.place is None:
             return False
@@ -49,6 +49,15 @@ class SensorElements:
         on_body = {f.name for f in self._model.frames if f.body == home.body}
         named = x.place.frame == self._body_name(home.body)
         return set(x.carried.frames) != on_body or (x.kind.startswith("subtree") and not named)
+
+    def is_whole_body(self, link: str | None) -> bool:
+        """Whether a link has the name of its body, and all shapes of it that can touch."""
+        if link is None:
+            return True
+        frames = {x.name: x.body for x in self._model.frames}
+        own = {x.frame for x in self._model.colliders if x.frame is not None}
+        on_body = {x for x in own if frames[x] == frames[link]}
+        return self._body_name(frames[link]) == link and on_body <= {link}
 
     def _body_name(self, body: int) -> str:
         return "world" if body < 0 else self._model.bodies[body].name

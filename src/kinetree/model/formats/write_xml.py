@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 
 from kinetree.errors import ModelError
 
@@ -58,6 +57,8 @@ def quoted(value: str) -> str:
     """A text as an attribute has it between its quotes."""
     if _UNWRITABLE.search(value):
         raise ModelError(f"{value!r} has characters that XML cannot represent")
+    from html import escape  # importing takes time
+
     return escape(value).translate(_WHITE)
 
 

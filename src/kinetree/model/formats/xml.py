@@ -22,6 +22,8 @@ LARGEST = 1 << 26  # bytes
 MOST_ELEMENTS = 1_000_000  # elements
 DEEPEST = 500
 LONGEST_NAME = 500
+MARKUP = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0<")
+"""How XML begins: with an element or a byte order mark, or with UTF-16 without one."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -198,13 +200,22 @@ def parse(data: bytes, file: str, encoding: str | None = None) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as e:
-        reason = expat.errors.messages[e.code]
-        if reason in (expat.errors.XML_ERROR_INVALID_TOKEN, expat.errors.XML_ERROR_SYNTAX):
-            at = parser.ErrorByteIndex
-            reason = f"{reason} at {text[at : at + 8]!r}"
-        raise FileFormatError(f"{file}:{line()}: not well-formed XML: {reason}") from None
+        reason = _fault(text, expat.errors.messages[e.code], parser.ErrorByteIndex)
+        raise FileFormatError(f"{file}:{line()}: {reason}") from None
     except FileFormatError:  # from a handler
         raise
     except (LookupError, ValueError) as e:  # an encoding that Python does not know, or not so
         raise FileFormatError(f"{file}:{line()}: not readable as XML: {brief(str(e))}") from None
     return roots[0]
+
+
+def _fault(text: bytes, reason: str, at: int) -> str:
+    """Why a text is no XML: from the parser's reason and place, or as it does not begin like it."""
+    if not text:
+        return "the file is empty"
+    if not text.startswith(MARKUP):
+        start = repr(text.split(b"\n")[0][:12])[1:]  # without the b of bytes
+        return f"not XML, as URDF, xacro, SDF and MJCF files are: it begins with {start}"
+    if reason in (expat.errors.XML_ERROR_INVALID_TOKEN, expat.errors.XML_ERROR_SYNTAX):
+        reason = f"{reason} at {text[at : at + 8]!r}"
+    return f"not well-formed XML: {reason}"

@@ -14,6 +14,7 @@ from kinetree.model.geometry.shapes import (
     Rectangle,
     Solid,
     Sphere,
+    Triangles,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "Rectangle",
     "Solid",
     "Sphere",
+    "Triangles",
 ]

@@ -13,6 +13,8 @@ from kinetree.errors import ModelError
 from kinetree.model.arguments import given_number, given_numbers
 
 Point = tuple[float, float, float]
+SMALLEST_AREA = 1e-15
+"""m^2: triangles below it have no normal."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,24 @@ class ConvexMesh(Solid):
     @property
     def bounding_radius(self) -> float | None:
         return max(math.hypot(*vertex) for vertex in self.vertices)
+
+
+@dataclass(frozen=True)
+class Triangles(Solid):
+    """A surface of triangles, which rays meet from both sides; nothing touches it.
+
+    Arguments:
+        corners: three points for each triangle, m. Triangles without area are left out.
+    """
+
+    corners: tuple[tuple[Point, Point, Point], ...]
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.corners, dtype=float).reshape(-1, 3, 3)
+        a, b, c = given.swapaxes(0, 1)
+        doubled = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        kept = given[doubled > SMALLEST_AREA].tolist()
+        self._take("corners", tuple(tuple(map(tuple, triangle)) for triangle in kept))
 
 
 def hull_vertices(points: Any) -> tuple[Point, ...]:

@@ -1,6 +1,6 @@
 """Sensors: what is measured of a robot's state."""
 
-from kinetree.model.sensors.kinds import KINDS, SensorKind
+from kinetree.model.sensors.kinds import KINDS, SensorKind, Watch
 from kinetree.model.sensors.sensor import Carried, Sensor
 
-__all__ = ["KINDS", "Carried", "Sensor", "SensorKind"]
+__all__ = ["KINDS", "Carried", "Sensor", "SensorKind", "Watch"]

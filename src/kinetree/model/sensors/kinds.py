@@ -1,8 +1,14 @@
-"""The kinds of sensors: what each refers to, and what it measures in which unit."""
+"""The kinds of sensors: what each refers to, and what it measures in which unit.
+
+What a contact sensor measures is said by its `Watch`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from kinetree.errors import ModelError, among, unknown
+from kinetree.model.checked import Checked
 
 XYZ = ("x", "y", "z")
 ONE = ("",)
@@ -47,6 +53,8 @@ KINDS: dict[str, SensorKind] = {
     "frameangacc": SensorKind(XYZ, "rad/s^2", "place"),
     "touch": SensorKind(ONE, "N", "place", positive=True),
     "rangefinder": SensorKind(ONE, "m", "place"),
+    # of what touches: its numbers are those of `Watch`
+    "contact": SensorKind((), "", ""),
     # of a link and all it carries
     "subtreecom": SensorKind(XYZ, "m", "place"),
     "subtreelinvel": SensorKind(XYZ, "m/s", "place"),
@@ -75,3 +83,75 @@ KINDS: dict[str, SensorKind] = {
     "e_kinetic": SensorKind(ONE, "J", ""),
 }
 """The sensors that are functions of state, acceleration and controls, under MJCF's names."""
+
+FIELDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "found": (("",), ""),
+    "force": (("normal", "tangent1", "tangent2"), "N"),
+    "torque": (("normal", "tangent1", "tangent2"), "N m"),
+    "dist": (("",), "m"),
+    "pos": (("x", "y", "z"), "m"),
+    "normal": (("x", "y", "z"), ""),
+    "tangent": (("x", "y", "z"), ""),
+}
+"""What can be shown of a contact, in this order: labels of its numbers, and their unit."""
+REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch(Checked):
+    """What a contact sensor watches: contacts of one side with the other.
+
+    Arguments:
+        first, second: the names of the colliders of each side; None for any. The normal points
+            from the first side to the second.
+        fields: what is shown of each contact, of "found" (how many there are), "force" and
+            "torque" (along the normal and two tangents), "dist", "pos", "normal", "tangent".
+        reduce: which contacts are shown: the first ones ("none"), those that overlap most
+            ("mindist"), those with the largest force ("maxforce"), or all as one ("netforce"),
+            whose force is in the world's axes, at their centre of force.
+        slots: how many contacts are shown. Slots that are not used are zero.
+    """
+
+    first: tuple[str, ...] | None = None
+    second: tuple[str, ...] | None = None
+    fields: tuple[str, ...] = ("found",)
+    reduce: str = "none"
+    slots: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in self.fields:
+            if not among(field, FIELDS):
+                raise unknown("field of a contact", field, FIELDS, "a contact sensor")
+        if not among(self.reduce, REDUCTIONS):
+            raise unknown("reduction", self.reduce, REDUCTIONS, "a contact sensor")
+        if self.slots < 1 or not self.fields:
+            raise ModelError("a contact sensor shows at least one field of one contact")
+        object.__setattr__(self, "fields", tuple(x for x in FIELDS if x in self.fields))
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """The name and the unit of each number."""
+        each = [
+            (".".join((f, x) if x else (f,)), FIELDS[f][1])
+            for f in self.fields
+            for x in FIELDS[f][0]
+        ]
+        if self.slots == 1:
+            return tuple(each)
+        return tuple((f"{k}.{name}", unit) for k in range(self.slots) for name, unit in each)
+
+    def renamed(self, prefix: str) -> Watch:
+        """The same of a robot all of whose names have a prefix.
+
+        Arguments:
+            prefix: put before each name.
+
+        Returns:
+            A watch.
+        """
+        sides = (
+            None if x is None else tuple(prefix + c for c in x) for x in (self.first, self.second)
+        )
+        first, second = sides
+        return replace(self, first=first, second=second)

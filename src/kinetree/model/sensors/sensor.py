@@ -10,7 +10,7 @@ from kinetree.model.checked import Checked
 from kinetree.model.geometry import Box, Capsule, Collider, Cylinder, Ellipsoid, Sphere
 from kinetree.model.joints import Label
 from kinetree.model.place import Place, References
-from kinetree.model.sensors.kinds import KINDS
+from kinetree.model.sensors.kinds import KINDS, Watch
 from kinetree.spatial import Inertia, Vector3
 
 MAGNETIC_FIELD = Vector3(0.0, -0.5, 0.0)
@@ -62,7 +62,9 @@ class Sensor(Checked):
         reference: relative to what it measures; None for the world.
         carried: what hangs on it, for forces, torques and subtrees; `equip` finds it if None.
         shapes: of a touch sensor its zone, with the link whose contacts count as its frame; of a
-            rangefinder all that it can meet.
+            rangefinder all that it can meet; of a contact sensor a zone in which contacts count,
+            if it has one.
+        watch: what a contact sensor watches.
         field: the magnetic field in the world's axes, for a magnetometer.
         opposite: whether it shows the opposite numbers: what the child does to the parent.
         cutoff: the largest absolute value that it shows.
@@ -76,6 +78,7 @@ class Sensor(Checked):
     reference: Place | None = None
     carried: Carried | None = None
     shapes: tuple[Collider, ...] = ()
+    watch: Watch | None = None
     field: Vector3 = MAGNETIC_FIELD
     opposite: bool = False
     cutoff: float = math.inf
@@ -98,6 +101,9 @@ class Sensor(Checked):
                 "capsule, a cylinder, an ellipsoid or a box"
             )
 
+        if (self.kind == "contact") != (self.watch is not None):
+            raise ModelError(f"sensor {self.name!r}: a contact sensor, and no other, has a `watch`")
+
     @property
     def holds(self) -> bool:
         """Whether what it shows depends on what hangs on it."""
@@ -106,12 +112,14 @@ class Sensor(Checked):
     @property
     def size(self) -> int:
         """How many numbers it measures."""
-        return len(KINDS[self.kind].labels)
+        return len(self.labels)
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """The name and the unit of each number that it measures."""
         kind = KINDS[self.kind]
+        if self.watch is not None:
+            return tuple(Label(f"{self.name}.{x}", unit) for x, unit in self.watch.labels)
         return tuple(Label(f"{self.name}.{x}" if x else self.name, kind.unit) for x in kind.labels)
 
     @property
@@ -149,4 +157,5 @@ class Sensor(Checked):
             reference=reference,  # type: ignore[arg-type]
             carried=carried,  # type: ignore[arg-type]
             shapes=tuple(x.renamed(prefix) for x in self.shapes),
+            watch=None if self.watch is None else self.watch.renamed(prefix),
         )

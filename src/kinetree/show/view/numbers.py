@@ -82,6 +82,7 @@ class EnergyPlot:
             title="energy, J",
             scales={"x": {"time": False, **span}},
             aspect=1.6,
+            visible=robot.total_mass > 0.0,
         )
 
     def add(self, t: float, q: Array, v: Array) -> None:

@@ -35,6 +35,8 @@ FRAME = 1 / 40
 """Between two pictures, s."""
 NUMBERS_EVERY = 0.15
 """Between two updates of the heat maps and bars, s."""
+NEARBY = 2.0
+"""How far from where it starts a trajectory is kept in view, in sizes of the robot."""
 
 
 class Viewer(Filmed):
@@ -88,7 +90,7 @@ class Viewer(Filmed):
         self.scene = Scene(self.server.scene, robot, place)
         self._pull = Pull(self.server.scene, robot, self._start_simulation)
         self._live = Live(robot, self._pull)
-        bounds = self.scene.bounds(self.q)
+        bounds = self._bounds()
         self._cell = add_surroundings(self.server, *bounds, grounds(robot.model))
         self._add_controls()
         self._running = run
@@ -163,6 +165,18 @@ class Viewer(Filmed):
         return f"<Viewer of {self.robot.name!r} at {self.url}>"
 
     # the page
+
+    def _bounds(self) -> tuple[Array, Array]:
+        """The corners of a box around the robot, and around where its trajectory leads nearby."""
+        low, high = self.scene.bounds(self.q)
+        if self._path is None:
+            return low, high
+        reach = NEARBY * float(np.linalg.norm(high - low))
+        ends = [self.scene.bounds(self._path.at(t)[0]) for t in np.linspace(0, self._path.end, 20)]
+        lows, highs = np.array([x[0] for x in ends]), np.array([x[1] for x in ends])
+        return np.maximum(lows.min(axis=0), low - reach), np.minimum(
+            highs.max(axis=0), high + reach
+        )
 
     def _add_controls(self) -> None:
         gui = self.server.gui

@@ -6,9 +6,10 @@ straight pieces. They meet where a coordinate crosses a face. The zero is found 
 of these places.
 
 The second touch follows MuJoCo's rules: from a face, an edge or a corner on along the segment, as
-long as that is above the box. It may be the first one once more, where the segment ends. Where the
-segment itself enters the box, the first touch is where it enters; MuJoCo takes an end or the edge
-nearest to it.
+long as that is above the box. It may be the first one once more, where the segment ends.
+
+Where the segment itself enters the box, the touches are those of `capsule_in_box`: the first has
+the depth of the shortest way out. MuJoCo takes an end of the segment or the edge nearest to it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.contact.pairs.capsule_box_second import Half, second_touch
+from kinetree.algorithms.contact.pairs.capsule_in_box import inside, way_out
 from kinetree.algorithms.contact.pairs.sphere_box import ball_and_box
-from kinetree.algorithms.contact.touch import FAR, TINY, Touch, clip, z_axis
+from kinetree.algorithms.contact.touch import FAR, TINY, Touch, chosen, clip, z_axis
 from kinetree.model.geometry import Box, Capsule
 from kinetree.scalar import (
     Scalar,
@@ -39,13 +41,19 @@ def capsule_box(
     u = (X2.rotation.T @ z_axis(X1)) * capsule.half_length
     first = _nearest(p, u, box.half_edges)
     second, used = second_touch(p, u, box.half_edges, first)
+    way = way_out(p, u, box.half_edges, *inside(_crossings(p, u, box.half_edges)))
+    normal = X2.rotation @ -way.out
 
-    def touch(t: Scalar) -> Touch:
-        return ball_and_box(X2.point(p + u * t), capsule.radius, box, X2)
+    def touch(t: Scalar, deep_t: Scalar, gap: Scalar) -> Touch:
+        apart = ball_and_box(X2.point(p + u * t), capsule.radius, box, X2)
+        at = X2.point(p + u * deep_t) + normal * ((gap + capsule.radius) * 0.5)
+        return chosen(less(way.gap, 0.0), Touch(gap - capsule.radius, at, normal), apart)
 
-    other = touch(second)
-    distance = select(used, other.distance, FAR)
-    return [touch(first), Touch(distance, other.point, other.normal)]
+    other = touch(second, way.second, way.other)
+    shallow = select(used, other.distance, FAR)
+    deep = select(less(0.5, way.flat), other.distance, FAR)
+    distance = select(less(way.gap, 0.0), deep, shallow)
+    return [touch(first, way.first, way.gap), Touch(distance, other.point, other.normal)]
 
 
 def _crossings(p: Vector3, u: Vector3, half: Half) -> list[tuple[Scalar, Scalar]]:

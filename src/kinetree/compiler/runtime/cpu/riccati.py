@@ -40,6 +40,7 @@ def riccati(
     upper: Array,
     rounds: int,
     gaps: Array | None = None,
+    euler: tuple[float, int] | None = None,
 ) -> tuple[Array, Array, Array]:
     """k, K and the sums over steps of many problems.
 
@@ -52,6 +53,8 @@ def riccati(
         lower, upper: bounds of the change of controls, (problems, steps, nu).
         rounds: of the search for controls at their bounds; 0 if there are no bounds.
         gaps: between the end of each step and the next state, (problems, steps, nx).
+        euler: the length of a step by semi-implicit Euler, and how many rows of W in front are
+            others than h times those of velocities and a unit row; None for other steps.
 
     Returns:
         (problems, steps, nu), (problems, steps, nu, nx) and (problems, RiccatiSums.FIELDS).
@@ -61,19 +64,23 @@ def riccati(
     lanes = host().target("double").lanes
     groups = -(-problems // lanes)
     if nz > LARGEST_IN_LANES or problems < LEAST_FILLED * groups * lanes:
-        return _solved("riccati", given, rounds, gaps)
-    results = _solved("riccati_lanes", given, rounds, gaps)
+        return _solved("riccati", given, rounds, gaps, euler)
+    results = _solved("riccati_lanes", given, rounds, gaps, euler)
     again = np.flatnonzero(results[2][:, RiccatiSums.FAULT] > 1.0)
     if again.size:
         some = None if gaps is None else gaps[again]
-        parts = _solved("riccati", [x[again] for x in given], rounds, some)
+        parts = _solved("riccati", [x[again] for x in given], rounds, some, euler)
         for whole, part in zip(results, parts, strict=True):
             whole[again] = part
     return results
 
 
 def _solved(
-    name: str, given: list[Array], rounds: int, gaps: Array | None
+    name: str,
+    given: list[Array],
+    rounds: int,
+    gaps: Array | None,
+    euler: tuple[float, int] | None,
 ) -> tuple[Array, Array, Array]:
     """The results of one of the two functions, by its name."""
     problems, steps, nx, nz = given[0].shape
@@ -87,7 +94,10 @@ def _solved(
     )
     arrays = [*(_address(x) for x in kept), *([0] if gaps is None else [])]
     addresses = [*arrays, *map(_address, results)]
-    plan = np.array([nx, nu, steps, rounds, *addresses, problems], np.int64)
+    length, head = (0.0, nx // 2) if euler is None else euler
+    step = np.array([length])
+    rest = [problems, head, 0 if euler is None else _address(step)]
+    plan = np.array([nx, nu, steps, rounds, *addresses, *rest], np.int64)
     assert len(plan) == len(RiccatiPlan)
     if _function(name)(_address(plan), problems):
         raise MemoryError("there is no memory for the backward pass")

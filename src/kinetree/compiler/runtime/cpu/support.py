@@ -93,6 +93,22 @@ def riccati_code() -> Loaded:
     return _load("riccati", define)
 
 
+@cache
+def band_code() -> Loaded:
+    """What the minimisation of splines does with band matrices, loaded."""
+    pool_code()
+
+    def define(module: ir.Module) -> None:
+        from kinetree.compiler.native.band_solver import define_band_solver
+        from kinetree.compiler.native.band_sums import define_band_sums
+        from kinetree.compiler.native.ir import Writer
+
+        writer = Writer(module, host().target("double"))
+        define_band_solver(writer, define_band_sums(writer))
+
+    return _load("bands", define)
+
+
 def _load(what: str, define: Callable[[ir.Module], None]) -> Loaded:
     h = host()
     name = disk.key("support", what, h.fingerprint)

@@ -8,6 +8,7 @@ from typing import Any
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda import style
 from kinetree.compiler.emit.cuda_loop import emit_cuda_loop, loop_shape
+from kinetree.compiler.emit.cuda_units import unit_count
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.graph.program import size
@@ -36,7 +37,7 @@ class GpuTimeLoop:
     def __init__(self, layout: LoopLayout, program: Program, kind: str) -> None:
         self._layout, self._dtype = layout, DTYPES[kind]
         self._series = len(layout.inputs) - layout.first_series
-        self._lowered = lower(program, style(kind))
+        self._lowered = lower(program, style(kind, program.guarded))
         self._shape = loop_shape(self._lowered, self._series)
         self._functions: dict[tuple[tuple[str, ...], tuple[int, ...], bool], Function] = {}
 
@@ -81,5 +82,5 @@ class GpuTimeLoop:
             name = identifier(self._layout.name)
             states = self._layout.states
             text = emit_cuda_loop(self._lowered, name, states, self._series, *key)
-            self._functions[key] = compiled(name, text, self._shape)
+            self._functions[key] = compiled(name, text, self._shape, unit_count(self._lowered))
         return self._functions[key]

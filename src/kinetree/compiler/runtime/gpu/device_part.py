@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kinetree.compiler.emit.c_names import identifier
 from kinetree.compiler.emit.cuda import emit_cuda, style
 from kinetree.compiler.emit.cuda_layout import Layout, Rows, launch_shape
+from kinetree.compiler.emit.cuda_units import unit_count
 from kinetree.compiler.graph import Program
 from kinetree.compiler.graph.lower import lower
 from kinetree.compiler.graph.parts import ProgramPart, Segment, split
@@ -55,7 +56,7 @@ class GpuPart:
     def __init__(self, part: ProgramPart, whole: Program, kind: str) -> None:
         self.inputs, self.outputs = part.inputs, part.outputs
         self.name = part.program.name
-        self.lowered = lower(part.program, style(kind))
+        self.lowered = lower(part.program, style(kind, part.program.guarded))
         self.lengths = [size(i.shape) for i in whole.inputs], [size(o.shape) for o in whole.outputs]
         self.shape = launch_shape(self.lowered, self.layout(Given()))
         self._functions: dict[tuple[tuple[int, ...], Layout], Function] = {}
@@ -75,7 +76,7 @@ class GpuPart:
         if key not in self._functions:
             name = identifier(self.name)
             text = emit_cuda(self.lowered, name, *key)
-            self._functions[key] = compiled(name, text, self.shape)
+            self._functions[key] = compiled(name, text, self.shape, unit_count(self.lowered))
         return self._functions[key]
 
     def text(self) -> str:

@@ -1,5 +1,7 @@
 """CUDA text to launches: compiled by NVRTC through CuPy, which keeps the code on disk.
 
+Long text is compiled in units, see `linked`.
+
 A launch takes addresses and whole numbers, and a stream. So arrays of CuPy, PyTorch and JAX take
 the same way.
 """
@@ -14,9 +16,14 @@ from typing import Any, NamedTuple
 
 from kinetree._optional import optional
 from kinetree.compiler.emit.cuda_layout import Shape
+from kinetree.compiler.runtime.gpu.linked import linked
 from kinetree.errors import DeviceError
 
 OPTIONS = ("--std=c++14", "--fmad=true")
+SHARED_BY_DEFAULT = 48 * 1024
+"""Bytes of dynamic shared memory that a kernel may have without asking."""
+DYNAMIC_SHARED_BYTES = 8
+"""The driver's name of the attribute by which a kernel asks for more."""
 WORD = 8
 """Bytes of an address, and of a whole number."""
 
@@ -41,12 +48,25 @@ class Function(NamedTuple):
     code: Any
 
 
-def compiled(name: str, text: str, shape: Shape) -> Function:
-    """The kernel of a text."""
+def compiled(name: str, text: str, shape: Shape, units: int = 1) -> Function:
+    """The kernel of a text.
+
+    Arguments:
+        name: of the kernel.
+        text: CUDA C++.
+        shape: how it is launched.
+        units: how many units it consists of, see `emit.cuda_units`.
+    """
+    cp = cupy()
     try:
-        module = cupy().RawModule(code=text, options=OPTIONS, backend="nvrtc")
-        code = module.get_function(name)
-        if shape.shared > 48 * 1024:
+        if units > 1:
+            code = linked(cp, text, units, OPTIONS).get_function(name)
+            function = Function(name, code.ptr, shape, code)
+            if shape.shared > SHARED_BY_DEFAULT:
+                cp.cuda.driver.funcSetAttribute(code.ptr, DYNAMIC_SHARED_BYTES, shape.shared)
+            return function
+        code = cp.RawModule(code=text, options=OPTIONS, backend="nvrtc").get_function(name)
+        if shape.shared > SHARED_BY_DEFAULT:
             code.max_dynamic_shared_size_bytes = shape.shared
         return Function(name, code.kernel.ptr, shape, code)
     except Exception as e:

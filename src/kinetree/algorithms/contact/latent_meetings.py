@@ -1,0 +1,113 @@
+"""Couples of bodies that seldom touch: what their rows are made of, and whether they touch.
+
+Source: C. Ericson, as in `pair_touches`.
+
+    symbol    code    meaning
+    X         X       the poses of two shapes
+
+Where shapes touch is forgotten again for balls and capsules: `latent` makes it anew.
+
+Cost: a comparison for each pair, and the touches of the pairs whose balls meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinetree.algorithms.contact.contact_rows import (
+    ContactLaws,
+    Meeting,
+    fixed_numbers,
+    reach,
+)
+from kinetree.algorithms.contact.couple import Contact
+from kinetree.algorithms.contact.latent import latent_kind
+from kinetree.algorithms.contact.latent_crowd import Apart, Recipe
+from kinetree.algorithms.contact.latent_pair import SIMPLE, LatentPair, PairKind, Posed
+from kinetree.algorithms.contact.pair_touches import PairTouches
+from kinetree.algorithms.contact.relative import signed_way, velocities
+from kinetree.algorithms.contact.sized import kind_of, sizes_of
+from kinetree.algorithms.contact.touches import slot_count
+from kinetree.algorithms.contact.weights import InverseWeights
+from kinetree.algorithms.tree import subspaces
+from kinetree.model import Model
+from kinetree.model.geometry import Collider, ContactPair
+from kinetree.scalar import Scalar, call_if, less, logical_or, select
+
+
+class LatentMeetings(PairTouches):
+    """The couples of a robot that seldom touch, at a state.
+
+    Arguments:
+        laws: how contacts push.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        q: Sequence[Scalar],
+        qd: Sequence[Scalar],
+        weights: InverseWeights,
+        laws: ContactLaws,
+    ) -> None:
+        super().__init__(model, q)
+        self._qd, self._weights, self._laws = qd, weights, laws
+        self._Phi = subspaces(model, q)
+        self._kinds: dict[Any, PairKind] = {}
+
+    def latent(self, first: int, second: int, pairs: Sequence[ContactPair]) -> Apart:
+        """Two bodies that seldom touch each other."""
+        near: Scalar = False
+        own, kinds = [], []
+        for pair in pairs:
+            kind = self._kind(pair)
+            sides, found = [], []
+            if all(isinstance(shape, SIMPLE) for shape in kind.shapes):
+                sides = [self._posed(collider) for collider in self._sides(pair)]
+                near = logical_or(near, self._acts(pair, kind, sides))
+            else:
+                found = self._touches(pair, branches=True)
+                for touch in found:
+                    near = logical_or(near, less(touch.distance, kind.reach))
+            A = self._weights.of_pair(*self._sides(pair))[0]
+            own.append(LatentPair(sides, found, A, *self._laws.numbers(pair)))
+            kinds.append(kind)
+        steps = signed_way(self.model, first, second)
+        at = [k for i, _ in steps for k in velocities(self.model, i)]
+        order = tuple(dict.fromkeys(at))
+        key = ("latent", tuple(order.index(k) for k in at), *kinds)
+        kind_of_couple = self._functions.setdefault(key, latent_kind(at, kinds))
+        return Apart(order, Recipe(kind_of_couple, steps, second), own, near)
+
+    def _kind(self, pair: ContactPair) -> PairKind:
+        """One object for all pairs that one function serves."""
+        first, second = (collider.shape for collider in self._sides(pair))
+        function = self.contact(pair)
+        rows = (pair.condim,) * slot_count(first, second)
+        kind = PairKind((first, second), reach(pair), function, rows)
+        key = (kind_of(first), kind_of(second), kind.reach, function)
+        return self._kinds.setdefault(key, kind)
+
+    def _acts(self, pair: ContactPair, kind: PairKind, sides: list[Posed]) -> Scalar:
+        """Whether a pair touches: computed where the balls around its shapes meet."""
+
+        def function(sides: list[Posed]) -> Scalar:
+            acts: Scalar = False
+            for touch in kind.touches(sides):
+                acts = logical_or(acts, less(touch.distance, kind.reach))
+            return select(acts, 1.0, 0.0)
+
+        kept = self._functions.setdefault(("acts", kind), function)
+        return less(0.5, call_if(self._close(pair), kept, sides, otherwise=0.0))
+
+    def _posed(self, collider: Collider) -> Posed:
+        return Posed(self._X[collider.name], sizes_of(collider.shape))
+
+    def contact(self, pair: ContactPair) -> Callable[..., Contact]:
+        """The function that makes the rows of a pair's contacts: one for equal parameters."""
+
+        def function(at: Meeting) -> Contact:
+            return self._laws.rows(pair, at)
+
+        return self._functions.setdefault(fixed_numbers(pair), function)
