@@ -19,7 +19,8 @@ from kinetree.model.equipment import NOTHING, Equipment, check_equipment
 from kinetree.model.geometry import Collider, ContactOptions, ContactPair
 from kinetree.model.geometry.options import OPTIONS
 from kinetree.model.joints import Joint, Label
-from kinetree.model.limits import UNLIMITED, Limits
+from kinetree.model.limits import UNLIMITED
+from kinetree.model.limits import Limits as Limits
 from kinetree.model.softness import USUAL, JointSoftness
 from kinetree.model.touch_validity import check_colliders, check_contacts
 from kinetree.model.unread import Unread

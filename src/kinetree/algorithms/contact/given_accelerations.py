@@ -125,7 +125,7 @@ class GivenAccelerations:
     def joint_limit(self, k: int) -> Limit:
         """The limit of a velocity's coordinate (16)."""
         given = self._model, self._q, self._v, self._weights, self._shortest
-        rows = itertools.chain(joint_limits(*given), ball_limit_rows(*given))
+        rows = (*joint_limits(*given), *ball_limit_rows(*given))
         return self._limit(next((x for x in rows if k in x.at), None))
 
     def tendon_limit(self, name: str) -> Limit:
