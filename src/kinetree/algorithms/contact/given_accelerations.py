@@ -16,7 +16,6 @@ Cost: that of the shapes' touches, and a few operations for each row.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
