@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kinetree.algorithms.contact.ball_rows import ball_limit_rows
 from kinetree.algorithms.contact.contact_rows import ContactLaws
-from kinetree.algorithms.contact.joint_rows import ball_limit_rows
 from kinetree.algorithms.contact.row_parts import Equality
 from kinetree.algorithms.contact.solver import ContactSolver
 from kinetree.algorithms.contact.weights import InverseWeights
