@@ -1,6 +1,5 @@
 """Guarded calls: every target against the interpreter."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import sympy
 
 from kinetree import scalar
 from kinetree.compiler.emit.cuda import emit_cuda, style
-from kinetree.compiler.emit.cuda_units import unit_count
 from kinetree.compiler.graph import interpret, trace, verify
 from kinetree.compiler.graph import program as graph_program
 from kinetree.compiler.graph.lower import lower
@@ -226,18 +224,6 @@ def test_cuda_compiles_to_ptx_with_one_routine_for_all_iterations(tmp_path):
     text = ptx.read_text()
     assert text.count(".func") >= 2
     assert text.count("sqrt.rn.f64") == 1
-
-
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-@pytest.mark.slow
-def test_units_know_in_which_memory_their_pointers_lie(tmp_path):
-    file, ptx = tmp_path / "kernel.cu", tmp_path / "kernel.ptx"
-    lowered = lower(program(contacts), style("double"))
-    file.write_text(emit_cuda(lowered, "kernel"))
-    for unit in range(unit_count(lowered)):
-        options = ["-arch=sm_90", "-rdc=true", f"-DKINETREE_UNIT={unit}"]
-        subprocess.run(["nvcc", *options, "-ptx", str(file), "-o", str(ptx)], check=True)
-        assert re.findall(r"\b(?:ld|st)\.[fbuvs]\d+.*", ptx.read_text()) == []
 
 
 @pytest.fixture

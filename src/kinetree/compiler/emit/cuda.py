@@ -36,8 +36,7 @@ from kinetree.compiler.emit.cuda_layout import (
     SharedRows,
     Staging,
 )
-from kinetree.compiler.emit.cuda_units import GLOBAL, in_kernels_unit
-from kinetree.compiler.emit.cuda_units import SHARED as SHARED_SPACE
+from kinetree.compiler.emit.cuda_units import in_kernels_unit
 from kinetree.compiler.graph.lowered import Lowered, Style
 from kinetree.compiler.graph.program import size
 
@@ -174,10 +173,7 @@ class _Printer:
         return [*pointers, *self._printed().lines()]
 
     def _printed(self) -> Body:
-        pointers = self._pointers()
-        staged = {x.name for x, at in pointers.items() if at.startswith("shared")}
-        spaces = {x.name: SHARED_SPACE if x.name in staged else GLOBAL for x in pointers}
-        return Body(self.lowered, self.name, self._argument, self._places, [*pointers], spaces)
+        return Body(self.lowered, self.name, self._argument, self._places, [*self._pointers()])
 
     def _pointers(self) -> dict[Parameter, str]:
         """Where the arguments and the results of a thread's state start."""

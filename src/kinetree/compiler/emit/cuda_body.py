@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kinetree.compiler.emit.c import TEMPLATES, TRUTHS
 from kinetree.compiler.emit.cuda_functions import Parameter
-from kinetree.compiler.emit.cuda_units import (
-    LOCAL,
-    ROUTINE,
-    Routine,
-    declaration,
-    lies,
-    pieces,
-    units,
-)
+from kinetree.compiler.emit.cuda_units import ROUTINE, Routine, declaration, pieces, units
 from kinetree.compiler.emit.sine import COS, HALF_PI, SIN, SINE_LIMIT
 from kinetree.compiler.graph.lowered import (
     RECORD,
@@ -206,7 +198,6 @@ class Body:
         argument: where an element of an argument is, by the argument's position.
         places: where a result is to be stored.
         pointers: those that `argument` and `places` name.
-        spaces: the memory in which their targets lie, by their names; see `cuda_units`.
     """
 
     def __init__(
@@ -216,10 +207,9 @@ class Body:
         argument: Callable[[int, int], str],
         places: Callable[[int], Sequence[str]],
         pointers: Sequence[Parameter],
-        spaces: Mapping[str, str],
     ) -> None:
         self.lowered, self.name, self.argument, self.places = lowered, name, argument, places
-        self.pointers, self.spaces = pointers, {**spaces, OWN.name: LOCAL}
+        self.pointers = pointers
         self.f = "f" if lowered.kind == "float" else ""
         self.angles: dict[str, str] = {}
 
@@ -293,7 +283,7 @@ class Body:
             lines = self._steps(
                 steps, "step" if owner is None else f"f{owner}", routine.piece.steps
             )
-        return "\n".join([self._head(routine), "{", lies(self.spaces), *lines, "}"])
+        return "\n".join([self._head(routine), "{", *lines, "}"])
 
     def _steps(
         self, steps: Sequence[Step], owner: str, chosen: Iterable[int] | None = None

@@ -38,8 +38,7 @@ from kinetree.compiler.emit.cuda_layout import (
     threads_at_once,
     threads_of_block,
 )
-from kinetree.compiler.emit.cuda_units import GLOBAL, LOCAL, in_kernels_unit
-from kinetree.compiler.emit.cuda_units import SHARED as SHARED_SPACE
+from kinetree.compiler.emit.cuda_units import in_kernels_unit
 from kinetree.compiler.graph.lowered import Lowered
 from kinetree.compiler.graph.program import size
 from kinetree.errors import KinetreeError
@@ -156,12 +155,7 @@ class _Loop:
         arguments = pointers("const T *", "a", len(self.inputs))
         results = pointers("T *", "o", len(self.outputs))
         pointed = [*arguments, *results]
-        close = LOCAL if self.own else SHARED_SPACE
-        spaces = {x.name: close for x in pointed}
-        spaces |= {x.name: GLOBAL for x in arguments[self.first_series :]}
-        body = Body(
-            self.lowered, self.name, lambda k, e: f"a{k}[{e}]", self._places, pointed, spaces
-        )
+        body = Body(self.lowered, self.name, lambda k, e: f"a{k}[{e}]", self._places, pointed)
         step = DeviceFunction(f"{self.name}_step", pointed).text(body.lines())
         return body.routines(), step
 

@@ -8,7 +8,7 @@ units are the same text, with another value of KINETREE_UNIT; without it, the te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.compiler.emit.cuda_functions import Parameter, declared
@@ -30,15 +30,7 @@ ROUTINE = """#ifndef KINETREE_UNIT
 #define ROUTINE LINKAGE
 #else
 #define ROUTINE LINKAGE __device__ __noinline__
-#endif
-#if KINETREE_UNIT < 0 || defined KINETREE_HOST
-#define LIES(where, pointer)
-#else
-#define LIES(where, pointer) __builtin_assume(where(pointer));
 #endif"""
-LOCAL, SHARED, GLOBAL = "__isLocal", "__isShared", "__isGlobal"
-"""Memory in which the target of a pointer lies. The compiler finds it out across the functions of a
-whole text, but not across units: there it would take the slower loads that fit any memory."""
 
 
 class Piece(NamedTuple):
@@ -120,11 +112,6 @@ def unit_count(lowered: Lowered) -> int:
 def in_kernels_unit(text: str, lowered: Lowered) -> str:
     """A text that only the kernel's own unit has, which is number 0."""
     return f"#if KINETREE_UNIT <= 0\n{text}\n#endif\n" if lowered.functions else text
-
-
-def lies(spaces: Mapping[str, str]) -> str:
-    """What a function is told about its pointers, by their names."""
-    return "    " + " ".join(f"LIES({where}, {name})" for name, where in spaces.items())
 
 
 def declaration(name: str, parameters: Sequence[Parameter]) -> str:
