@@ -1,12 +1,15 @@
 """The command `kinetree transition`."""
 
+import json
+
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.capture.ranges import with_ranges
 from kinetree.cli.app import app
-from kinetree.cli.transition import needed_duration
 from kinetree.motion import human
+from kinetree.robot.ball_excess import ball_excess
 
 typer_testing = pytest.importorskip("typer.testing")
 
@@ -56,6 +59,49 @@ def test_two_recordings_become_one(tmp_path):
     assert np.allclose(whole.q[3, :7], before.q[3, :7], atol=1e-3)
 
 
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """A walk that goes on as a slower one; the folder, and what the command said."""
+    folder, figure = tmp_path_factory.mktemp("walks"), kt.robots.human()
+    walks = human.stroll(figure, 1.2), human.stroll(figure, 1.8, length=0.3, period=0.7)
+    for name, walk in zip(("a.bvh", "b.bvh"), walks, strict=True):
+        step = float(np.diff(walk.times).mean())
+        kt.write_bvh(folder / name, figure, walk.q, step)
+    files = [str(folder / name) for name in ("a.bvh", "b.bvh", "c.bvh")]
+    result = invoke(*files[:2], "--from", "0.6", "--to", "1.05", "-o", files[2], "--json")
+    assert result.exit_code == 0, result.output
+    return files, json.loads(result.stdout)
+
+
+@pytest.mark.slow
+def test_a_recorded_walk_goes_on_as_another_on_its_feet(walked):
+    """Written, and read back: feet stay, joints keep their ranges, nothing spins."""
+    files, said = walked
+    assert said["message"] == "converged"
+    assert not [x for x in said["remarks"] if "warning" in x]
+    sentences = [x for x in said["remarks"] if "stands from" in x]
+    capture = kt.read_bvh(files[2], mass=70)
+    whole = kt.Motion(capture.robot, capture.times, capture.q)
+    length = next(float(x.split()[3]) for x in said["remarks"] if "transition lasts" in x)
+    assert whole.duration == pytest.approx(0.6 + length + 0.75, abs=0.04)
+    assert len(sentences) == 2
+    for sentence in sentences:
+        foot, _, _, first, _, last = sentence.split()[:6]
+        inside = (whole.times > 0.6 + float(first)) & (whole.times < 0.6 + float(last) - 0.01)
+        places = capture.robot.pose(whole.q[inside], foot)[:, :3, 3]
+        assert inside.sum() > 5
+        assert np.ptp(places, axis=0).max() < 1e-3
+        assert np.abs(places[:, 2] - human.ANKLE).max() < 1e-3
+    during = (whole.times > 0.6) & (whole.times < 0.6 + length)
+    assert np.abs(whole.v[during, 6:]).max() < 20.0
+    recorded = kt.read_bvh(files[0], mass=70)
+    ranged, beyond = with_ranges(recorded.robot, (recorded.q,))
+    assert beyond == ()
+    assert max(x.max() for _, x in ball_excess(ranged, whole.q)) < 2e-3
+    ahead = np.diff(whole.q[:, 0])
+    assert (ahead > 0.0).all()  # it does not stop
+
+
 def test_what_is_wrong_is_a_message(tmp_path):
     first = recording(tmp_path / "1.bvh", 1)
     late = invoke(first, first, "--from", "3", "--to", "0.2")
@@ -63,11 +109,3 @@ def test_what_is_wrong_is_a_message(tmp_path):
     assert "outside of the motion" in late.output
     other = invoke(first, "motion.csv", "--from", "0.3", "--to", "0.2")
     assert "ends with .bvh or .npz" in other.output
-
-
-def test_the_duration_is_what_the_speeds_need():
-    robot = kt.robots.human()
-    walk, stand = human.stroll(robot), human.stand(robot)
-    assert needed_duration(walk, 0.6, walk, 0.9) == pytest.approx(0.3, abs=0.02)
-    assert needed_duration(stand, 0.0, stand, 0.5) == 0.6
-    assert needed_duration(walk, 0.9, walk, 0.6) == 0.6  # it leads back

@@ -8,7 +8,6 @@ import kinetree as kt
 from kinetree.errors import KinetreeError
 from kinetree.motion import human
 from kinetree.motion.flat import Flat, states_of
-from kinetree.motion.footfalls import planned
 from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_settings import Settings, checked
@@ -242,16 +241,3 @@ def test_supports_are_found_where_feet_stand(figure):
     assert left[1].target[0, 3] == pytest.approx(0.8, abs=1e-6)
     with pytest.raises(KinetreeError, match="no frame 'toe'"):
         kt.motion.find_supports(walk, ["toe"])
-
-
-def test_the_second_motion_is_moved_to_where_a_foot_stands(figure):
-    walk, stand = human.stroll(figure, 1.2), human.stand(figure)
-    feet = dict.fromkeys(("left_foot", "right_foot"))
-    moved, supports = planned(walk, 0.0, stand, 0.5, 0.6, feet)
-    here, there = (figure.pose(x, "left_foot") for x in (walk.q[0], moved.at(0.5).q))
-    assert np.allclose(here, there, atol=1e-9)
-    assert supports[0] == kt.Support("left_foot")
-    right = [x for x in supports if x.frame == "right_foot"]
-    assert right[0].first == 0.0
-    assert right[-1].last == np.inf
-    assert np.allclose(moved.v, stand.v)

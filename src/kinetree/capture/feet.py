@@ -17,6 +17,9 @@ TOES = 0.15
 BELOW = 0.08
 """How far the sole is below the ankle where a skeleton does not say, m."""
 
+NO_WAY = 0.01
+"""Ends of skeletons that are nearer to the ankle say nothing about the foot, m."""
+
 
 def feet(robot: Robot) -> list[str]:
     """The links that are feet by their names, such as "LeftFoot" or "right_ankle".
@@ -53,6 +56,7 @@ def sole(robot: Robot, foot: str) -> Array | None:
     inside = {body} | {k for k, x in enumerate(model.bodies) if x.parent == body}
     ends = [frame.name for frame in model.frames if frame.body in inside and frame.name != foot]
     ways = np.array([robot.pose(q, name)[:3, 3] - pose[:3, 3] for name in ends]).reshape(-1, 3)
+    ways = ways[np.linalg.norm(ways, axis=1) > NO_WAY]
     flat = np.linalg.norm(ways[:, :2], axis=1)
     low = min([-BELOW] if not len(ways) else [*ways[:, 2], -0.02])
     ahead = np.array([TOES, 0.0])

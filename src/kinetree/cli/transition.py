@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,17 @@ from kinetree.capture.feet import feet as feet_of
 from kinetree.capture.feet import sole
 from kinetree.capture.ranges import with_ranges
 from kinetree.errors import KinetreeError, ModelWarning
-from kinetree.motion.footfalls import planned
+from kinetree.motion.footsteps import USUAL, Plan, planned
 from kinetree.motion.motion import Motion
 from kinetree.motion.result import Transition
 from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
 
-USUAL, SHORTEST, LONGEST = 0.6, 0.25, 1.2
-"""Durations of transitions, s."""
-SLOW = 0.3
-"""Figures that are slower stand, m/s."""
+SPACING, FEWEST = 0.038, 16
+"""Knots of the splines are so far apart, s, so that feet hardly stray in between; and the least
+number of coefficients."""
+LONGER = 1.4
+"""How much longer a transition lasts when it is tried again."""
 CARRIED = 2.0
 """Forces on the root beyond this many times the weight are absurd."""
 FAST = 20.0
@@ -107,42 +108,23 @@ def run(
         f"recorded beyond the range of a human joint, so without limits: {', '.join(beyond)}"
     ]
     remarks = remarks if beyond else []
-    supports: list[kinetree.Support] = []
     one.at(leave), two.at(enter)
+    given = {"hold": [kinetree.Hold(name) for name in _names(hold)], **settings}
     floats = robot.model.bodies[0].joint.nv == 6
+
+    def plan(lasts: float | None) -> Plan:
+        if not floats:
+            return Plan(two, (), lasts or USUAL)
+        return planned(one, leave, two, enter, frames, lasts, align)
+
+    tries = [plan(duration)]
     if duration is None:
-        plan = planned(one, leave, two, enter, USUAL, frames, align) if floats else (two,)
-        duration = needed_duration(one, leave, plan[0], enter) if floats else USUAL
-        remarks.append(f"the transition lasts {duration:.2f} s")
-    if floats and (align or frames):
-        two, supports = planned(one, leave, two, enter, duration, frames, align)
-        if align:
-            remarks.append("the second motion was moved along the ground to continue the first")
-    held = [kinetree.Hold(name) for name in _names(hold)]
-    ends, given = ((one, leave), (two, enter)), {"hold": held, **settings}
-    found, said = _solved(robot, ends, duration, root, supports, given)
-    return Joined(_joined(one, leave, found, two, enter), found, capture, (*remarks, *said))
-
-
-def needed_duration(one: Motion, leave: float, two: Motion, enter: float) -> float:
-    """How long the base takes from one motion to the other, at the mean of both speeds, s.
-
-    Arguments:
-        one, leave: the motion that is left, and when, s.
-        two, enter: the motion that is entered where it is, and when, s.
-
-    Returns:
-        The usual duration where they are slow or do not lead there.
-    """
-    robot, states = one.robot, (one.at(leave), two.at(enter))
-    root = robot.bodies[0]
-    speed = 0.5 * sum(robot.velocity(x.q, x.v, root)[:2] for x in states)
-    way = np.subtract(*(robot.pose(x.q, root)[:2, 3] for x in reversed(states)))
-    fast = float(np.linalg.norm(speed))
-    if fast < SLOW:
-        return USUAL
-    duration = float(way @ speed) / fast**2
-    return round(duration, 2) if SHORTEST <= duration <= LONGEST else USUAL
+        tries.append(plan(round(LONGER * tries[0].duration, 2)))
+    if floats and align:
+        remarks.append("the second motion was moved along the ground to continue the first")
+    found, used, said = _solved(robot, (one, leave), enter, tries, root, given)
+    whole = _joined(one, leave, found, used.second, enter)
+    return Joined(whole, found, capture, (*remarks, *said))
 
 
 def _names(text: str) -> list[str]:
@@ -156,26 +138,56 @@ def _feet(robot: Robot, given: str) -> list[str]:
 
 
 def _solved(
-    robot: Robot, ends: Any, duration: float, root: str, supports: list[Any], given: dict[str, Any]
-) -> tuple[Transition, list[str]]:
-    """The transition on its supports; if there is none, with held feet alone; and remarks."""
-    remarks = [_phase(support, duration) for support in supports]
-    if supports and root == "auto":
-        found = robot.transition(ends[0], ends[1], duration, supports=supports, **given)
+    robot: Robot,
+    first: tuple[Motion, float],
+    enter: float,
+    plans: list[Plan],
+    root: str,
+    given: dict[str, Any],
+) -> tuple[Transition, Plan, list[str]]:
+    """The transition on supports by the first plan that the ground can carry; remarks.
+
+    If it can carry none, feet are held alone, as the first plan has them.
+    """
+    remarks: list[str] = []
+    for plan in plans:
+        ends = first, (plan.second, enter)
+        remarks += [f"the transition lasts {plan.duration:.2f} s", *map(_phase(plan), plan.supports)]
+        if root != "auto" or not plan.supports:
+            break
+        how = _spaced(given, plan)
+        found = robot.transition(*ends, plan.duration, supports=plan.supports, **how)
         if found.converged:
-            return found, remarks
+            return found, plan, remarks
         remarks.append(f"warning: the ground cannot carry this transition: {found.message}")
-        remarks.append("feet are held in place, and any force may act on the root instead")
-    plain = dict(given)
-    plain["hold"] = [*given["hold"], *(_hold(robot, support, ends) for support in supports)]
+    plan = plans[0]
+    ends = first, (plan.second, enter)
+    if root == "auto" and plan.supports:
+        remarks.append(
+            f"feet are held in place for {plan.duration:.2f} s, and any force may act on the root "
+            "instead"
+        )
+    plain = _spaced(given, plan)
+    plain["hold"] = [*given["hold"], *(_hold(robot, support, ends) for support in plan.supports)]
     plain["smoothing"] = SMOOTHING
     weight = 0.0 if root == "auto" else _root(root)
-    return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
+    return robot.transition(*ends, plan.duration, root=weight, **plain), plan, remarks
 
 
-def _phase(support: Any, duration: float) -> str:
-    first, last = max(support.first, 0.0), min(support.last, duration)
-    return f"{support.frame} stands from {first:.2f} to {last:.2f} s of the transition"
+def _spaced(given: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """Settings with the number of coefficients that the duration needs, if it is not given."""
+    needed = max(FEWEST, int(np.ceil(plan.duration / SPACING)) + 3)
+    return {**given, "coefficients": given.get("coefficients") or needed}
+
+
+def _phase(plan: Plan) -> Callable[[Any], str]:
+    """The sentence about one support of a plan."""
+
+    def said(support: Any) -> str:
+        first, last = max(support.first, 0.0), min(support.last, plan.duration)
+        return f"{support.frame} stands from {first:.2f} to {last:.2f} s of the transition"
+
+    return said
 
 
 def _hold(robot: Robot, support: Any, ends: Any) -> kinetree.Hold:

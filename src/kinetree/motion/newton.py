@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.motion.arrays import Array
 from kinetree.motion.band_solver import factor_bands, solve_bands
-from kinetree.motion.surface import LOST, MET, RETURNS, Normal, Surface, normal
+from kinetree.motion.surface import LOST, RETURNS, Normal, Surface, normal
 
 SMALLEST, LARGEST = 1e-18, 1e8
 """Of the damping, relative to the value at the start."""
@@ -298,7 +298,7 @@ class _Minimization:
         for _ in range(RETURNS):
             rows = self.surface.rows(c, which)
             size = np.abs(rows).max(axis=1)
-            off = ~(size < MET)
+            off = ~(size < self.surface.met)
             if not off.any():
                 break
             for k in np.flatnonzero(off & (size < LOST)):

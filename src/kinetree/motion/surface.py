@@ -37,7 +37,8 @@ others imply."""
 MET = 1e-9
 """Rows below this are met, over the scale of their constraints."""
 ROUGHLY = 1e-6
-"""The same of the first motion, before the last steps to it."""
+"""The same of the first motion, before the last steps to it; and what may be left of rows that
+contradict others."""
 LOST = 10.0
 """Rows beyond this lead nowhere."""
 RETURNS = 12
@@ -74,10 +75,14 @@ class Surface:
 
     Arguments:
         problem: with constraints of which some are equalities.
+
+    met: rows below this are met. It is MET, or what is left where rows that others imply
+        contradict them a little.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
+        self.met = MET
         self._parts: list[tuple[Integral, Constraint, tuple[Array, ...]]] = []
         for part, term in problem.constraints:
             lower, upper = term.bounds()
@@ -165,10 +170,17 @@ class Surface:
             c[k] += step.reshape(c.shape[1:])
             if np.abs(rows).max() < ROUGHLY and np.abs(step).max() < 1e-3:
                 break
-        left = self.rows(c[which], which)
+        best = np.inf
         for _ in range(RETURNS):
-            if np.abs(left).max() < MET:
+            rows, J = self.expand(c[which], which)
+            left = float(np.abs(rows).max())
+            if left < MET:
                 return True
-            c[k] += ways.back(left[0]).reshape(c.shape[1:])
-            left = self.rows(c[which], which)
+            if left > 0.5 * best and best < ROUGHLY:  # recorded ends move a foot that stands
+                self.met = max(self.met, 2.0 * left)
+                return True
+            best = min(best, left)
+            each = J[0].reshape(len(J[0]), *c.shape[1:])
+            Y = (np.einsum("ij,rjn->rin", inverse, each) * light).reshape(len(each), -1).T
+            c[k] += normal(J[0], Y).back(rows[0]).reshape(c.shape[1:])
         return False

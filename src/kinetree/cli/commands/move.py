@@ -149,8 +149,9 @@ def transition(
     robot: MotionRobot = "",
     floating: Floating = None,
     coefficients: Annotated[
-        int, typer.Option(help="Number of spline coefficients per coordinate.")
-    ] = 16,
+        int | None,
+        typer.Option(help="Number of spline coefficients per coordinate; by default 26 a second."),
+    ] = None,
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
