@@ -109,3 +109,6 @@ def test_what_is_wrong_is_a_message(tmp_path):
     assert "outside of the motion" in late.output
     other = invoke(first, "motion.csv", "--from", "0.3", "--to", "0.2")
     assert "ends with .bvh or .npz" in other.output
+    named = invoke(first, first, "--from", "0.3", "--to", "0.2", "-o", "both.csv")
+    assert "ends with .bvh or .npz" in named.output
+    assert "lasts" not in named.output  # said before the search

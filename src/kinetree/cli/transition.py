@@ -20,6 +20,7 @@ from kinetree.motion.motion import Motion
 from kinetree.motion.result import Transition
 from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
+from kinetree.show.view.recording import ENDINGS, checked_ending
 
 SPACING, FEWEST = 0.038, 16
 """Knots of the splines are so far apart, s, so that feet hardly stray in between; and the least
@@ -238,6 +239,14 @@ def doubts(found: Transition) -> list[str]:
     return said
 
 
+def check_endings(output: Path | None, figures: Path | None) -> None:
+    """Raise an error now, not after the search, if a file cannot be written by its name."""
+    if output is not None and output.suffix not in (".bvh", ".npz"):
+        raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
+    if figures is not None and figures.suffix in ENDINGS:
+        checked_ending(figures)
+
+
 def write(
     joined: Joined, output: Path | None, plot: Path | None, figures: Path | None
 ) -> list[str]:
@@ -248,14 +257,12 @@ def write(
             step = float(np.diff(whole.times).mean())
             units = {} if capture is None else {"units": capture.units, "up": capture.up}
             kinetree.write_bvh(output, whole.robot, whole.q, step, **units)
-        elif output.suffix == ".npz":
-            whole.save(output)
         else:
-            raise KinetreeError(f"{output}: a name that ends with .bvh or .npz is expected")
+            whole.save(output)
     if plot is not None:
         found.plot(plot)
     if figures is not None:
-        if figures.suffix in (".gif", ".mp4"):
+        if figures.suffix in ENDINGS:
             kinetree.plot.video(whole.robot, whole, figures)
         else:
             found.motion().figures(figures)

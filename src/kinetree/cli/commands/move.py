@@ -163,9 +163,10 @@ def transition(
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """
-    from kinetree.cli.transition import report, run, summary, write
+    from kinetree.cli.transition import check_endings, report, run, summary, write
 
     check_outputs([output, plot, figures], overwrite)
+    check_endings(output, figures)
     figure = load_robot(robot, floating) if robot else None
     joined = run(
         first,
