@@ -25,7 +25,7 @@ from kinetree.show.view.recording import ENDINGS, checked_ending
 SPACING, FEWEST = 0.038, 16
 """Knots of the splines are so far apart, s, so that feet hardly stray in between; and the least
 number of coefficients."""
-LONGER = 1.4
+LONGER = 1.15
 """How much longer a transition lasts when it is tried again."""
 CARRIED = 2.0
 """Forces on the root beyond this many times the weight are absurd."""
@@ -153,7 +153,10 @@ def _solved(
     remarks: list[str] = []
     for plan in plans:
         ends = first, (plan.second, enter)
-        remarks += [f"the transition lasts {plan.duration:.2f} s", *map(_phase(plan), plan.supports)]
+        remarks += [
+            f"the transition lasts {plan.duration:.2f} s",
+            *map(_phase(plan), plan.supports),
+        ]
         if root != "auto" or not plan.supports:
             break
         how = _spaced(given, plan)

@@ -9,7 +9,6 @@ cleanup for motion capture editing (2002).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 

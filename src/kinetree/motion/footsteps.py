@@ -74,7 +74,7 @@ class End:
         return robot.velocity(x.q, x.v, self.root)[:3]
 
     def standing(self) -> dict[str, Support]:
-        """The supports that last then, by frame; those of feet that still or already move do not."""
+        """The supports that last then, by frame, without those of feet that move."""
         t, x, robot = self.time, self.motion.at(self.time), self.motion.robot
         last = [x for x in self.supports if x.first - 1e-9 <= t <= x.last + 1e-9]
         speeds = [np.linalg.norm(robot.velocity(x.q, x.v, s.frame)[:3]) for s in last]
@@ -82,12 +82,12 @@ class End:
 
     def later(self, frame: str) -> Support | None:
         """The next support of a frame that does not stand at this end."""
-        found = [x for x in self.supports if x.frame == frame and 0.5 * (x.first + x.last) > self.time]
+        found = [x for x in self.supports if x.frame == frame and _middle(x) > self.time]
         return found[0] if found and found[0].first - self.time < LONGEST else None
 
     def earlier(self, frame: str) -> Support | None:
         """The last support of a frame that does not stand at this end."""
-        found = [x for x in self.supports if x.frame == frame and 0.5 * (x.first + x.last) < self.time]
+        found = [x for x in self.supports if x.frame == frame and _middle(x) < self.time]
         return found[-1] if found and self.time - found[-1].last < LONGEST else None
 
     def lifts(self, frame: str) -> float | None:
@@ -260,6 +260,10 @@ def _mean(said: Sequence[float | None], otherwise: float, duration: float) -> fl
     known = [x for x in said if x is not None]
     found = float(np.mean(known)) if known else otherwise
     return min(max(found, SOON * duration), (1.0 - SOON) * duration)
+
+
+def _middle(support: Support) -> float:
+    return 0.5 * (support.first + support.last)
 
 
 def _same_place(here: Array, there: Array) -> bool:

@@ -36,7 +36,9 @@ def encoded(pictures: Iterable[Any], fps: int, ending: str) -> bytes:
     import imageio.v2
 
     gif = ending == ".gif"
-    how: dict[str, Any] = {"duration": 1000.0 / fps, "loop": 0} if gif else {"fps": fps, "macro_block_size": 2}
+    how: dict[str, Any] = {"duration": 1000.0 / fps, "loop": 0}
+    if not gif:
+        how = {"fps": fps, "macro_block_size": 2}
     # ffmpeg's codec takes even sizes only; GIF has 256 colours a picture
     return imageio.v2.mimwrite("<bytes>", list(pictures), format=ending[1:], **how)
 
