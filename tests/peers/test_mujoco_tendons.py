@@ -121,4 +121,5 @@ def test_a_way_from_within_that_all_but_grazes_its_circle_is_the_shortest():
         ways = sum(np.linalg.norm(centre + circle - p, axis=1) for p in (start, end))
         assert length == pytest.approx(ways.min(), abs=1e-9)
         excess.append(length - np.linalg.norm(end - start))
-    assert min(excess) < 1e-12 and 0 < max(excess) < 1e-4
+    assert min(excess) < 1e-12  # straight
+    assert 1e-9 < max(excess) < 1e-4

@@ -20,8 +20,8 @@ Smoothed dry friction and spring stops are part of D and K: friction with the da
 through rest, so that it slows a joint and never reverses it, and stands still without chatter.
 In the step that leaves a stop, the linear law may pull.
 
-Where a robot's file switches `eulerdamp` off, implicit_damping leaves the drives out of D, as MuJoCo
-does.
+Where a robot's file switches `eulerdamp` off, implicit_damping leaves the drives out of D, as in
+MuJoCo.
 
 Constraints add J^T forces on the right, with M + h D + h^2 K in the place of M everywhere. Contacts
 are solved for with M alone, as in MuJoCo: their accelerations u take the place of f, as M u.
@@ -141,7 +141,7 @@ def _constrained(
 def damping_slopes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
 ) -> list[Scalar]:
-    """D of `implicit_damping`: without the drives where the robot's file switches `eulerdamp` off."""
+    """D of `implicit_damping`: without the drives where a file switches `eulerdamp` off."""
     slopes = drive_slopes if model.contact_options.eulerdamp else passive_slopes
     return slopes(model, q, v, enforcement)[0]
 
