@@ -23,7 +23,7 @@ HONOURED = (
     Feature("`actuatorfrcrange` of a joint", True, "its effort limit, the larger side"),
     Feature("`range` of a ball joint", True, "`BallRange`; acts in steps with contact"),
     Feature("`springyield`, polynomial `stiffness`, `damping`", False, "left out, with a warning"),
-    Feature("`eulerdamp` of `flag`", True, "damping in `\"implicit-damping\"` steps"),
+    Feature("`eulerdamp` of `flag`", True, 'damping in `"implicit-damping"` steps'),
     Feature("`actearly`", True, "the force of the activation at the end of the step"),
     Feature("`adhesion`, `body`", True, "`Adhesion`, in steps with contact"),
     Feature("`plugin`, user dynamics", False, "left out, with a warning"),
