@@ -17,7 +17,7 @@ from kinetree.motion import human
 from kinetree.motion.ground_forces import GroundForces
 
 DURATION = 0.6
-HOW = {"coefficients": 12, "tolerance": 1e-6, "iterations": 200}
+HOW = {"coefficients": 16, "tolerance": 1e-4, "iterations": 200}
 Case = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], list[kt.Support]]
 """Two states and the supports between them."""
 

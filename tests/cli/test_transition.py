@@ -5,6 +5,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli.app import app
+from kinetree.cli.transition import needed_duration
+from kinetree.motion import human
 
 typer_testing = pytest.importorskip("typer.testing")
 
@@ -61,3 +63,11 @@ def test_what_is_wrong_is_a_message(tmp_path):
     assert "outside of the motion" in late.output
     other = invoke(first, "motion.csv", "--from", "0.3", "--to", "0.2")
     assert "ends with .bvh or .npz" in other.output
+
+
+def test_the_duration_is_what_the_speeds_need():
+    robot = kt.robots.human()
+    walk, stand = human.stroll(robot), human.stand(robot)
+    assert needed_duration(walk, 0.6, walk, 0.9) == pytest.approx(0.3, abs=0.02)
+    assert needed_duration(stand, 0.0, stand, 0.5) == 0.6
+    assert needed_duration(walk, 0.9, walk, 0.6) == 0.6  # it leads back

@@ -33,7 +33,7 @@ from kinetree.model.joints import (
     free_motion,
     planar,
 )
-from kinetree.model.ball_range import BallRange
+from kinetree.model.limits import BallRange
 from kinetree.model.model import STANDARD_GRAVITY, Drive, Limits, Shape
 from kinetree.model.orientation import roll_pitch_yaw
 from kinetree.model.plane import plane_axes
@@ -465,13 +465,9 @@ LOSSES = {
     "ellipsoids": (".urdf", replace(HINGE, shapes=(EGG,))),
     "meshes without their files": (".xml", replace(HINGE, shapes=(MESH,))),
     "limits of velocity": (".xml", chain(Revolute(Z), limits=Limits(velocity=2.0))),
-    "limits on one side or without room": (
+    "limits on one side or without room, and swings, twists and efforts of balls": (
         ".xml",
-        chain(Revolute(Z), limits=Limits(lower=0.0)),
-    ),
-    "swings, twists and efforts of balls": (
-        ".xml",
-        chain(Ball(), limits=Limits(ball=BallRange(swing=0.5))),
+        chain(Revolute(Z), Ball(), limits=Limits(lower=0.0, ball=BallRange(swing=0.5))),
     ),
     "links between joints of one body ('l1'...)": (
         ".xml",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.motion_supports import DURATION, HOW, outside, walking
 
 import kinetree as kt
 from kinetree.errors import KinetreeError
@@ -11,6 +12,7 @@ from kinetree.motion.footfalls import planned
 from kinetree.motion.stance import Sole, Stance
 from kinetree.motion.transition_problem import Problem
 from kinetree.motion.transition_settings import Settings, checked
+from kinetree.robot.ball_excess import ball_excess
 from tests.motion.bipeds import biped, standing
 
 ROBOT = biped()
@@ -101,7 +103,7 @@ def test_the_ground_produces_the_wrench_on_the_root(squat):
 def test_a_foot_is_lifted_once_the_other_carries_the_weight():
     goal = standing(ROBOT, 0.3, 0.0, -0.17)
     supports = [kt.Support("left_foot"), kt.Support("right_foot", last=0.3)]
-    found = ROBOT.transition(HIGH, goal, 0.9, supports=supports, coefficients=12, tolerance=1e-4)
+    found = ROBOT.transition(HIGH, goal, 0.9, supports=supports, coefficients=16, tolerance=1e-4)
     assert found.converged, found.message
     forces = found.ground_forces(np.linspace(0.31, 0.9, 60))
     assert not forces.wrenches["right_foot"].any()
@@ -213,6 +215,20 @@ def test_a_force_at_a_corner_is_at_the_edge_of_the_area():
 @pytest.fixture(scope="module")
 def figure():
     return kt.robots.human()
+
+
+@pytest.mark.slow
+def test_a_human_walks_from_one_motion_into_another(figure):
+    first, second, feet = walking(figure)
+    found = figure.transition(first, second, DURATION, supports=feet, **HOW)
+    assert found.converged, found.message
+    times = np.linspace(0.0, DURATION, 301)
+    moved, cone, pressure, left = outside(figure, found, feet, times)
+    assert moved < 1e-3
+    assert max(cone, pressure) <= 1e-6
+    assert left < 1e-8
+    assert max(x.max() for _, x in ball_excess(figure, found.at(times).q)) < 2e-3
+    assert np.abs(found.at(times).v[:, 6:]).max() < 12.0  # nothing spins
 
 
 def test_supports_are_found_where_feet_stand(figure):

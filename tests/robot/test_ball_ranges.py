@@ -78,7 +78,7 @@ def test_ranges_are_the_same_in_other_frames_and_from_another_root():
     q = ARM.integrate(ARM.neutral(), np.random.default_rng(2).standard_normal((20, 12)))
     expected = excess(ARM, q)
     prepared = reframe(ARM.model)
-    for k, state in enumerate(q):
+    for state in q:
         values = [x.value for x in ball_limits(prepared, list(state))]
         given = [x.value for x in ball_limits(ARM.model, list(state))]
         assert np.allclose(values, given, atol=1e-9)

@@ -24,13 +24,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.limited import limited_balls
 from kinetree.model import Model
-from kinetree.model.ball_range import BallRange
 from kinetree.model.joints import Joint
-from kinetree.scalar import Scalar, asin, atan2, cos, less, maximum, minimum, select, sin, sqrt
+from kinetree.model.limits import BallRange
+from kinetree.scalar import Scalar, asin, atan2, less, minimum, select, sqrt
 from kinetree.scalar.dual import Dual, lift
 from kinetree.spatial import Rotation
-from kinetree.spatial.angles import quat_of
 
 TINY = 1e-24
 """Added to squared sines, so that angles have slopes where they are zero."""
@@ -53,12 +53,6 @@ class BallLimit(NamedTuple):
     value: Scalar
     bounds: tuple[float, float]
     slopes: list[Scalar]
-
-
-def limited_balls(model: Model) -> list[int]:
-    """The bodies whose ball joints have limits."""
-    ranges = ((i, model.bodies[i].limits.ball) for i in model.coordinate_order)
-    return [i for i, given in ranges if given is not None and given.names]
 
 
 def ball_limits(
@@ -123,44 +117,6 @@ def from_middle(given: BallRange, rotation: Rotation) -> Rotation:
     """M, the rotation from the middle of a range, in its axes."""
     R = rotation.T if given.inverse else rotation
     return given.axes.T @ (given.middle.T @ R) @ given.axes
-
-
-def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
-    """The rotation with the nearest swing, twist and angle that the range allows.
-
-    Arguments:
-        given: the range.
-        rotation: of the body in the joint frame.
-    """
-    x, y, z, w = quat_of(from_middle(given, rotation))
-    upright = sqrt(z * z + w * w + TINY)
-    s, c = z / upright, w / upright  # of half the twist
-    across = [x * c - y * s, x * s + y * c]  # s_x, s_y
-    if given.has_swing:
-        a, b = given.sines
-        ratio = across[0] * across[0] * (1 / (a * a)) + across[1] * across[1] * (1 / (b * b))
-        across = [k / sqrt(maximum(ratio, 1.0)) for k in across]
-    if given.has_twist:
-        low, high = (min(max(k, -math.pi), math.pi) for k in given.twist)
-        half = 0.5 * minimum(maximum(atan2(2 * s * c, c * c - s * s), low), high)
-        s, c = sin(half), cos(half)
-    x, y = across
-    w = sqrt(maximum(1 - x * x - y * y, 0.0))
-    parts = [x * c + y * s, y * c - x * s, w * s, w * c]
-    if given.has_angle:
-        parts = _shortened(parts, given.angle)
-    R = given.middle @ (given.axes @ Rotation.quat_xyzw(*parts) @ given.axes.T)
-    return R.T if given.inverse else R
-
-
-def _shortened(parts: Sequence[Scalar], angle: float) -> list[Scalar]:
-    """A quaternion whose rotation is at most an angle."""
-    x, y, z, w = parts
-    size = sqrt(x * x + y * y + z * z + TINY)
-    sign = select(less(w, 0.0), -1.0, 1.0)
-    half = minimum(atan2(size, w * sign), 0.5 * angle)
-    ratio = sin(half) / size * sign
-    return [x * ratio, y * ratio, z * ratio, cos(half)]
 
 
 def _swing(given: BallRange, M: Rotation) -> Scalar:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.capture.segments import SEGMENTS, SIDES, recognised
-from kinetree.model.formats.bvh import Shares
+from kinetree.model.formats.bvh_rods import Shares
 from kinetree.robots.human import MEAN
-
 
 FLAT = 0.3
 """A foot without toes reaches down by this share of its length."""

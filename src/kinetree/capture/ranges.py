@@ -1,7 +1,7 @@
 """How far the joints of a recorded human skeleton turn: the ranges of the human figure's joints.
 
-Source: as in `robots.human_ranges`. A segment of the figure is turned against its bone, once and for
-all (`fit.orientations`), so that the range of a joint of the skeleton follows from that of the figure:
+Source: as in `robots.human_ranges`. A segment of the figure is turned against its bone, once and
+for all (`fit.orientations`), so the range of each joint follows from that of the figure:
 
     symbol    code     meaning
     A         A        the orientation of a segment of the figure in the skeleton's rest pose
@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.capture.fit import orientations
 from kinetree.capture.segments import SEGMENTS, TRUNK, recognised
-from kinetree.model.ball_range import BallRange
+from kinetree.model.limits import BallRange
 from kinetree.robot import Robot
 from kinetree.robot.ball_excess import ball_excess
 from kinetree.robots.human_ranges import (
@@ -92,4 +92,10 @@ def _range(segment: str, turned: dict[str, Array]) -> BallRange:
     C = np.array([[float(x) for x in row] for row in given.middle.rows])
     middle = B @ C @ A.T
     center = rotation_vector(Rotation(*(Vector3(*row) for row in middle.tolist())))
-    return BallRange(given.swing, given.twist, axis=A[:, 2], across=A[:, 0], center=tuple(center))
+    return BallRange(
+        given.swing,
+        given.twist,
+        axis=A[:, 2].tolist(),
+        across=A[:, 0].tolist(),
+        center=tuple(center),
+    )

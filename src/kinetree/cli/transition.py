@@ -18,8 +18,13 @@ from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.motion.footfalls import planned
 from kinetree.motion.motion import Motion
 from kinetree.motion.result import Transition
+from kinetree.motion.transition_settings import SMOOTHING
 from kinetree.robot import Robot
 
+USUAL, SHORTEST, LONGEST = 0.6, 0.25, 1.2
+"""Durations of transitions, s."""
+SLOW = 0.3
+"""Figures that are slower stand, m/s."""
 CARRIED = 2.0
 """Forces on the root beyond this many times the weight are absurd."""
 FAST = 20.0
@@ -67,7 +72,7 @@ def run(
     second: Path,
     leave: float | None,
     enter: float | None,
-    duration: float,
+    duration: float | None,
     mass: float,
     root: str,
     hold: str,
@@ -81,7 +86,7 @@ def run(
     Arguments:
         first, second: files.
         leave, enter: when the one is left and the other entered, s; the end and the start if None.
-        duration: of the transition, s.
+        duration: of the transition, s; None for what the speeds of both motions need.
         mass: of a figure in a BVH file, kg.
         root: "auto", "passive" or the weight of forces on the root.
         hold: names of frames that are held, separated by commas.
@@ -105,6 +110,10 @@ def run(
     supports: list[kinetree.Support] = []
     one.at(leave), two.at(enter)
     floats = robot.model.bodies[0].joint.nv == 6
+    if duration is None:
+        plan = planned(one, leave, two, enter, USUAL, frames, align) if floats else (two,)
+        duration = needed_duration(one, leave, plan[0], enter) if floats else USUAL
+        remarks.append(f"the transition lasts {duration:.2f} s")
     if floats and (align or frames):
         two, supports = planned(one, leave, two, enter, duration, frames, align)
         if align:
@@ -113,6 +122,27 @@ def run(
     ends, given = ((one, leave), (two, enter)), {"hold": held, **settings}
     found, said = _solved(robot, ends, duration, root, supports, given)
     return Joined(_joined(one, leave, found, two, enter), found, capture, (*remarks, *said))
+
+
+def needed_duration(one: Motion, leave: float, two: Motion, enter: float) -> float:
+    """How long the base takes from one motion to the other, at the mean of both speeds, s.
+
+    Arguments:
+        one, leave: the motion that is left, and when, s.
+        two, enter: the motion that is entered where it is, and when, s.
+
+    Returns:
+        The usual duration where they are slow or do not lead there.
+    """
+    robot, states = one.robot, (one.at(leave), two.at(enter))
+    root = robot.bodies[0]
+    speed = 0.5 * sum(robot.velocity(x.q, x.v, root)[:2] for x in states)
+    way = np.subtract(*(robot.pose(x.q, root)[:2, 3] for x in reversed(states)))
+    fast = float(np.linalg.norm(speed))
+    if fast < SLOW:
+        return USUAL
+    duration = float(way @ speed) / fast**2
+    return round(duration, 2) if SHORTEST <= duration <= LONGEST else USUAL
 
 
 def _names(text: str) -> list[str]:
@@ -137,7 +167,8 @@ def _solved(
         remarks.append(f"warning: the ground cannot carry this transition: {found.message}")
         remarks.append("feet are held in place, and any force may act on the root instead")
     plain = dict(given)
-    plain["hold"] = [*given["hold"], *(_hold(support) for support in supports)]
+    plain["hold"] = [*given["hold"], *(_hold(robot, support, ends) for support in supports)]
+    plain["smoothing"] = SMOOTHING
     weight = 0.0 if root == "auto" else _root(root)
     return robot.transition(ends[0], ends[1], duration, root=weight, **plain), remarks
 
@@ -147,8 +178,11 @@ def _phase(support: Any, duration: float) -> str:
     return f"{support.frame} stands from {first:.2f} to {last:.2f} s of the transition"
 
 
-def _hold(support: Any) -> kinetree.Hold:
-    return kinetree.Hold(support.frame, support.target, support.first, support.last)
+def _hold(robot: Robot, support: Any, ends: Any) -> kinetree.Hold:
+    """A support as a held frame: where the first state has it, or the second if it begins later."""
+    motion, t = ends[0] if support.first <= 0.0 else ends[1]
+    target = robot.pose(motion.at(t).q, support.frame) if support.target is None else support.target
+    return kinetree.Hold(support.frame, target, support.first, support.last)
 
 
 def _joined(one: Motion, leave: float, found: Transition, two: Motion, enter: float) -> Motion:

@@ -7,66 +7,29 @@ the body that carries it, and only its frame remains.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 
 from kinetree._lazy import cached_property
 from kinetree.errors import ModelError, among, unknown
 from kinetree.kinds import texts
-from kinetree.model.ball_range import BallRange
 from kinetree.model.constraints import Constraint
 from kinetree.model.digest import digest
 from kinetree.model.equipment import NOTHING, Equipment, check_equipment
 from kinetree.model.geometry import Collider, ContactOptions, ContactPair
 from kinetree.model.geometry.options import OPTIONS
 from kinetree.model.joints import Joint, Label
+from kinetree.model.limits import UNLIMITED
+from kinetree.model.limits import Limits as Limits
 from kinetree.model.softness import USUAL, JointSoftness
 from kinetree.model.touch_validity import check_colliders, check_contacts
 from kinetree.model.unread import Unread
 from kinetree.model.validity import check_constraints, check_finite, check_followers, check_rest
-from kinetree.spatial import Inertia, Rotation, Transform, Vector3
+from kinetree.spatial import Inertia, Transform, Vector3
 
 WORLD = -1
 NO_INERTIA = Inertia.zero()
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits of a joint, the same for each of its coordinates; infinite where there is none.
-
-    Arguments:
-        lower, upper: of the coordinates, rad or m.
-        velocity: rad/s or m/s.
-        effort: of the joint force, N m or N.
-        ball: how far a ball joint turns; `lower` and `upper` say nothing about its orientation.
-    """
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-    ball: BallRange | None = None
-
-    def relocated(self, turn: Rotation) -> Limits:
-        """The limits of X J X^-1, for a joint J with these.
-
-        Arguments:
-            turn: the rotation of X.
-
-        Returns:
-            Limits.
-        """
-        return self if self.ball is None else replace(self, ball=self.ball.relocated(turn))
-
-    def reversed(self) -> Limits:
-        """The limits of the joint with its two bodies exchanged, counted as before.
-
-        Returns:
-            Limits.
-        """
-        return self if self.ball is None else replace(self, ball=self.ball.reversed())
 
 
 @dataclass(frozen=True)
@@ -151,7 +114,7 @@ class Body:
     placement: Transform
     joint: Joint
     inertia: Inertia
-    limits: Limits = Limits()
+    limits: Limits = UNLIMITED
     drive: Drive = Drive()
     follows: int | None = None
     mount: Mount | None = None

@@ -10,8 +10,9 @@ supports.py    frames that stand on the ground; footfalls.py  found in recorded 
                over all ground forces, internal_forces.py and supported_derivatives.py its parts;
                transition_supports.py  what a transition keeps to; ground_forces.py  the forces
 flat.py        robots in charts whose velocities are rates of coordinates
-terms.py       costs and constraints at an instant; held.py  a held frame as one of them;
-               objective.py  their sum over a spline
+terms.py       costs and constraints at an instant; held.py  a held frame as one of them,
+               ball_ranges.py  ranges of ball joints; objective.py  their sum over a spline;
+               surface.py  the motions that meet equalities; violation.py  for messages
 newton.py      Newton's method with band matrices, for many problems at once
 control_problem.py  a robot, its step, costs and bounds; control_steps.py  the steps: of a robot as
                it is, or under phases.py; control_costs.py  costs over scalars, conditions.py  what

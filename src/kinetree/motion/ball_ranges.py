@@ -5,7 +5,7 @@ M        M      the rotation from the middle of a range, its third axis the twis
 N, A     p      M = N R A for the rotation R of the joint: 18 of the numbers p of a range
 a, b     p      the largest swings, as 1 / sin(a/2)^2 and 1 / sin(b/2)^2
 
-The rows are smooth where angles are not. With s of `model.ball_range`,
+The rows are smooth where angles are not. With s of `model.limits`,
 
     swing    (s_x / sin(a/2))^2 + (s_y / sin(b/2))^2 - 1
     twist    the angle over its range
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.algorithms.ball_limits import limited_balls
+from kinetree.algorithms.limited import limited_balls
 from kinetree.model import Model
-from kinetree.model.ball_range import BallRange
 from kinetree.model.joints import Joint
+from kinetree.model.limits import BallRange
 from kinetree.motion.arrays import Array
 from kinetree.motion.terms import Constraint, Sampled, State
 from kinetree.scalar import Scalar, atan2
@@ -38,7 +38,9 @@ NUMBERS = 21
 NAMES = ("swing", "twist", "angle")
 
 
-def range_rows(joint: Joint, inverse: bool, q: Sequence[Scalar], p: Sequence[Scalar]) -> list:
+def range_rows(
+    joint: Joint, inverse: bool, q: Sequence[Scalar], p: Sequence[Scalar]
+) -> list[Scalar]:
     """The three rows of a ball joint; see the module.
 
     Arguments:

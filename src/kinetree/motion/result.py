@@ -15,7 +15,8 @@ from kinetree.motion.newton import LARGEST, Solutions
 from kinetree.motion.splines import Grid
 from kinetree.motion.states import MotionState
 from kinetree.motion.transition_constraints import ROOT_BETWEEN
-from kinetree.motion.transition_problem import VIOLATION, Violation
+from kinetree.motion.transition_problem import VIOLATION
+from kinetree.motion.violation import Violation
 from kinetree.robot.checks import number, sample_count
 from kinetree.typing import ArrayLike
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.algorithms.ball_limits import limited_balls
+from kinetree.algorithms.limited import limited_balls
 from kinetree.control.pose import POSE, POSITION, seven_numbers
 from kinetree.errors import KinetreeError, unknown
 from kinetree.motion.arrays import Array
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LIMIT_BETWEEN = 1e-4
 """How far a limit may be passed between samples, relative to it."""
+FIRM = 1000.0
+"""The penalties at times that were added, where equalities are kept elsewhere."""
 STIFF = 30.0
 """The penalties of limits of positions on supports, relative to those of ground forces: light limbs
 hardly feel their limits else."""
@@ -53,6 +55,7 @@ class Rule:
     between: by how much of its scale it may be broken between samples.
     equality: a spline meets an equality at some times only; others may break it by `between`.
     added: the constraint where it is imposed, if that differs from `term`, by which it is checked.
+    firm: whether added times have large penalties, as beside equalities that every step keeps.
     """
 
     grid: Grid
@@ -60,6 +63,7 @@ class Rule:
     between: float
     equality: bool
     added: Callable[[Grid], Constraint] | None = None
+    firm: bool = False
 
     def first(self) -> Constraint:
         """The constraint at the times where it is imposed from the start."""
@@ -69,7 +73,10 @@ class Rule:
         """The constraint at added times."""
         if self.added is not None:
             return self.added(grid)
-        return self.term(grid, 0.5 * self.between if self.equality else 0.0)
+        term = self.term(grid, 0.5 * self.between if self.equality else 0.0)
+        if self.equality and self.firm:
+            term.stiffness, term.met = FIRM, 0.2 * self.between
+        return term
 
 
 def rules(problem: Problem) -> list[Rule]:
@@ -166,7 +173,8 @@ def held_rule(problem: Problem, hold: Hold) -> Rule:
     _check_hold(problem, hold)
     grid = exact_times(problem, hold.first / problem.duration, hold.last / problem.duration)
     _inside(problem, hold, grid)
-    return Rule(grid, partial(_hold_term, problem, hold), HELD_BETWEEN, True)
+    firm = bool(problem.settings.supports)
+    return Rule(grid, partial(_hold_term, problem, hold), HELD_BETWEEN, True, firm=firm)
 
 
 def _check_hold(problem: Problem, hold: Hold) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kinetree._lazy import cached_property
@@ -21,6 +19,7 @@ from kinetree.motion.transition_supports import (
     ground_of,
     support_rules,
 )
+from kinetree.motion.violation import Violation
 from kinetree.robot.checks import finite_array
 
 VIOLATION = 1e-6
@@ -35,35 +34,6 @@ DENSE_GROUND = 8
 
 USUAL = 0.1
 """Joint torques of a motion on supports, over the weight times the height of the centre of mass."""
-
-
-class Violation(NamedTuple):
-    """The worst violation of one constraint.
-
-    Attributes:
-        constraint: what is constrained, such as "velocity", "root force" or "frame 'tool'".
-        label: the joint, or the axis of the frame.
-        amount: by how much, in the constraint's unit: m, rad, m/s, rad/s, N or N m.
-        time: when, s.
-        relative: the amount divided by the tolerance between samples.
-    """
-
-    constraint: str
-    label: str
-    amount: float
-    time: float
-    relative: float
-
-    def __str__(self) -> str:
-        when = f"at t = {self.time:.3g} s"
-        if self.constraint.startswith("frame"):
-            unit = "rad" if self.label.startswith("r") else "m"
-            return f"{self.constraint} strays by {self.amount:.3g} {unit} in {self.label} {when}"
-        if self.constraint == "ground force":
-            kind, _, frame = self.label.partition(" of ")
-            what = "cone of friction" if kind == "friction" else "area"
-            return f"the ground force on {frame!r} leaves its {what} by {self.amount:.3g} N {when}"
-        return f"{self.constraint} of {self.label!r} is violated by {self.amount:.3g} {when}"
 
 
 class Problem:
@@ -176,9 +146,9 @@ class Problem:
         return self.flat.effort(weights)
 
     def _smoothness(self) -> list[Term]:
-        """Squared accelerations of joints, which count a little on supports and are no part of P."""
-        share = self.settings.smoothing
-        if self.ground is None or not share:
+        """Squared accelerations of joints, which count a little on supports; no part of P."""
+        share = self.settings.smoothing or 0.0
+        if not share:
             return []
         weights = np.full(self.robot.nv, (share * self.robot.total_mass * self.height**2) ** 2)
         weights[self.root] = 0.0
@@ -225,10 +195,11 @@ class Problem:
 
     @property
     def height(self) -> float:
-        """The centre of mass above the supports where the first motion starts, m."""
-        assert self.ground is not None
-        high = self.robot.center_of_mass(self.first[0][0])[2] - self.ground.stance.reference[2]
-        return max(float(high), 1e-3)
+        """The centre of mass above the supports, or the lowest body, where the motion starts, m."""
+        q = self.first[0][0]
+        lowest = float(self.robot.poses(q)[:, 2, 3].min())
+        ground = lowest if self.ground is None else float(self.ground.stance.reference[2])
+        return max(float(self.robot.center_of_mass(q)[2]) - ground, 1e-3)
 
     def needed_wrench(self, problem: int) -> tuple[float, float]:
         """The constant force and torque on a free root that the states at its ends ask for.

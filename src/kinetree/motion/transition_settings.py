@@ -23,6 +23,8 @@ METHODS = {
 }
 """Maps a method's name to when its second derivatives are exact."""
 LIMITS = ("q", "v", "tau")
+SMOOTHING = 1e-3
+"""Of transitions on supports."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Settings:
     bounded: Sequence[str] = ("q",)
     hold: Sequence[Hold] = ()
     supports: Sequence[Support] = ()
-    smoothing: float = 1e-3
+    smoothing: float | None = None
     cost: Callable[..., Any] | None = None
     degree: int = 3
     coefficients: int = 16
@@ -96,7 +98,7 @@ def checked(settings: Settings) -> Settings:
         bounded=bounded,
         hold=tuple(map(_checked_hold, holds)),
         supports=supports,
-        smoothing=number("smoothing", settings.smoothing, 0.0),
+        smoothing=_smoothing(settings.smoothing, bool(supports)),
         cost=optional_function("cost", settings.cost),
         degree=count("degree", settings.degree),
         coefficients=count("coefficients", settings.coefficients),
@@ -109,6 +111,13 @@ def checked(settings: Settings) -> Settings:
         iterations=count("iterations", settings.iterations),
         progress=optional_function("progress", settings.progress),
     )
+
+
+def _smoothing(given: Any, supported: bool) -> float:
+    """What squared accelerations count with; by default a little on supports."""
+    if given is None:
+        return SMOOTHING if supported else 0.0
+    return number("smoothing", given, 0.0)
 
 
 def _optional_count(name: str, given: Any) -> int | None:

@@ -126,8 +126,9 @@ def _hold(problem: Problem, support: Support, sole: Sole) -> Hold:
 def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
     """No force acts on the root where no support produces it.
 
-    It is zero at the knots inside of a flight and between them, and small where the flight begins and
-    ends: there the forces of supports vanish, but a force of zero lies on the rounded tip of its cone.
+    It is zero at the knots inside of a flight and between them, and small where the flight begins
+    and ends: there the forces of supports vanish, but a force of zero lies on the rounded tip of
+    its cone.
     """
     T = problem.duration
     ends = {0.0, T}
@@ -144,7 +145,7 @@ def _unsupported(problem: Problem, ground: Ground) -> list[Rule]:
     if not times:
         return []
     grid = Grid.at(problem.basis, np.unique(np.concatenate(times)), 1.0)
-    rules = [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True)]
+    rules = [Rule(grid, partial(Unsupported, ground), LOST_BETWEEN, True, firm=True)]
     if edges:
 
         def small(at: Grid) -> Unsupported:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.algorithms.ball_limits import angles, bounds, limited_balls
+from kinetree.algorithms.ball_limits import angles, bounds
+from kinetree.algorithms.limited import limited_balls
 from kinetree.typing import Array
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.errors import KinetreeError, ModelError, ShapeError, StateError
 from kinetree.kinds import instance, members, optional_function
 from kinetree.model import Model
-from kinetree.model.ball_range import BallRange
 from kinetree.model.configurations import neutral_configuration, random_configurations
+from kinetree.model.limits import BallRange
 from kinetree.model.loads import Load
 from kinetree.model.problem import Problem
 from kinetree.quantities import QUANTITIES

@@ -37,7 +37,7 @@ class Moving(Core):
         cost: Callable[..., Any] | None = None,
         degree: int = 3,
         coefficients: int = 16,
-        smoothing: float = 1e-3,
+        smoothing: float | None = None,
         points: int = 4,
         samples: int | None = None,
         starts: int = 1,
@@ -74,10 +74,10 @@ class Moving(Core):
                 maps a frame's name to its Transform.
             degree, coefficients: of the B-splines, including the coefficients that the two states
                 determine.
-            smoothing: on supports, what squared joint accelerations count with beside squared joint
-                forces: as if each joint also turned this share of the robot's mass times the
-                squared height of its centre of mass. It is no part of P; without it, hands and
-                head, which cost no effort, would swing.
+            smoothing: what squared joint accelerations count with beside squared joint forces: as
+                if each joint also turned this share of the robot's mass times the squared height
+                of its centre of mass. It is no part of P; without it hands and head, which cost
+                no effort, swing. By default 1e-3 on supports and 0 without.
             points: samples between each two knots, by Gauss-Legendre quadrature; on supports by
                 Gauss-Lobatto quadrature, which has samples at the knots.
             samples: instead of `points`, the total number of samples, each in the middle of its

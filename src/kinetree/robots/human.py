@@ -18,7 +18,6 @@ from kinetree.model.joints import Ball, Joint, Revolute
 from kinetree.model.model import Limits
 from kinetree.robot import Robot
 from kinetree.robot.assembly import Assembly
-from kinetree.robots import human_ranges as ranges
 from kinetree.robots.building import BLUE, LIGHT, X, Y, place, turned
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
@@ -139,6 +138,8 @@ def human(base: str = "floating", proportions: Proportions = MEAN) -> Robot:
     Returns:
         The robot.
     """
+    from kinetree.robots import human_ranges as ranges  # only this robot needs them
+
     size = proportions
     trunk = size.lower_trunk.inertia(size.mass, downwards=False)
     figure = Assembly("human", "lower_trunk", trunk)

@@ -1,8 +1,8 @@
 """How far the ball joints of the human figure turn.
 
 Source: American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording
-(1965), as in C. C. Norkin & D. J. White, Measurement of Joint Motion (2016), appendix. The ranges of
-thoracic and lumbar spine are shared by two joints.
+(1965), as in C. C. Norkin & D. J. White, Measurement of Joint Motion (2016), appendix. Two joints
+share the ranges of the thoracic and lumbar spine.
 
 differs: dorsiflexion of the ankle is that under load with a bent knee, 45 degrees instead of 20 (R.
 Bennell et al., Intra-rater and inter-rater reliability of a weight-bearing lunge measure of ankle
@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from kinetree.model.ball_range import BallRange
+from kinetree.model.limits import BallRange
 
 
 class Turns(NamedTuple):
@@ -58,7 +58,7 @@ NECK = Turns(x=(-45.0, 45.0), y=(-45.0, 45.0), twist=(-60.0, 60.0))
 SHOULDER = Turns(x=(-30.0, 180.0), y=(-180.0, 60.0), twist=(-70.0, 90.0))
 """Adduction and abduction; flexion and extension; inward and outward rotation."""
 WRIST = Turns(x=(-80.0, 70.0), y=(-20.0, 30.0), twist=(-80.0, 80.0))
-"""Flexion and extension; towards thumb and little finger; the forearm's pronation and supination."""
+"""Flexion and extension; towards thumb and little finger; pronation and supination."""
 HIP = Turns(x=(-30.0, 45.0), y=(-120.0, 30.0), twist=(-45.0, 45.0))
 """Adduction and abduction; flexion and extension; inward and outward rotation."""
 KNEE = Turns(x=(-10.0, 10.0), y=(-5.0, 143.0), twist=(-25.0, 25.0))

@@ -21,17 +21,14 @@ Cost: O(N^2 d), and O(k^2) for each couple that touches with k velocities on the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import limited_balls
 from kinetree.algorithms.contact.couple_slopes import Matrix
-from kinetree.algorithms.contact.contact_rows import ContactLaws
 from kinetree.algorithms.contact.crowd_slopes import CrowdSlopes
 from kinetree.algorithms.contact.forward import Solution, contact_accelerations
-from kinetree.algorithms.contact.joint_rows import ball_limit_rows
 from kinetree.algorithms.contact.newton import NewtonStep
-from kinetree.algorithms.contact.row_parts import Equality, JointRows
+from kinetree.algorithms.contact.row_parts import JointRows
 from kinetree.algorithms.contact.solver import (
     SOLVER,
     ContactSolver,
@@ -43,15 +40,12 @@ from kinetree.algorithms.dense import dot
 from kinetree.algorithms.factored_inverse import Inverse, inverted
 from kinetree.algorithms.frames import in_one_frame
 from kinetree.algorithms.inverse_derivatives import derivatives
+from kinetree.algorithms.limited import limited_balls
 from kinetree.algorithms.ltl import factor
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
 from kinetree.scalar import Scalar
 from kinetree.scalar.dual import Dual, lift
-
-
-Entry = tuple[int, int, Scalar]
-"""A row, a column and what stands there."""
 
 
 class Slope(NamedTuple):
@@ -94,9 +88,13 @@ def contact_slope(
         for i, (row, own) in enumerate(zip(A, more, strict=True)):
             row[:] = [a - b for a, b in zip(row, own, strict=True)]
             row[i] = row[i] - diagonal[i]
-    for A, entries in zip((X, Y), _ball_slopes(model, q, qd, found.u, solver, laws), strict=True):
-        for i, k, slope in entries:
-            A[i][k] = A[i][k] - slope
+    if limited_balls(model):
+        from kinetree.algorithms.contact.ball_slopes import ball_slopes  # few robots need it
+
+        own_slopes = ball_slopes(model, q, qd, found.u, solver, laws)
+        for A, entries in zip((X, Y), own_slopes, strict=True):
+            for i, k, slope in entries:
+                A[i][k] = A[i][k] - slope
     H = NewtonStep(found.layout).curvature(found.u, found.problem)
     inverse = inverted(factor(H, found.layout.order))
     columns = [list(column) for A in (X, Y) for column in zip(*A, strict=True)]
@@ -125,7 +123,7 @@ def _joint_slopes(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The derivatives of the forces of limits and dry friction, each by its own q and by its v.
 
-    Those of ball joints are left to `_ball_slopes`.
+    Those of ball joints are left to `ball_slopes`.
     """
     weights = InverseWeights(model)
     still, moving = ([[Dual(x, rate) for x in values] for values in (q, qd)] for rate in (0.0, 1.0))
@@ -140,47 +138,3 @@ def _joint_slopes(
                 total[k] = total[k] + lift(force).rate
         found.append(total)
     return found[0], found[1]
-
-
-def _ball_slopes(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    u: Sequence[Scalar],
-    solver: ContactSolver,
-    laws: ContactLaws,
-) -> tuple[list[Entry], list[Entry]]:
-    """The derivatives of the forces of the limits of ball joints: (row, column, slope), by q and v."""
-    by_q: list[Entry] = []
-    by_v: list[Entry] = []
-    if not (solver.limits and model.contact_options.limits):
-        return by_q, by_v
-    weights = InverseWeights(model)
-    for body in limited_balls(model):
-        joint, at, along = model.bodies[body].joint, model.q_slices[body], model.v_slices[body]
-        for k in range(along.start, along.stop):
-            unit = [float(k == i) for i in range(along.start, along.stop)]
-            x, v = ([Dual(a, 0.0) for a in values] for values in (q, qd))
-            moved = zip(q[at], joint.coordinate_rates(q[at], unit), strict=True)
-            x[at] = [Dual(a, rate) for a, rate in moved]
-            by_q += [(i, k, f) for i, f in _ball_rates(model, body, x, qd, u, weights, laws)]
-            v[along] = [Dual(a, rate) for a, rate in zip(qd[along], unit, strict=True)]
-            by_v += [(i, k, f) for i, f in _ball_rates(model, body, q, v, u, weights, laws)]
-    return by_q, by_v
-
-
-def _ball_rates(
-    model: Model,
-    body: int,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    u: Sequence[Scalar],
-    weights: InverseWeights,
-    laws: ContactLaws,
-) -> Iterator[tuple[int, Scalar]]:
-    """How fast the forces of one ball joint's limits change: velocities, and rates."""
-    for limit in ball_limit_rows(model, q, qd, weights, laws.shortest, (body,)):
-        part = Equality(limit.row)
-        answers = part.responses(part.residuals([u[k] for k in limit.at]))
-        forces = part.forces([f for f, _ in answers])
-        yield from ((k, lift(f).rate) for k, f in zip(limit.at, forces, strict=True))

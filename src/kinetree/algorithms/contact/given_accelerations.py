@@ -16,13 +16,13 @@ Cost: that of the shapes' touches, and a few operations for each row.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.contact.ball_rows import ball_limit_rows
 from kinetree.algorithms.contact.contact_rows import ContactLaws, Meeting, reach, tangent_frame
 from kinetree.algorithms.contact.couple import Contact
-from kinetree.algorithms.contact.joint_rows import LimitRow, ball_limit_rows, joint_limits
+from kinetree.algorithms.contact.joint_rows import LimitRow, joint_limits
 from kinetree.algorithms.contact.meetings import couples
 from kinetree.algorithms.contact.of_robot import collider_poses
 from kinetree.algorithms.contact.relative import merged, relative_columns, way
@@ -92,9 +92,9 @@ class GivenAccelerations:
     ) -> None:
         self._model, self._q, self._v = model, q, v
         self._u = [x - s for x, s in zip(a, resting_rates(model, v), strict=True)]
-        options = model.contact_options
-        self._shortest = options.timestep * 2 if options.refsafe else 0.0
-        self._laws = ContactLaws(options.cone, options.impratio, self._shortest)
+        given = model.contact_options
+        self._shortest = given.timestep * 2 if given.refsafe else 0.0
+        self._laws = ContactLaws(given.cone, given.impratio, self._shortest)
         self._weights = InverseWeights(model)
 
     def pushes(self, wanted: Callable[[ContactPair], bool]) -> Iterator[Push]:
@@ -104,8 +104,7 @@ class GivenAccelerations:
         X, Phi = collider_poses(model, X0), subspaces(model, self._q)
         colliders = {x.name: x for x in model.colliders}
         for (first, second), pairs in couples(model).items():
-            pairs = [pair for pair in pairs if wanted(pair)]
-            if not pairs:
+            if not (pairs := [pair for pair in pairs if wanted(pair)]):
                 continue
             o = X0[second if second != WORLD else first].translation
             indices, links = way(model, X0, Phi, first, second)
@@ -125,16 +124,15 @@ class GivenAccelerations:
     def joint_limit(self, k: int) -> Limit:
         """The limit of a velocity's coordinate (16)."""
         given = self._model, self._q, self._v, self._weights, self._shortest
-        rows = itertools.chain(joint_limits(*given), ball_limit_rows(*given))
-        return self._limit(next((x for x in rows if k in x.at), None))
+        rows = [x for x in (*joint_limits(*given), *ball_limit_rows(*given)) if k in x.at]
+        return self._limit(rows[0] if rows else None)
 
     def tendon_limit(self, name: str) -> Limit:
         """The limit of a tendon (16)."""
         tendon = self._model.equipment.tendon(name)
-        if tendon.limits == UNBOUNDED:
-            return NO_LIMIT
-        given = self._q, self._v, self._weights, self._shortest
-        return self._limit(tendon_limit(self._model, tendon, *given))
+        bounded, given = tendon.limits != UNBOUNDED, (self._q, self._v, self._weights)
+        found = tendon_limit(self._model, tendon, *given, self._shortest) if bounded else None
+        return self._limit(found)
 
     def _limit(self, found: LimitRow | None) -> Limit:
         if found is None or not self._model.contact_options.limits:

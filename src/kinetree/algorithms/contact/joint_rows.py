@@ -15,11 +15,9 @@ Cost: a few operations for each row.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import ball_limits, limited_balls
 from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.laws import Huber, OneSided, Quadratic
 from kinetree.algorithms.contact.part import Part
@@ -27,11 +25,11 @@ from kinetree.algorithms.contact.reference import impedance, reference, regulari
 from kinetree.algorithms.contact.row_parts import Equality, JointRows, Row
 from kinetree.algorithms.contact.weights import InverseWeights
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates, nearer_bound
 from kinetree.algorithms.manifold import resting_rates
 from kinetree.model import Model
 from kinetree.model.softness import SoftLimit
-from kinetree.scalar import Scalar, less, logical_or, minimum, select
+from kinetree.scalar import Scalar, less, logical_or, select
 
 RIGID = 1e-6
 """R of constraints, as a share of A."""
@@ -62,8 +60,11 @@ def limit_rows(
     shortest: Scalar,
 ) -> Iterator[Entry]:
     """A row for each limited coordinate, and for each limited angle of a ball joint (13)."""
-    for limit in ball_limit_rows(model, q, qd, weights, shortest):
-        yield limit.at, Equality(limit.row), limit.acts
+    if limited_balls(model):
+        from kinetree.algorithms.contact.ball_rows import ball_limit_rows  # few robots need it
+
+        for limit in ball_limit_rows(model, q, qd, weights, shortest):
+            yield limit.at, Equality(limit.row), limit.acts
     found = list(joint_limits(model, q, qd, weights, shortest))
     near: Scalar = False
     for limit in found:
@@ -88,23 +89,6 @@ def joint_limits(
         yield nearer_limit(q[place], (lower, upper), moving, soft, A, shortest)
 
 
-def ball_limit_rows(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    weights: InverseWeights,
-    shortest: Scalar,
-    bodies: Iterable[int] | None = None,
-) -> Iterator[LimitRow]:
-    """The limits of ball joints, all or those of some bodies (13)."""
-    owner = {model.v_slices[i].start: i for i in limited_balls(model)}
-    for limit in ball_limits(model, q, bodies):
-        i = owner[limit.at[0]]
-        moving = limit.at, limit.slopes, [qd[k] for k in limit.at]
-        soft, A = model.bodies[i].softness.limit, weights.of_joint(i)[0]
-        yield nearer_limit(limit.value, limit.bounds, moving, soft, A, shortest)
-
-
 def nearer_limit(
     x: Scalar,
     bounds: tuple[float, float],
@@ -121,7 +105,7 @@ def nearer_limit(
         soft, A, shortest: as in `reference`.
     """
     at, J, rates = moving
-    side, distance = _nearer(x, *bounds)
+    side, distance = nearer_bound(x, *bounds)
     r = distance - soft.margin
     d, acts = impedance(soft.solimp, r), less(r, 0.0)
     of = reference(soft.solref, soft.solimp, shortest)
@@ -129,16 +113,6 @@ def nearer_limit(
     entries = tuple(side * entry for entry in J)
     rate = dot(entries, rates)
     return LimitRow(at, Row(entries, -of.b * rate - of.k * d * r, OneSided(D)), r, rate, acts)
-
-
-def _nearer(x: Scalar, lower: float, upper: float) -> tuple[Scalar, Scalar]:
-    """The direction away from the nearer bound, and the distance to it; one may be infinite."""
-    if math.isinf(lower):
-        return -1.0, upper - x
-    if math.isinf(upper):
-        return 1.0, x - lower
-    below, above = x - lower, upper - x
-    return select(less(below, above), 1.0, -1.0), minimum(below, above)
 
 
 def friction_rows(

@@ -17,8 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.ball_limits import limited_balls, nearest_rotation, outward_limits
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.model import Model
 from kinetree.scalar import Scalar, call_if, less, maximum, minimum, select
 from kinetree.spatial import Transform, Vector3
@@ -66,7 +65,8 @@ def clamped(
     limited, balls = list(limited_coordinates(model)), limited_balls(model)
     if enforcement.stops != "clamp" or not (limited or balls):
         return list(q), list(v)
-    from kinetree.algorithms.steps.stop_impacts import Impact  # rarely needed
+    from kinetree.algorithms.ball_limits import outward_limits  # rarely needed, as the next
+    from kinetree.algorithms.steps.stop_impacts import Impact
 
     sides: list[Scalar] = []
     for at, _, lower, upper in limited:
@@ -102,6 +102,9 @@ def within_limits(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
 
 def _limit_ball(model: Model, body: int, q: list[Scalar]) -> None:
     """Set a ball joint that left its range onto the edge of it, in place."""
+    from kinetree.algorithms.ball_limits import outward_limits  # few robots need them
+    from kinetree.algorithms.nearest_rotation import nearest_rotation
+
     at, joint = model.q_slices[body], model.bodies[body].joint
     given = model.bodies[body].limits.ball
     assert given is not None

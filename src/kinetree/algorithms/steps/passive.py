@@ -23,9 +23,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.actuation.passive import smooth_friction
-from kinetree.algorithms.ball_limits import limited_balls, outward_limits
 from kinetree.algorithms.dense import dot
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.algorithms.steps.limits import Enforcement
 from kinetree.algorithms.transmissions import Law, transmitted_forces
 from kinetree.model import Drive, Model
@@ -121,7 +120,9 @@ def _stops(
 def _ball_stops(
     model: Model, q: Sequence[Scalar], enforcement: Enforcement
 ) -> Iterator[tuple[slice, Scalar, list[Scalar]]]:
-    """Spring stops of ball joints: their velocities, the depth, and its rates for unit velocities."""
+    """Spring stops of ball joints: velocities, the depth, and its rates for unit velocities."""
     for i in limited_balls(model) if enforcement.stops == "spring" else ():
+        from kinetree.algorithms.ball_limits import outward_limits  # few robots need it
+
         for depth, slopes in outward_limits(model, q, (i,)):
             yield model.v_slices[i], depth, slopes

@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.algorithms.ball_limits import limited_balls, outward_limits
+from kinetree.algorithms.ball_limits import outward_limits
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.algorithms.ltl import elimination_order, factor
 from kinetree.model import Model
 from kinetree.scalar import Scalar, absolute, call_if, less, maximum

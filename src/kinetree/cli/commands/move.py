@@ -95,6 +95,12 @@ OutputOption = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
     typer.Option("--output", "-o", help="Write the whole motion to this .bvh or .npz file."),
 ]
+DurationOption = Annotated[
+    Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
+    typer.Option(
+        help="Duration of the transition, s; by default what the speeds of both motions need."
+    ),
+]
 PlotOption = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
     typer.Option(help="Plot forces and costs into this file."),
@@ -131,7 +137,7 @@ def transition(
     second: Annotated[Path, typer.Argument(help="The motion to enter.")],
     leave: LeaveOption = None,
     enter: EnterOption = None,
-    duration: Annotated[float, typer.Option(help="Duration of the transition, s.")] = 0.6,
+    duration: DurationOption = None,
     output: OutputOption = None,
     plot: PlotOption = None,
     figures: FiguresOption = None,
@@ -150,9 +156,9 @@ def transition(
 ) -> None:
     """Compute a minimum-effort transition between two recorded motions.
 
-    Skeletons with the names of a human's joints get the masses of a human's segments and the ranges
-    of its joints; else the lengths of bones share the mass. Feet that stand stay where they are, and
-    the ground carries the figure. What is doubtful about the result is said.
+    Skeletons with the names of a human's joints get the masses of its segments and the
+    ranges of its joints; else the lengths of bones share the mass. Feet that stand stay where they
+    are, and the ground carries the figure. What is doubtful about the result is said.
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """
@@ -173,6 +179,7 @@ def transition(
         align,
         figure,
         coefficients=coefficients,
+        method="gauss-newton",
         tolerance=1e-4,
         iterations=300,
         progress=progress_line("P"),

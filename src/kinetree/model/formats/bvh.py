@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, NoReturn
@@ -18,11 +18,12 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree.errors import FileFormatError
 from kinetree.model.description import Connection, Description, Link
+from kinetree.model.formats.bvh_rods import Shares, rods
 from kinetree.model.formats.xml import brief
 from kinetree.model.joints import Ball, Composite, Floating, Joint, Revolute
 from kinetree.model.joints.composite import AXES
 from kinetree.model.problem import Problem
-from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Rotation, Transform, Vector3
 
 CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254}
@@ -30,10 +31,6 @@ HEIGHT = 1.7
 """m: of the people and figures that files are recorded of; units are guessed by it."""
 UPRIGHT = {"y": Rotation.about(AXES["x"], math.pi / 2), "z": Rotation.identity()}
 """From a file's axes to ours, whose z points up."""
-ROUNDNESS = 0.1
-"""Radius of the rods that bodies are taken for, in parts of their length."""
-Shares = list[tuple[int, float, float]]
-"""For each bone the first one of its segment, this segment's share of the mass, and its length."""
 MOTION = re.compile(r"(?<![^\s}])MOTION(?!\S)")
 """The word that ends the hierarchy, and is no part of a joint's name."""
 
@@ -136,7 +133,7 @@ def skeleton(
     """
     U, bones = UPRIGHT[up], recording.bones
     links, connections = [], []
-    inertias = _rods(recording, scale, U, mass or 0.0, shares)
+    inertias = _inertias(bones, scale, U, mass or 0.0, shares)
     for k, bone in enumerate(bones):
         where = f"{recording.file}:{bone.line}"
         links.append(Link(bone.name, inertias[k], where))
@@ -168,39 +165,13 @@ def _placed(offset: tuple[float, ...], scale: float, U: Rotation) -> Vector3:
     return U @ (Vector3(*offset) * scale)
 
 
-def _rods(
-    recording: Recording, scale: float, U: Rotation, mass: float, shares: Shares | None
+def _inertias(
+    bones: Sequence[Bone], scale: float, U: Rotation, mass: float, shares: Shares | None
 ) -> list[Inertia]:
-    """Each bone as the rods from its joint to the joints and end sites it carries."""
-    inertias = [Inertia.zero() for _ in recording.bones]
-    reaches = [(bone.parent, bone.offset) for bone in recording.bones if bone.parent >= 0]
-    reaches += [(k, end) for k, bone in enumerate(recording.bones) for end in bone.ends]
+    reaches = [(bone.parent, bone.offset) for bone in bones if bone.parent >= 0]
+    reaches += [(k, end) for k, bone in enumerate(bones) for end in bone.ends]
     ways = [(k, _placed(offset, scale, U)) for k, offset in reaches]
-    given = shares or [(0, 1.0, 0.0)] * len(inertias)
-    lengths = dict.fromkeys([segment for segment, _, _ in given], 0.0)
-    for k, way in ways:
-        lengths[given[k][0]] += math.hypot(*way)
-    for segment, _, length in given:
-        if lengths[segment] == 0.0 < length:  # it goes on as the bone above does
-            way = _placed(recording.bones[segment].offset, scale, U)
-            ways.append((segment, way * (length / (math.hypot(*way) or 1.0))))
-            lengths[segment] = length
-    for k, way in ways:
-        segment, share, _ = given[k]
-        if mass and lengths[segment] > 0.0:
-            each = mass * share * math.hypot(*way) / lengths[segment]
-            inertias[k] = inertias[k] + _rod(each, way)
-    return inertias
-
-
-def _rod(mass: float, way: Vector3) -> Inertia:
-    """A round rod from the origin."""
-    square = way.dot(way)
-    along = Symmetric3.outer(way, way)
-    thick = ROUNDNESS * ROUNDNESS * mass / 4.0
-    thin = (Symmetric3.diagonal(square) - along) * (mass / 12.0)
-    about = thin + (Symmetric3.diagonal(square) + along) * thick
-    return Inertia.about_center(mass, way * 0.5, about)
+    return rods([_placed(bone.offset, scale, U) for bone in bones], ways, mass, shares)
 
 
 def parse_bvh(text: str, file: str) -> Recording:

@@ -20,7 +20,6 @@ import numpy as np
 from kinetree._lazy import cached_property
 from kinetree._optional import optional
 from kinetree.errors import FileFormatError
-from kinetree.model.ball_range import BallRange
 from kinetree.model.description import Connection, Description, Link
 from kinetree.model.disassemble import fresh
 from kinetree.model.formats.mjcf_contacts import Contacts
@@ -33,6 +32,7 @@ from kinetree.model.formats.mjcf_remarks import remarks
 from kinetree.model.formats.mjcf_source import Source, source
 from kinetree.model.formats.xml import TEXT, Element, brief
 from kinetree.model.joints import Ball, Floating, Joint, Prismatic, Revolute
+from kinetree.model.limits import BallRange
 from kinetree.model.model import Drive, Limits, Shape
 from kinetree.model.problem import Problem
 from kinetree.model.softness import JointSoftness, SoftLimit

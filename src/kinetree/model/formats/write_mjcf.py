@@ -29,7 +29,7 @@ from kinetree.model.formats.write_mjcf_keyframes import KeyframeElements
 from kinetree.model.formats.write_mjcf_sensors import SensorElements, magnetic_field
 from kinetree.model.formats.write_xml import Writer, listed, number, numbers
 from kinetree.model.joints import Joint, MjcfElement
-from kinetree.model.ball_range import BallRange
+from kinetree.model.limits import BallRange
 from kinetree.model.model import Limits, Model, Shape
 from kinetree.model.orientation import quaternion
 from kinetree.model.unread import counted
@@ -317,15 +317,14 @@ def _resting_pose(part: _Part) -> dict[str, str]:
 
 
 def _limits(kind: str, limits: Limits) -> dict[str, str]:
-    """The range and effort limit of a joint of one coordinate, and the largest angle of a ball."""
+    """The range and effort limit of a joint of one coordinate, the largest angle of a ball."""
     attributes = {}
     if kind in ("hinge", "slide"):
         if -math.inf < limits.lower < limits.upper < math.inf:
             attributes["range"] = numbers((limits.lower, limits.upper))
         if 0.0 < limits.effort < math.inf:
             attributes["actuatorfrcrange"] = numbers((-limits.effort, limits.effort))
-    ball = limits.ball
-    if kind == "ball" and ball is not None and ball == BallRange(angle=ball.angle):
+    if kind == "ball" and (ball := limits.ball) and ball == BallRange(angle=ball.angle):
         attributes["range"] = numbers((0.0, ball.angle))
     return attributes
 
@@ -382,8 +381,7 @@ def _losses(model: Model, tree: _Tree) -> Iterator[str]:
 def _loses_limits(c: Connection) -> bool:
     limits = c.limits
     kind = "hinge" if c.joint is not None and c.joint.nq == c.joint.nv else "ball"
-    bounds = math.isfinite(limits.lower) or math.isfinite(limits.upper)
-    bounds += limits.ball is not None and bool(limits.ball.names)
+    bounds = any(map(math.isfinite, (limits.lower, limits.upper))) or limits.ball is not None
     return len(_limits(kind, limits)) < bounds + math.isfinite(limits.effort)
 
 

@@ -1,4 +1,4 @@
-"""How far a ball joint turns: swing and twist cones, and the range of MJCF's ball joints.
+"""The limits of a joint; of a ball joint swing and twist cones, or the range that MJCF has.
 
 Source: P. Baerlocher & R. Boulic, Parametrization and range of motion of the ball-and-socket joint,
 Deformable Avatars (2001): the rotation of a joint is a twist about an axis of the body, followed by
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -154,7 +154,7 @@ class BallRange:
         return max(low, -math.pi), min(high, math.pi)
 
     def _narrowed(self, parts: list[Any]) -> list[Any]:
-        """Quaternions with angles that are smaller in the ratio of the largest one to half a turn."""
+        """Quaternions with angles smaller in the ratio of the largest one to half a turn."""
         x, y, z, w = parts
         size = np.sqrt(x * x + y * y + z * z)
         half = np.arctan2(size, np.abs(w)) * min(self.angle / math.pi, 1.0)
@@ -188,6 +188,46 @@ class BallRange:
         for field in fields(self):
             object.__setattr__(made, field.name, values.get(field.name, getattr(self, field.name)))
         return made
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a joint, the same for each of its coordinates; infinite where there is none.
+
+    Arguments:
+        lower, upper: of the coordinates, rad or m.
+        velocity: rad/s or m/s.
+        effort: of the joint force, N m or N.
+        ball: how far a ball joint turns; `lower` and `upper` say nothing about its orientation.
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    ball: BallRange | None = None
+
+    def relocated(self, turn: Rotation) -> Limits:
+        """The limits of X J X^-1, for a joint J with these.
+
+        Arguments:
+            turn: the rotation of X.
+
+        Returns:
+            Limits.
+        """
+        return self if self.ball is None else replace(self, ball=self.ball.relocated(turn))
+
+    def reversed(self) -> Limits:
+        """The limits of the joint with its two bodies exchanged, counted as before.
+
+        Returns:
+            Limits.
+        """
+        return self if self.ball is None else replace(self, ball=self.ball.reversed())
+
+
+UNLIMITED = Limits()
 
 
 def _beside(axis: Vector3, given: Axis | None) -> Vector3:
