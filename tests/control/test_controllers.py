@@ -223,6 +223,7 @@ def test_what_a_law_of_a_user_lacks_is_said():
         (lambda t, q, v, p: p * q, "takes inputs p, and none are given"),
         (lambda t, q, v, p: -p[0] * q, "takes inputs p, and none are given"),
         (lambda t, q, v: None, "returns None"),
+        (lambda t, q, v: np.linalg.solve(ARM.mass_matrix(q), v), "of np.linalg"),
         (lambda t, q, v: v[8], "index 8"),
     ):
         with pytest.raises((kt.errors.KinetreeError, IndexError), match=said):

@@ -50,11 +50,13 @@ def run(
     ] = "",
     column: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="A column by another name: q.elbow=pos_3, or several: q.*=pos_*."),
+        typer.Option(help="The file's name of a column: q.elbow=pos_3, or of several: q.*=pos_*."),
     ] = None,
     bad_rows: Annotated[
         str,
-        typer.Option(help="CSV lines that are not numbers: stop, skip them, or keep them as nan."),
+        typer.Option(
+            help="What to do with bad lines of a CSV file: stop, skip them, or keep them as nan."
+        ),
     ] = "stop",
     device: Annotated[
         str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")
@@ -66,7 +68,7 @@ def run(
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute a quantity at every state of a file, which may be larger than memory.
+    """Compute a quantity at every state of a file. The file may be larger than memory.
 
     Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), like
     elbow.position, or like q_0; --column names others. An NPZ file has arrays q, v, ... with one
