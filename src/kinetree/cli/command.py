@@ -76,6 +76,10 @@ Package = Annotated[
         "--package", metavar="NAME=FOLDER", help="Folder of a ROS package that the file refers to."
     ),
 ]
+Column = Annotated[
+    Optional[list[str]],  # noqa: UP045 - as above
+    typer.Option(help="The file's name of a column: q.elbow=pos_3, or of several: q.*=pos_*."),
+]
 Argument = Annotated[
     Optional[list[str]],  # noqa: UP045 - as above
     typer.Option("--argument", metavar="NAME:=VALUE", help="An argument of a xacro file."),

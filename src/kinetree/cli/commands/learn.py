@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from kinetree.cli.command import (
+    Column,
     Floating,
     JsonOption,
     Overwrite,
@@ -61,10 +62,7 @@ def identify(
     topic: Annotated[
         str, typer.Option(help="Topic to read, for ROS bags with several joint state topics.")
     ] = "",
-    column: Annotated[
-        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="The file's name of a column: q.elbow=pos_3, or of several: q.*=pos_*."),
-    ] = None,
+    column: Column = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write files even if the result is doubtful.")
     ] = False,

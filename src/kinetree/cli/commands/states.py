@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 import kinetree
 from kinetree.cli.command import (
+    Column,
     Floating,
     JsonOption,
     Overwrite,
@@ -48,10 +49,7 @@ def run(
     keep: Annotated[
         str, typer.Option(help="Columns to copy to the output, separated by commas.")
     ] = "",
-    column: Annotated[
-        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="The file's name of a column: q.elbow=pos_3, or of several: q.*=pos_*."),
-    ] = None,
+    column: Column = None,
     bad_rows: Annotated[
         str,
         typer.Option(
