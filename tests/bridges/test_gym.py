@@ -238,3 +238,15 @@ def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names
     call(**given)
     arguments = {*arguments_of(call), *given}
     assert [x for key in arguments for x in wrong_answers(call, given, key)] == []
+
+
+def test_gymnasiums_wrappers_of_batches_take_the_names():
+    envs = gymnasium.make_vec("kinetree/ReachingArm-v0", num_envs=3, episode=4)
+    for wrapper in ("RecordEpisodeStatistics", "ClipAction", "NormalizeObservation"):
+        envs = getattr(gymnasium.wrappers.vector, wrapper)(envs)
+    envs = gymnasium.wrappers.vector.NormalizeReward(envs, gamma=0.95)
+    envs.reset(seed=0)
+    infos = [envs.step(np.ones((3, 2)))[4] for _ in range(6)]
+    assert [bool("episode" in x) for x in infos] == [False] * 3 + [True, False, False]
+    assert infos[3]["_episode"].all()
+    assert (infos[3]["episode"]["l"] == 4).all()
