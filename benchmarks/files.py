@@ -24,12 +24,14 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
+from kinetree.errors import SimulationWarning
 from kinetree.robot.load import check_file
+from kinetree.robot.servo_step import warn_of_gains
 
 STATES, MANY = 100, 60
 """Random states; a tenth of them for robots with more velocities than `MANY`."""
 AGREEMENT, MOTION = 1e-9, 1e-8
-LARGEST = 40
+LARGEST = 60
 """Velocities: larger robots are not moved."""
 OTHERWISE = "it sees the hull", "it does not see"
 """Beginnings of notes on what rays meet otherwise than in MuJoCo."""
@@ -49,6 +51,14 @@ def mjcf_files(package: str) -> list[tuple[Path, Path]]:
     return [(file, folder) for file in whole]
 
 
+def unstable(robot: kt.Robot, dt: float) -> bool:
+    """Whether a simulation would warn that a servo is unstable at a step."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", SimulationWarning)
+        warn_of_gains(robot, robot.neutral(), dt)
+    return bool(said)
+
+
 class Beside:
     """A robot here and in MuJoCo, at random states with random controls."""
 
@@ -56,7 +66,7 @@ class Beside:
         import mujoco
         from tests.peers.mujoco_oracle import Peer
 
-        self.mujoco, self.file = mujoco, file
+        self.mujoco, self.file, self.halvings = mujoco, file, 0
         self.m = mujoco.MjModel.from_xml_path(str(file))
         if self.m.nv > most:
             raise ValueError(f"{self.m.nv} velocities")
@@ -153,11 +163,18 @@ class Beside:
         return found
 
     def motion(self, seconds: float = 1.0) -> float:
-        """The difference of coordinates after a motion under random controls."""
+        """The difference of coordinates after a motion under random controls, by Euler's method.
+
+        A servo that is unstable at the file's step makes rounding errors as large as its motion:
+        the step is halved until it is stable.
+        """
         from tests.peers.mujoco_oracle import Peer
 
         m, robot = self.m, self.robot.without("friction", "constraints")
         m.opt.integrator = self.mujoco.mjtIntegrator.mjINT_EULER
+        while unstable(robot, m.opt.timestep):
+            m.opt.timestep /= 2
+            self.halvings += 1
         steps, rng = round(seconds / m.opt.timestep), np.random.default_rng(1)
         ctrl = np.zeros((steps, m.nu))
         ctrl[:, self.read] = 0.1 * rng.normal(size=(steps, len(self.read)))
@@ -210,6 +227,7 @@ def compare_mjcf(files: list[tuple[Path, Path]], motions: bool, most: int) -> in
         seconds = time.process_time() - start
         unread = pair.m.nsensor - len(pair.robot.sensors.names)
         notes = [f"{unread} sensors unread"] * bool(unread)
+        notes += [f"{pair.halvings} halvings of an unstable step"] * bool(pair.halvings)
         notes += [f"{len(pair.blind)} rays meet other shapes"] * bool(pair.blind)
         notes += [lost[0][-90:]] if lost else []
         print(row + "  MISS" * bad + f" {seconds:5.0f} s  " + "; ".join(notes), flush=True)

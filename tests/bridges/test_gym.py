@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 import kinetree as kt
 from kinetree.bridges import gym
+from kinetree.bridges.motors import Controls
 from kinetree.errors import KinetreeError
 from tests.doors import arguments_of, wrong_answers
 
@@ -89,6 +90,50 @@ def test_episodes_start_at_once_if_asked_to(make):
     assert np.array_equal(found[0], later.step(action)[0])  # the same first states, a step earlier
     with pytest.raises(KinetreeError, match="next_step"):
         make(1, autoreset="never")
+
+
+LEG = """<mujoco><worldbody><body><joint name="hip" axis="0 1 0" damping="0.1"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03"/></body></worldbody><actuator>
+<position name="servo" joint="hip" kp="30" kv="2" ctrlrange="-0.5 1.5"/>
+<motor name="motor" joint="hip" gear="3"/></actuator></mujoco>"""
+
+
+class Driven(gym.RobotEnv):
+    """A leg whose actions are the controls of its actuators."""
+
+    def __init__(self, num_envs):
+        leg = kt.load(LEG, contact=False)
+        super().__init__(leg, num_envs, Controls(leg, unit=0.2), dt=0.005, substeps=3)
+
+    def start(self, rng, which):
+        return np.zeros((len(which), 1)), np.zeros((len(which), 1))
+
+    def observe(self):
+        return np.concatenate([self.q, self.v], axis=-1)
+
+    def reward(self, action):
+        return np.zeros(self.num_envs)
+
+
+def test_actions_are_controls_of_actuators_within_their_ranges():
+    env = Driven(2)
+    env.reset(seed=0)
+    actions = np.array([[-1.0, 0.5], [0.3, -1.0]])
+    for _ in range(4):
+        env.step(actions)
+    ctrl = np.array([0.5, 0.0]) + np.array([1.0, 0.2]) * actions
+    zero = np.zeros((2, 1))
+    motion = env.robot.simulate(zero, zero, time=0.06, dt=0.005, ctrl=ctrl, method="euler")
+    assert np.allclose(env.q, motion.q[:, -1], atol=1e-12)
+    assert env.single_action_space.shape == (2,)
+
+
+def test_actuators_with_activations_are_refused_as_actions():
+    filtered = LEG.replace("<motor", '<general dyntype="filter" dynprm="0.1"')
+    with pytest.raises(KinetreeError, match=r"actuator 'motor' .* has an activation"):
+        Controls(kt.load(filtered, contact=False))
+    with pytest.raises(KinetreeError, match="has no actuators"):
+        Controls(kt.robots.cart_pole())
 
 
 class Falling(gym.CartPoleSwingUp):
@@ -193,3 +238,15 @@ def test_an_odd_value_of_any_argument_is_taken_or_refused_by_an_error_that_names
     call(**given)
     arguments = {*arguments_of(call), *given}
     assert [x for key in arguments for x in wrong_answers(call, given, key)] == []
+
+
+def test_gymnasiums_wrappers_of_batches_take_the_names():
+    envs = gymnasium.make_vec("kinetree/ReachingArm-v0", num_envs=3, episode=4)
+    for wrapper in ("RecordEpisodeStatistics", "ClipAction", "NormalizeObservation"):
+        envs = getattr(gymnasium.wrappers.vector, wrapper)(envs)
+    envs = gymnasium.wrappers.vector.NormalizeReward(envs, gamma=0.95)
+    envs.reset(seed=0)
+    infos = [envs.step(np.ones((3, 2)))[4] for _ in range(6)]
+    assert [bool("episode" in x) for x in infos] == [False] * 3 + [True, False, False]
+    assert infos[3]["_episode"].all()
+    assert (infos[3]["episode"]["l"] == 4).all()

@@ -166,7 +166,7 @@ def test_the_example_of_simulate_moves(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (example,) = EXAMPLE.findall(" ".join(invoke("simulate", "--help").output.split("\n")))
     words = example.split()
-    result = invoke(*words[: words.index("--plot") + 2], "--time", "0.1")
+    result = invoke(*words[: words.index("-o") + 2], "--time", "0.1")
     assert result.exit_code == 0, result.output
     assert "did not move" not in result.output
     still = invoke("simulate", "arm", "--time", "0.01")

@@ -213,3 +213,39 @@ def test_a_gain_that_is_no_number_is_refused_by_an_error_of_ours(odd):
     for make in (kt.control.pd, kt.control.computed_torque):
         with pytest.raises(kt.errors.KinetreeError):
             make(kt.robots.arm(), kp=odd)
+
+
+def test_what_a_law_of_a_user_lacks_is_said():
+    short = {"time": 0.01, "dt": 1e-3}
+    rest = np.zeros(7)
+    for law, said in (
+        (kt.control.pd(kt.robots.cart_pole()), "made for robot 'cart_pole' with nq=2"),
+        (lambda t, q, v, p: p * q, "takes inputs p, and none are given"),
+        (lambda t, q, v, p: -p[0] * q, "takes inputs p, and none are given"),
+        (lambda t, q, v: None, "returns None"),
+        (lambda t, q, v: np.linalg.solve(ARM.mass_matrix(q), v), "of np.linalg"),
+        (lambda t, q, v: v[8], "index 8"),
+    ):
+        with pytest.raises((kt.errors.KinetreeError, IndexError), match=said):
+            ARM.simulate(rest, rest, law, **short)
+    with pytest.raises(kt.errors.KinetreeError, match=r"called with \(model, t, q, v, goal\)"):
+        kt.control.Controller(ARM, "mine", lambda t, q, v: -q, {"goal": GOAL}).forces(rest, rest)
+    for law, said in (
+        (lambda model, t, q, v, memory: -q, "returns two values"),
+        (lambda model, t, q, v, memory: (-q, q[:2]), "rates of 2 entries of its memory"),
+    ):
+        controller = kt.control.Controller(ARM, "mine", law, {}, memory=rest)
+        for use in (
+            lambda c=controller: c.forces(rest, rest),
+            lambda c=controller: ARM.simulate(rest, rest, c, **short),
+        ):
+            with pytest.raises(kt.errors.KinetreeError, match=said):
+                use()
+
+
+@pytest.mark.parametrize("make", [kt.control.operational_space, kt.control.impedance])
+def test_a_target_that_is_no_pose_is_refused(make):
+    wrong = np.eye(4)
+    wrong[0, 0] = 2.0
+    with pytest.raises(kt.errors.StateError, match="target is not a pose"):
+        make(ARM, "tool", target=wrong)

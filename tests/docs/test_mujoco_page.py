@@ -158,6 +158,14 @@ EXAMPLES = {
     "`actuatorfrcrange` of a joint": [
         ("worldbody", '<body><joint actuatorfrcrange="-1 1"/><geom size="0.1" pos="1 0 0"/></body>')
     ],
+    "`range` of a ball joint": [
+        ("worldbody", '<body><joint type="ball" range="0 60"/><geom size="0.1"/></body>'),
+    ],
+    "`springyield`, polynomial `stiffness`, `damping`": [
+        ("worldbody", f'<body><joint {keys}/><geom size="0.1" pos="1 0 0"/></body>')
+        for keys in ('stiffness="2" springyield="1"', 'stiffness="2 1"', 'damping="2 1"')
+    ],
+    "`eulerdamp` of `flag`": [("option", '<flag eulerdamp="disable"/>')],
     "`actearly`": [actuator("general", joint="j", dyntype="filter", actearly="true")],
     "`adhesion`, `body`": [actuator("adhesion", body="b", ctrlrange="0 1")],
     "`plugin`, user dynamics": [

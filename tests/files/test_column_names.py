@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import LogError, TableError
+from kinetree.errors import LogError, TableError, UnknownNameError
 from kinetree.files.column_names import (
     column_option,
     columns_of_options,
@@ -59,6 +59,27 @@ def test_a_star_stands_for_every_coordinate_that_fits():
     for wrong, message in (("q.*=x", "one [*] is expected"), ("q.knee*=*", "no coordinate fits")):
         with pytest.raises(TableError, match=message):
             columns_of_options([wrong], NAMES, NAMES)
+
+
+def test_a_coordinate_that_the_robot_lacks_is_named():
+    with pytest.raises(UnknownNameError, match=r"no coordinate 'q\.elbo'"):
+        columns_of_options(["q.elbo=a"], NAMES, NAMES)
+    given = ["q=all", "q_0=a", "pos.elbow=b", "stamp=c"]
+    assert set(columns_of_options(given, ["elbow"], ["elbow"])) == {
+        "q",
+        "q_0",
+        "pos.elbow",
+        "stamp",
+    }
+
+
+def test_an_option_the_wrong_way_round_is_told(tmp_path, states):
+    q, _ = states
+    table(tmp_path / "q.csv", ["A", "B"], q)
+    asked = ("run", "gravity_forces", "double_pendulum", str(tmp_path / "q.csv"), "-o")
+    result = invoke(*asked, str(tmp_path / "tau.npz"), "--column", f"A=q.{NAMES[0]}")
+    assert result.exit_code == 1
+    assert f"write --column q.{NAMES[0]}=A" in result.output.replace("\n", " ")
 
 
 def test_other_names_are_given_by_option(tmp_path, states):

@@ -270,3 +270,22 @@ def test_the_pole_is_kept_upright(method):
 def test_an_unknown_method_is_named(reach):
     with pytest.raises(UnknownNameError, match="mppi"):
         reach.mpc(method="magic")
+
+
+def test_costs_may_return_lists_of_arrays_and_say_what_they_are_called_with():
+    robot, rest = kt.robots.double_pendulum(), np.zeros(2)
+    solve = {"steps": 3, "dt": 0.01}
+
+    def listed(t, q, v, tau, pose):
+        return [*(q - 0.1), *(0.1 * tau), 0.1 * v[0]]
+
+    def nested(t, q, v, tau, pose):
+        return [q - 0.1, 0.1 * tau, 0.1 * v[0]]
+
+    runs = [robot.optimal_control(cost, **solve).solve(rest, rest) for cost in (listed, nested)]
+    assert np.array_equal(runs[0].q, runs[1].q)
+    assert np.abs(runs[0].u).max() > 1e-3
+    with pytest.raises(kt.errors.KinetreeError, match=r"called with \(t, q, v, tau, pose\)"):
+        robot.optimal_control(lambda t, q, v: [q[0]], **solve).solve(rest, rest)
+    with pytest.raises(kt.errors.KinetreeError, match=r"called with \(q, v, pose\)"):
+        robot.optimal_control(listed, final=lambda q: [q[0]], **solve).solve(rest, rest)

@@ -386,7 +386,7 @@ def test_a_file_that_says_how_its_root_moves_takes_no_other_base():
 TWO = f"{ONE[:-7]}<body name='two' pos='0 0 1'><joint name='other'/>{LOAD}</body></body>"
 SITES = f"""{ONE[:-7]}<site name="s"/></body><site name="t" pos="0 0 1"/>"""
 LEFT_OUT = {
-    "joint 'hinge': the higher-order part of its spring takes no part": ONE.replace(
+    "joint 'hinge': the higher-order part of its spring (stiffness) takes no part": ONE.replace(
         "axis", 'stiffness="2 1" axis'
     ),
     "joint 'hinge': the yield of its spring": ONE.replace(
@@ -407,7 +407,7 @@ LEFT_OUT = {
     "tendon 't': its armature": f"""{SITES}</worldbody><tendon>
         <spatial name="t" armature="1"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
-    "tendon 't': the higher-order part of its spring": f"""{SITES}</worldbody><tendon>
+    "tendon 't': the higher-order part of its spring (stiffness)": f"""{SITES}</worldbody><tendon>
         <spatial name="t" stiffness="1 2"><site site="s"/><site site="t"/></spatial></tendon>
         <worldbody>""",
     "actuator 'actuator0': its gain or bias is not known here": f"""{ONE}</worldbody><actuator>

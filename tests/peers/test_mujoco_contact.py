@@ -175,6 +175,33 @@ def test_a_robot_that_starts_deep_in_the_ground_is_thrown_up_no_higher_than_in_m
     np.testing.assert_allclose(motion.q[1:, 2], heights, atol=1e-6)
 
 
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+def test_damping_is_implicit_unless_the_file_switches_that_off(flag):
+    text = f"""<mujoco><option timestep="0.005"><flag eulerdamp="{flag}"/></option>
+    <worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 0.31"><freejoint/>
+    <geom type="box" size="0.1 0.1 0.05"/><body><joint axis="0 1 0" damping="0.4"/>
+    <geom type="capsule" fromto="0 0 -0.07 0.02 0.03 -0.25" size="0.02"/></body></body></worldbody>
+    </mujoco>"""
+    pair = Beside(text)
+    pair.d.qvel[:] = [0.2, 0.1, -0.5, 0.3, 0.2, 0.1, 4.0]
+    q, v = pair.to_ours(pair.d.qpos.copy(), pair.d.qvel.copy())
+    motion = pair.robot.simulate(q, v, time=0.2, dt=0.005)
+    touched = 0
+    for _ in range(40):
+        mujoco.mj_step(pair.m, pair.d)
+        touched += pair.d.ncon
+    q_end, v_end = pair.to_ours(pair.d.qpos, pair.d.qvel)
+    assert touched > 5
+    assert np.abs(motion.q[-1] - q_end).max() < 1e-8
+    assert np.abs(motion.v[-1] - v_end).max() < 1e-6
+    q, v, tau = motion.q[-1], motion.v[-1], np.zeros(pair.robot.nv)
+    _, B = pair.robot.linearize(q, v, tau, 0.005)
+    unit, step = np.eye(pair.robot.nv), 1e-4
+    ends = [[pair.robot.step(q, v, s * x, 0.005)[1] for x in unit] for s in (step, -step)]
+    slopes = (np.array(ends[0]) - ends[1]).T / (2 * step)
+    assert np.allclose(B[pair.robot.nv :], slopes, atol=1e-5 * np.abs(slopes).max())
+
+
 def test_limits_of_ball_joints_push_as_mujocos():
     pair, rng = Beside(BALLS), np.random.default_rng(1)
     robot = pair.robot

@@ -94,3 +94,32 @@ def test_a_step_treats_damping_of_tendons_as_mujocos_euler_does():
     end = Pair(text(tendon=TENDONS["fixed"]), 1).peer
     end.move_to(*after)
     assert np.abs(end.d.qpos - d.qpos).max() < 1e-12
+
+
+GRAZED = """<mujoco><compiler angle="radian"/><worldbody>
+  <body><joint name="a" axis="0 1 0"/><geom type="capsule" size="0.05" fromto="0 0 0 0.5 0 0"/>
+  <site name="from" pos="0.25 0 0.1"/><geom name="ball" pos="0.5 0 0.125" size="0.085"/>
+  <site name="inside" pos="0.5 0 0.125"/><body pos="0.5 0 0"><joint name="b" axis="0 1 0"/>
+  <geom type="capsule" size="0.05" fromto="0 0 0 0.5 0 0"/><site name="to" pos="0.25 0 0.1"/></body>
+  </body></worldbody><tendon><spatial><site site="from"/><geom geom="ball" sidesite="inside"/>
+  <site site="to"/></spatial></tendon></mujoco>"""
+
+
+def test_a_way_from_within_that_all_but_grazes_its_circle_is_the_shortest():
+    robot = Pair(GRAZED, 1).robot
+    q = np.stack([np.full(21, 1.4), np.linspace(0.488, 0.496, 21)], axis=1)
+    lengths, bend = robot.tendons.lengths(q)[:, 0], np.array([0.0, 1e-6])
+    ends = [robot.tendons.lengths(q + s * bend)[:, 0] for s in (1, -1)]
+    np.testing.assert_allclose(
+        robot.tendons.jacobian(q)[:, 0, 1], (ends[0] - ends[1]) / 2e-6, atol=1e-7
+    )
+    angles = np.linspace(-np.pi, np.pi, 400_001)
+    circle = 0.085 * np.stack([np.cos(angles), 0.0 * angles, np.sin(angles)], axis=1)
+    excess = []
+    for length, x in zip(lengths, q, strict=True):
+        start, end, centre = (robot.pose(x, name)[:3, 3] for name in ("from", "to", "inside"))
+        ways = sum(np.linalg.norm(centre + circle - p, axis=1) for p in (start, end))
+        assert length == pytest.approx(ways.min(), abs=1e-9)
+        excess.append(length - np.linalg.norm(end - start))
+    assert min(excess) < 1e-12  # straight
+    assert 1e-9 < max(excess) < 1e-4

@@ -1,4 +1,5 @@
-"""What the actions of an environment do: forces of joints, or targets of servos."""
+"""What the actions of an environment do: forces of joints, targets of servos, or controls of the
+robot's own actuators."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import among, unknown
+from kinetree.errors import KinetreeError, among, unknown
 from kinetree.robot import Robot
 from kinetree.robot.checks import finite_state, number
+from kinetree.robot.core import check_robot
 from kinetree.scalar import less, maximum, minimum, select
+from kinetree.simulate.actuated import Actuated
 from kinetree.typing import Array
 
 
@@ -60,6 +63,41 @@ class Forces(Motors):
     def __call__(self, t: Any, q: Any, v: Any, p: Any) -> list[Any]:
         given = iter(p)
         return [force * next(given) if force else 0.0 for force in self._strength]
+
+
+class Controls(Actuated, Motors):
+    """Actions that are controls of the robot's actuators: -1 and 1 are the ends of their ranges.
+
+    Arguments:
+        robot: what has the actuators, without activations.
+        unit: the control of an action of one, of actuators whose control has no range.
+
+    Attributes:
+        actions, inputs: as of `Motors`.
+    """
+
+    def __init__(self, robot: Robot, *, unit: float = 1.0) -> None:
+        check_robot(robot)
+        super().__init__(robot)
+        if activations := robot.actuation.activations:
+            raise KinetreeError(
+                f"Controls: actuator {activations[0]!r} of robot {robot.name!r} has an activation, "
+                "a state that environments do not have"
+            )
+        width = number("unit", unit, above=0.0)
+        bounds = robot.actuation.ranges.control
+        ranged = np.isfinite(bounds).all(axis=1, keepdims=True)
+        lower, upper = np.where(ranged, bounds, [-width, width]).T
+        self._middle, self._half = (lower + upper) / 2.0, (upper - lower) / 2.0
+        self.actions = self.inputs = len(self._half)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return *super()._key, *self._middle, *self._half
+
+    def _controls(self, t: Any, q: Any, v: Any, p: Any, memory: Any) -> tuple[list[Any], list[Any]]:
+        scales = zip(p, self._middle.tolist(), self._half.tolist(), strict=True)
+        return [middle + half * x for x, middle, half in scales], []
 
 
 @dataclass(frozen=True)

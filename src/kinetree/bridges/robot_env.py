@@ -50,7 +50,7 @@ class RobotEnv(VectorEnv):
         robot: what moves.
         num_envs: the number of environments.
         motors: the joint forces of an action of one, (nv,); a joint of strength zero is passive
-            and has no action. Or `Servos`, or other `Motors`.
+            and has no action. Or `Servos`, `Controls` of its actuators, or other `Motors`.
         dt, substeps: an action is held for `substeps` steps of length dt, s.
         method, enforcement, contact: as in `Robot.simulate`.
         parameters: those of the model that differ between environments; `numbers` has them.

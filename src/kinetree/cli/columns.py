@@ -88,7 +88,8 @@ def find_columns(
     known = set(present)
     for what, name in renamed.items():
         if name not in known:
-            raise KinetreeError(f"{file}: column {name!r} is missing (for {what!r})")
+            swapped = f"; write --column {name}={what}" if what in known else ""
+            raise KinetreeError(f"{file}: column {name!r} is missing (for {what!r}){swapped}")
     if operand.columns == (operand.name,):  # a number, or a column that is kept
         name = renamed.get(operand.name, operand.name)
         found = [name if name in known else None]

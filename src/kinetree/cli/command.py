@@ -65,16 +65,20 @@ Floating = Annotated[
     Optional[bool],  # noqa: UP045 - typer reads the annotation on Python 3.10
     typer.Option(
         "--floating/--fixed",
-        help="Let the base float, or fix it; by default as built-in robots and MJCF files have "
-        "it, and fixed for URDF.",
+        help="The kind of base. Default: as a built-in robot or an MJCF file defines it; fixed "
+        "for a URDF file.",
         show_default=False,
     ),
 ]
 Package = Annotated[
     Optional[list[str]],  # noqa: UP045 - as above
     typer.Option(
-        "--package", metavar="NAME=FOLDER", help="Where a package is that the file names."
+        "--package", metavar="NAME=FOLDER", help="Folder of a ROS package that the file refers to."
     ),
+]
+Column = Annotated[
+    Optional[list[str]],  # noqa: UP045 - as above
+    typer.Option(help="The file's name of a column: q.elbow=pos_3, or of several: q.*=pos_*."),
 ]
 Argument = Annotated[
     Optional[list[str]],  # noqa: UP045 - as above

@@ -19,7 +19,7 @@ from kinetree.model.prepare import Preparation, prepared
 from kinetree.robot.checks import count, finite_array, real_array
 from kinetree.robot.core import check_robot
 from kinetree.scalar import Scalar
-from kinetree.scalar.structure import flat
+from kinetree.simulate.laws import forces_and_rate, mismatch
 from kinetree.typing import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -144,13 +144,28 @@ class Controller:
         """
         for name, x in (("q", q), ("v", v), ("p", p), ("memory", memory)):
             self._check_scalars(name, x)
+        self._check_state(q, v)
         position, velocity, given, state = objects(q, v, p if len(p) else self.p.tolist(), memory)
         named, at = {}, 0
         for name, default in self.inputs.items():
             named[name] = given[at : at + len(default)]
             at += len(default)
-        more = {"memory": state} if len(self.memory) else {}
-        return self._law(self._model, t, position, velocity, **named, **more)
+        named |= {"memory": state} if len(self.memory) else {}
+        first = (self._model, t, position, velocity)
+        wrong = mismatch(self._law, first, named)
+        if wrong:
+            shown = ", ".join(("model", "t", "q", "v", *named))
+            raise KinetreeError(f"{self.name}: the law is called with ({shown}): {wrong}")
+        return self._law(*first, **named)
+
+    def _check_state(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> None:
+        """Refuse the state of a robot with other coordinates."""
+        robot = self.robot
+        if (len(q), len(v)) != (robot.nq, robot.nv):
+            raise ShapeError(
+                f"controller {self.name!r} was made for robot {robot.name!r} with nq={robot.nq} "
+                f"and nv={robot.nv}; it is called with {len(q)} and {len(v)}"
+            )
 
     def _check_scalars(self, name: str, given: Any) -> None:
         """Refuse arrays whose elements are no scalars that a law knows; those of SymPy are."""
@@ -169,9 +184,8 @@ class Controller:
         return self.robot.custom_kernel(self._named, lengths, self.name)
 
     def _named(self, model: Model, *arguments: Any) -> dict[str, Any]:
-        found = self(*arguments)
-        tau, rate = found if len(self.memory) else (found, None)
-        return {"tau": flat(tau)} | ({} if rate is None else {"rate": flat(rate)})
+        tau, rate = forces_and_rate(self(*arguments), len(self.memory))
+        return {"tau": tau} | ({"rate": rate} if len(self.memory) else {})
 
     def forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, **inputs: ArrayLike) -> Array:
         """The joint forces at one state or any batch of them, compiled.

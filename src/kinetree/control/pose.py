@@ -17,6 +17,7 @@ import numpy as np
 from kinetree.algorithms import frame_pose, jacobian
 from kinetree.model import Model
 from kinetree.robot.checks import real_array
+from kinetree.robot.pose_maps import check_poses
 from kinetree.scalar import Scalar, less, select
 from kinetree.spatial import Rotation, Transform, Vector3
 from kinetree.spatial.exponential import half_turn_quat, quat_log
@@ -75,6 +76,7 @@ def seven_numbers(robot: Robot, frame: str, target: ArrayLike | None) -> Array:
     """
     given = robot.pose(robot.neutral(), frame) if target is None else real_array("target", target)
     if given.shape[-2:] == (4, 4):
+        check_poses(given, "target")
         return np.concatenate([given[..., :3, 3], quaternions(given[..., :3, :3])], axis=-1)
     if given.shape[-1:] == (3,):
         upright = np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*given.shape[:-1], 4))

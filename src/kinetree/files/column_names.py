@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kinetree.errors import TableError
+from kinetree.errors import TableError, unknown
 
 WORDS = {
     "q": ("q", "position", "pos"),
@@ -79,6 +79,7 @@ def columns_of_options(
     for text in options:
         what, name = column_option(text)
         if "*" not in what + name:
+            _check_coordinate(text, what, known, positions, velocities)
             found[what] = name
             continue
         if what.count("*") != 1 or name.count("*") != 1:
@@ -92,3 +93,15 @@ def columns_of_options(
             )
         found |= {x: name.replace("*", part) for x, part in fits.items()}
     return found
+
+
+def _check_coordinate(
+    text: str, what: str, known: Sequence[str], positions: Sequence[str], velocities: Sequence[str]
+) -> None:
+    """Refuse a name such as q.elbo, of a coordinate that the robot does not have."""
+    kind, dot, _ = what.partition(".")
+    if not dot or kind not in WORDS:
+        return  # a number of a coordinate, or a column that is kept
+    names = positions if kind == "q" else velocities
+    if not any(what in possible_names(kind, name, k) for k, name in enumerate(names)):
+        raise unknown("coordinate", what, known, f"--column {text!r}: the robot")

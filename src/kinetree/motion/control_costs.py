@@ -35,6 +35,7 @@ from kinetree.motion.control_steps import ControlStep
 from kinetree.motion.gauss_newton import expanded
 from kinetree.scalar import Scalar
 from kinetree.scalar.structure import flat
+from kinetree.simulate.laws import called
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -88,17 +89,21 @@ class ControlCosts:
         self, model: Model, t: Scalar, q: Any, v: Any, tau: Any, forces: Any
     ) -> Callable[[Cost], Any]:
         """Calls functions of a step with what they take."""
-        given = (t, *objects(q, v, tau), lambda frame: frame_pose(model, q, frame))
+        given = dict(zip(("t", "q", "v", "tau"), (t, *objects(q, v, tau)), strict=True))
+        given["pose"] = lambda frame: frame_pose(model, q, frame)
 
         def force(name: str) -> list[Scalar]:
             if not among(name, self.step.groups):
                 raise unknown("force", name, list(self.step.groups), self.robot.name)
             return [forces[k] for k in self.step.groups[name]]
 
-        return lambda f: f(*given, force) if _takes_forces(f) else f(*given)
+        with_force = given | {"force": force}
+        return lambda f: called(f, "a cost", with_force if _takes_forces(f) else given)
 
     def _final_calling(self, model: Model, q: Any, v: Any) -> Callable[[Cost], Any]:
-        return lambda f: f(*objects(q, v), lambda frame: frame_pose(model, q, frame))
+        position, velocity = objects(q, v)
+        given = {"q": position, "v": velocity, "pose": lambda frame: frame_pose(model, q, frame)}
+        return lambda f: called(f, "a cost of the last state", given)
 
     # kernels
 
@@ -259,8 +264,8 @@ class ControlCosts:
 
 def _terms(result: Any) -> Any:
     """A cost as one number, or as a list of several to be squared."""
-    if isinstance(result, (list, tuple, np.ndarray)) and np.ndim(result):
-        return flat(result if isinstance(result, list) else list(result))
+    if isinstance(result, (list, tuple)) or (isinstance(result, np.ndarray) and result.ndim):
+        return flat(result)
     return result
 
 

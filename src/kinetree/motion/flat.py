@@ -18,6 +18,7 @@ from kinetree.motion.terms import Squares, Term, Traced, TurnedSquares, turned_s
 from kinetree.robot.ball_excess import ball_excess
 from kinetree.robot.checks import finite_array
 from kinetree.robot.memo import Memo
+from kinetree.simulate.laws import called
 
 if TYPE_CHECKING:
     from kinetree.compiler.runtime.kernel import Kernel
@@ -99,7 +100,9 @@ def _users_cost(robot: Robot, function: Callable[..., Any]) -> Traced:
     from kinetree.algorithms import frame_pose
 
     def cost(model: Any, t: Any, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        return function(t, *objects(q, v, a, tau), lambda frame: frame_pose(model, q, frame))
+        given = dict(zip(("q", "v", "a", "tau"), objects(q, v, a, tau), strict=True))
+        poses = {"pose": lambda frame: frame_pose(model, q, frame)}
+        return called(function, "a cost", {"t": t} | given | poses)
 
     return Traced(robot, cost, ("t", "q", "v", "a", "tau"), name="cost")
 

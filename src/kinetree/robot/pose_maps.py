@@ -54,7 +54,7 @@ def pose_log(T: ArrayLike) -> Array:
         StateError: where a matrix is no pose.
     """
     poses = finite_array("T", T, 4, 4)
-    _check(poses)
+    check_poses(poses)
     R = poses[..., :3, :3]
     rows = [Vector3(*(R[..., i, j] for j in range(3))) for i in range(3)]
     w = rotation_vector(Rotation(*rows))
@@ -70,15 +70,20 @@ def _write(poses: Array, rows: tuple[Any, ...], translation: Vector3) -> None:
     poses[..., 3, 3] = 1.0
 
 
-def _check(poses: Array) -> None:
-    """Refuse matrices that are no poses."""
+def check_poses(poses: Array, name: str = "T") -> None:
+    """Refuse matrices that are no poses.
+
+    Arguments:
+        poses: (..., 4, 4).
+        name: of the argument, for messages.
+    """
     R = poses[..., :3, :3]
     off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-1, -2), initial=0.0)
     bottom = np.abs(poses[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1, initial=0.0)
     wrong = (off > ORTHOGONAL) | (bottom > ORTHOGONAL) | (np.linalg.det(R) < 0.0)
     if wrong.any():
         state = tuple(int(i) for i in np.argwhere(wrong)[0])
-        where = f"T[{', '.join(map(str, state))}]" if state else "T"
+        where = f"{name}[{', '.join(map(str, state))}]" if state else name
         raise StateError(
             f"{where} is not a pose: expected a rotation matrix, a translation and the row 0 0 0 "
             f"1, got {poses[state].tolist()}"

@@ -91,7 +91,8 @@ class Simulated(Core):
             contact: how contacts are solved for, if the robot has any; False leaves them out.
             external: the external loads, as in `inverse_dynamics`.
             method: "euler" (the default: semi-implicit), "implicit-damping" (Euler as MuJoCo has
-                it, the default of robots with contacts unless their file asks for RK4),
+                it, with the file's `eulerdamp`; the default of robots with contacts unless their
+                file asks for RK4),
                 "implicit-springs" (also in the joints' springs), "midpoint",
                 "implicit-midpoint", "rk4" or "variational" (symplectic, keeps momentum).
             out: two arrays to write into.

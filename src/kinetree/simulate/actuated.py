@@ -15,8 +15,7 @@ from kinetree.algorithms.actuation.forces import joint_forces_of_actuators
 from kinetree.errors import KinetreeError, ShapeError
 from kinetree.model import Model
 from kinetree.scalar import Scalar
-from kinetree.scalar.structure import flat
-from kinetree.simulate.laws import call
+from kinetree.simulate.laws import call, forces_and_rate
 
 if TYPE_CHECKING:
     from kinetree.robot.core import Core
@@ -147,15 +146,13 @@ class Actuated:
         if self._law is None:
             return list(p), []
         own = [memory[: self._own]] if self._own else []
-        answer = call(self._law, t, q, v, p, *own)
-        ctrl, rate = answer if self._own else (answer, [])
-        ctrl = flat(ctrl)
+        ctrl, rate = forces_and_rate(call(self._law, t, q, v, p, *own), self._own)
         if len(ctrl) != self._nu:
             raise KinetreeError(
                 f"the controller returns {len(ctrl)} controls; robot {self._model.name!r} has "
                 f"{self._nu} actuators"
             )
-        return ctrl, flat(rate)
+        return ctrl, rate
 
 
 def _activations(act: Any, count: int) -> np.ndarray:

@@ -31,10 +31,9 @@ from kinetree.quantities import QUANTITIES, Method
 from kinetree.quantities.settings import checked
 from kinetree.robot.memo import Memo
 from kinetree.scalar import Scalar
-from kinetree.scalar.structure import flat
 from kinetree.simulate.actuated import Actuated
 from kinetree.simulate.external import SimulatedLoad, acting
-from kinetree.simulate.laws import call
+from kinetree.simulate.laws import call, forces_and_rate
 from kinetree.simulate.records import Record
 from kinetree.typing import StepMethod
 
@@ -116,15 +115,13 @@ class ClosedLoop:
         law = self.controller
         if isinstance(law, Actuated):
             law = partial(law.on, model, dt=dt)
-        answer = call(law, *arguments)
-        tau, rate = answer if self._memory else (answer, [])
-        tau = flat(tau)
+        tau, rate = forces_and_rate(call(law, *arguments), self._memory)
         if len(tau) != model.nv:
             raise KinetreeError(
                 f"the controller returns {len(tau)} joint forces; robot {model.name!r} needs a "
                 f"list of {model.nv}"
             )
-        return tau, flat(rate)
+        return tau, rate
 
     def _arguments(self, state: Mapping[str, Any]) -> list[Any]:
         """What a controller is called with."""

@@ -206,3 +206,18 @@ def test_either_order_is_the_same_touch_with_the_normal_reversed():
     Y = Transform(X.rotation, Vector3(0.1, 0.0, 0.15))
     (there,), (back,) = touches(SPHERE, X, CAPSULE, Y), touches(CAPSULE, Y, SPHERE, X)
     assert back == there.reversed()
+
+
+@pytest.mark.parametrize("pair", [(CAPSULE, BOX), (BOX, CAPSULE)], ids=kinds)
+def test_a_capsule_beside_a_box_whose_edges_it_is_parallel_to_has_touches_of_numbers(pair):
+    beside = Transform(Transform.identity().rotation, Vector3(1.0, 1.0, 1.0))
+    for ends in ((Transform.identity(), beside), (beside, Transform.identity())):
+        found = touches(pair[0], ends[0], pair[1], ends[1], MARGIN)  # as compile-time constants
+        assert len(found) == 2
+        assert all(np.isfinite(float(t.distance)) for t in found)
+    at = np.linspace(-0.4, 0.4, 9)
+    places = np.stack(np.meshgrid(at, at, at), axis=-1).reshape(-1, 3)
+    poses = np.concatenate([places, np.tile([0.0, 0, 0, 1], (len(places), 1))], axis=1)
+    function, origin = kernel(*pair, MARGIN), np.array([0.0, 0, 0, 0, 0, 0, 1])
+    assert np.isfinite(function(origin, poses)).all()
+    assert np.isfinite(function.jacobian("b")(origin, poses)).all()

@@ -14,7 +14,7 @@ the way is a tangent, an arc and a tangent.
 
 The tendon is straight if an end is inside the circle, if the straight way misses it (and is on the
 side asked for), or if the tangents of the better way cross. From within, the way touches the circle
-in a point: sines z with asin(A z) + asin(B z) - 2 asin(z) + G = 0, by Newton's method.
+in a point, found by Newton's method; see `wrapping_inside`.
 
 Cost: O(1).
 """

@@ -1,18 +1,24 @@
 """The way through a circle that touches it from within, in one point; see `wrapping`.
 
-Source: as of `wrapping`. The sine z of the angle at which the way meets the circle solves
-asin(A z) + asin(B z) - 2 asin(z) + G = 0, by Newton's method; A and B are the ratios of the radius
-to the distances of the ends, G the angle between these.
+Source: as of `wrapping`. The angle x at which the way meets the circle's radius solves
+
+    f(x) = asin(A sin x) + asin(B sin x) - 2 x + G = 0
+
+where A and B are the ratios of the radius to the distances of the ends, and G is the angle between
+these. f falls, is concave below pi / 2, and f(pi / 2) is not positive unless the straight way meets
+the circle: Newton's method from there approaches the root from one side. MuJoCo solves for sin x,
+whose slope is infinite at pi / 2, where the way only grazes the circle.
 
 Cost: O(1).
 """
 
 from __future__ import annotations
 
+import math
+
 from kinetree.algorithms.actuation.plane import TINY, Arc, Point, dot, minus, root, safe, square
 from kinetree.scalar import (
     Scalar,
-    absolute,
     acos,
     asin,
     cos,
@@ -27,8 +33,7 @@ from kinetree.scalar import (
 )
 
 STEPS = 20
-RESIDUAL = 1e-13
-"""At which Newton's method stops."""
+"""Of Newton's method: of 400,000 ways, many with ends close to the circle, none took over 16."""
 
 
 def within(ends: tuple[Point, Point], radius: float) -> Arc:
@@ -47,15 +52,14 @@ def within(ends: tuple[Point, Point], radius: float) -> Arc:
     bent = logical_and(usable, less(cosine, 1.0 - TINY))
     G = acos(select(bent, cosine, 0.0))
     A, B = select(bent, A, 0.5), select(bent, B, 0.5)
-    z, solved = _sine(A, B, G)
+    x = _meeting(A, B, G)
     left = less(0.0, e0[0] * e1[1] - e0[1] * e1[0])
-    angle = asin(z) - select(left, asin(A * z), asin(B * z))
+    angle = x - asin(select(left, A, B) * sin(x))
     start = select(left, e0[0], e1[0]), select(left, e0[1], e1[1])
     c, s = cos(angle), sin(angle)
     turned = (c * start[0] - s * start[1], s * start[0] + c * start[1])
     middle = (e0[0] + e1[0], e0[1] + e1[1])
-    ok = logical_and(bent, solved)
-    way = select(ok, turned[0], middle[0]), select(ok, turned[1], middle[1])
+    way = select(bent, turned[0], middle[0]), select(bent, turned[1], middle[1])
     scale = radius / safe(root(square(way)))
     touch = (way[0] * scale, way[1] * scale)
     return usable, touch, touch, 0.0
@@ -65,21 +69,19 @@ def _reaches(p: Point, radius: float) -> Scalar:
     return less_equal(square(p), radius * radius)
 
 
-def _sine(A: Scalar, B: Scalar, G: Scalar) -> tuple[Scalar, Scalar]:
-    """z with asin(A z) + asin(B z) - 2 asin(z) + G = 0, and whether it was found."""
-    z: Scalar = 1.0 - 1e-7
-    f = _residual(A, B, G, z)
-    fine = less_equal(f, 0.0)
+def _meeting(A: Scalar, B: Scalar, G: Scalar) -> Scalar:
+    """x with asin(A sin x) + asin(B sin x) - 2 x + G = 0.
+
+    Steps past convergence leave x as it is, and make its derivatives exact.
+    """
+    x: Scalar = 0.5 * math.pi
     for _ in range(STEPS):
-        slope = A / _cosine(A * z) + B / _cosine(B * z) - 2.0 / _cosine(z)
-        goes_on = logical_and(logical_and(fine, less(RESIDUAL, absolute(f))), less(slope, -TINY))
-        z = select(goes_on, z - f / select(goes_on, slope, 1.0), z)
-        f = _residual(A, B, G, z)
-    return z, logical_and(fine, less_equal(absolute(f), RESIDUAL))
-
-
-def _residual(A: Scalar, B: Scalar, G: Scalar, z: Scalar) -> Scalar:
-    return asin(A * z) + asin(B * z) - 2.0 * asin(z) + G
+        s, c = sin(x), cos(x)
+        slope = A * c / _cosine(A * s) + B * c / _cosine(B * s) - 2.0
+        f = asin(A * s) + asin(B * s) - 2.0 * x + G
+        falls = less(slope, -TINY)
+        x = select(falls, x - f / select(falls, slope, -1.0), x)
+    return x
 
 
 def _cosine(sine: Scalar) -> Scalar:

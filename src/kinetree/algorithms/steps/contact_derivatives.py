@@ -38,7 +38,7 @@ from kinetree.algorithms.factored_inverse import inverted
 from kinetree.algorithms.ltl import elimination_order, factor, is_zero
 from kinetree.algorithms.momentum_slopes import momentum_slopes
 from kinetree.algorithms.steps.end_slopes import end_slopes, speeds_of
-from kinetree.algorithms.steps.implicit_drives import drive_slopes
+from kinetree.algorithms.steps.implicit_drives import damping_slopes, drive_slopes
 from kinetree.algorithms.steps.limits import FREE
 from kinetree.algorithms.tree import Loads
 from kinetree.model import Model
@@ -82,7 +82,7 @@ def implicit_damping_derivatives(
     solver: ContactSolver,
 ) -> tuple[Matrix, Matrix]:
     """A and B of `implicit_damping`."""
-    D, _ = drive_slopes(model, q, v, FREE)
+    D = damping_slopes(model, q, v, FREE)
     return _implicit(model, q, v, tau, dt, external, solver, D, [0] * model.nv)
 
 

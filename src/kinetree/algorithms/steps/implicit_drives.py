@@ -20,6 +20,9 @@ Smoothed dry friction and spring stops are part of D and K: friction with the da
 through rest, so that it slows a joint and never reverses it, and stands still without chatter.
 In the step that leaves a stop, the linear law may pull.
 
+Where a robot's file switches `eulerdamp` off, implicit_damping leaves the drives out of D, as in
+MuJoCo.
+
 Constraints add J^T forces on the right, with M + h D + h^2 K in the place of M everywhere. Contacts
 are solved for with M alone, as in MuJoCo: their accelerations u take the place of f, as M u.
 
@@ -62,7 +65,7 @@ def implicit_damping(
     rules: Rules = DEFAULT_RULES,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q' and v' after the time dt, implicit in the damping."""
-    D, _ = drive_slopes(model, q, v, rules.enforcement)
+    D = damping_slopes(model, q, v, rules.enforcement)
     return _step(model, q, v, tau, dt, external, rules, D, [0] * model.nv)
 
 
@@ -133,6 +136,14 @@ def _constrained(
     have = plus(factors.accelerations_along(y), rows.velocity(still))
     forces, _ = factors.forces(plus(wanted, have, -1))
     return factors.solve(y, forces)
+
+
+def damping_slopes(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], enforcement: Enforcement
+) -> list[Scalar]:
+    """D of `implicit_damping`: without the drives where a file switches `eulerdamp` off."""
+    slopes = drive_slopes if model.contact_options.eulerdamp else passive_slopes
+    return slopes(model, q, v, enforcement)[0]
 
 
 def drive_slopes(

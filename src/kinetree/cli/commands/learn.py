@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from kinetree.cli.command import (
+    Column,
     Floating,
     JsonOption,
     Overwrite,
@@ -50,7 +51,10 @@ def identify(
     method: Annotated[str, typer.Option(help="log-cholesky, lmi or base.")] = "log-cholesky",
     weights: Annotated[str, typer.Option(help="joints, equal or robust.")] = "joints",
     trust: Annotated[
-        float, typer.Option(help="How far inertias may deviate from the robot file.")
+        float,
+        typer.Option(
+            help="How far inertias may deviate from the robot file; larger trusts the log more."
+        ),
     ] = 1.0,
     share: Annotated[
         float, typer.Option(help="Fraction of the last log to fit; the rest is for validation.")
@@ -58,10 +62,7 @@ def identify(
     topic: Annotated[
         str, typer.Option(help="Topic to read, for ROS bags with several joint state topics.")
     ] = "",
-    column: Annotated[
-        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="A column by another name: q.elbow=pos_3, or several: q.*=pos_*."),
-    ] = None,
+    column: Column = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write files even if the result is doubtful.")
     ] = False,
@@ -71,9 +72,9 @@ def identify(
 ) -> None:
     """Identify a robot's parameters from logs of its motion.
 
-    Several logs are read one after the other; only one at a time is in memory. If the result is
-    of no use, because nothing is excited, a sign is flipped or the fit explains nothing, no file is
-    written and the exit code is 1.
+    Several logs are read one after the other; only one at a time is in memory. No file is written,
+    and the exit code is 1, if the result is useless: if nothing is excited, a sign is flipped or
+    the fit explains nothing.
 
     Example: kinetree identify arm log.csv -o better.urdf --report report.md
     """

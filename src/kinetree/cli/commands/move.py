@@ -85,11 +85,11 @@ def simulate(
 
 LeaveOption = Annotated[
     Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
-    typer.Option("--from", help="Time at which to leave the first motion, s; its end."),
+    typer.Option("--from", help="Time at which to leave the first motion, s. Default: its end."),
 ]
 EnterOption = Annotated[
     Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
-    typer.Option("--to", help="Time at which to enter the second motion, s; its start."),
+    typer.Option("--to", help="Time at which to enter the second motion, s. Default: its start."),
 ]
 OutputOption = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation on Python 3.10
@@ -98,7 +98,7 @@ OutputOption = Annotated[
 DurationOption = Annotated[
     Optional[float],  # noqa: UP045 - typer reads the annotation on Python 3.10
     typer.Option(
-        help="Duration of the transition, s; by default what the speeds of both motions need."
+        help="Duration of the transition, s. Default: chosen from the speeds of both motions."
     ),
 ]
 PlotOption = Annotated[
@@ -112,8 +112,8 @@ FiguresOption = Annotated[
 RootOption = Annotated[
     str,
     typer.Option(
-        help="Weight of the force on a floating base, 'passive' for none, or 'auto': the ground "
-        "carries it where feet stand, else any force may act."
+        help="How a floating base is carried: 'passive' allows no force on it, a number is the "
+        "weight of that force, 'auto' allows the ground's where feet stand, and any without feet."
     ),
 ]
 FeetOption = Annotated[
@@ -134,7 +134,7 @@ MotionRobot = Annotated[
 @command()
 def transition(
     first: Annotated[Path, typer.Argument(help="The motion to leave: .bvh or .npz.")],
-    second: Annotated[Path, typer.Argument(help="The motion to enter.")],
+    second: Annotated[Path, typer.Argument(help="The motion to enter: .bvh or .npz.")],
     leave: LeaveOption = None,
     enter: EnterOption = None,
     duration: DurationOption = None,
@@ -157,9 +157,9 @@ def transition(
 ) -> None:
     """Compute a minimum-effort transition between two recorded motions.
 
-    Skeletons with the names of a human's joints get the masses of its segments and the
-    ranges of its joints; else the lengths of bones share the mass. Feet that stand stay where they
-    are, and the ground carries the figure. What is doubtful about the result is said.
+    A skeleton whose joints have the names of human joints gets a human's masses and ranges of
+    motion. In any other, each bone gets mass in proportion to its length. Standing feet do not
+    move, and the ground carries the figure. Warnings name what is doubtful about the result.
 
     Example: kinetree transition walk.bvh run.bvh --from 1.2 --to 0.4 -o both.bvh
     """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 import kinetree
 from kinetree.cli.command import (
+    Column,
     Floating,
     JsonOption,
     Overwrite,
@@ -48,13 +49,12 @@ def run(
     keep: Annotated[
         str, typer.Option(help="Columns to copy to the output, separated by commas.")
     ] = "",
-    column: Annotated[
-        Optional[list[str]],  # noqa: UP045 - typer reads the annotation on Python 3.10
-        typer.Option(help="A column by another name: q.elbow=pos_3, or several: q.*=pos_*."),
-    ] = None,
+    column: Column = None,
     bad_rows: Annotated[
         str,
-        typer.Option(help="CSV lines that are not numbers: stop, skip them, or keep them as nan."),
+        typer.Option(
+            help="What to do with bad lines of a CSV file: stop, skip them, or keep them as nan."
+        ),
     ] = "stop",
     device: Annotated[
         str, typer.Option(help="Where to compute: cpu, or cuda for an NVIDIA GPU.")
@@ -66,7 +66,7 @@ def run(
     overwrite: Overwrite = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute a quantity at every state of a file, which may be larger than memory.
+    """Compute a quantity at every state of a file. The file may be larger than memory.
 
     Columns are named like q.elbow, v.elbow, tau.elbow (kinetree info lists the names), like
     elbow.position, or like q_0; --column names others. An NPZ file has arrays q, v, ... with one

@@ -181,6 +181,12 @@ def _traced(
     except TypeError as e:
         if "ufunc" not in str(e):
             raise
+        if "Cannot cast ufunc" in str(e):  # the functions of np.linalg take no objects
+            raise TraceError(
+                "a function of np.linalg was called with traced scalars, which it does not take; "
+                "kinetree.algorithms.dense.inverse_symmetric(A) inverts a symmetric positive "
+                f"definite matrix ({e})"
+            ) from e
         raise TraceError(
             "a NumPy function was called with traced scalars: use kinetree.scalar instead, as in "
             f"kinetree.scalar.sin(q) ({e})"

@@ -255,6 +255,8 @@ class Contacts:
     def remarks(self) -> Iterator[Remark]:
         """What of the contacts is left out."""
         m = self.m
+        if _enabled(self.mujoco, m.opt, DIAGEXACT):
+            yield "warning", "flag 'diagexact'", "the diagonal of contacts is approximated"
         if self._too_many:
             yield (
                 "warning",

@@ -33,7 +33,7 @@ def _joints(m: Any, joints: list[str], off: set[str]) -> Iterator[Remark]:
     for j, name in enumerate(joints):
         element, dof = f"joint {name!r}", m.jnt_dofadr[j]
         if springs and _any(m, "jnt_stiffnesspoly", j):
-            yield "warning", element, f"the higher-order part of its spring {LEFT_OUT}"
+            yield "warning", element, f"the higher-order part of its spring (stiffness) {LEFT_OUT}"
         if springs and _any(m, "jnt_springyield", j):
             yield "warning", element, f"the yield of its spring (springyield) {LEFT_OUT}"
         if dampers and _any(m, "dof_dampingpoly", dof):

@@ -94,7 +94,7 @@ def tendon_remarks(parts: Parts) -> Iterator[Remark]:
         if spatial and parts.number("tendon_armature", i) + added:
             yield "warning", element, f"its armature {LEFT_OUT}: that of fixed tendons does"
         for field, what in (
-            ("stiffnesspoly", "the higher-order part of its spring"),
+            ("stiffnesspoly", "the higher-order part of its spring (stiffness)"),
             ("dampingpoly", "the higher-order part of its damping"),
             ("springyield", "the yield of its spring (springyield)"),
         ):

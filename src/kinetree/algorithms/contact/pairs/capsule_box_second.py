@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.algorithms.contact.touch import clip
-from kinetree.scalar import Scalar, absolute, less, logical_and, maximum, minimum, select
+from kinetree.scalar import (
+    Scalar,
+    absolute,
+    less,
+    less_equal,
+    logical_and,
+    maximum,
+    minimum,
+    select,
+)
 from kinetree.spatial import Vector3
 
 Half = tuple[float, float, float]
@@ -39,7 +48,7 @@ def second_touch(p: Vector3, u: Vector3, half: Half, first: Scalar) -> tuple[Sca
 def _span(length: Scalar, speed: Scalar) -> Scalar:
     """How far t goes while a coordinate covers a length; 2, all of it, at most."""
     fast = absolute(speed)
-    level = less(fast * 2.0, length)
+    level = less_equal(fast * 2.0, length)  # also where both are zero
     return select(level, 2.0, length / select(level, 1.0, fast))
 
 
