@@ -164,6 +164,26 @@ def test_a_transition_keeps_to_the_ranges():
         robot.transition(ends[1], (turn * Rotation.from_rotvec([1.0, 0.0, 0.0])).as_quat(), 0.6)
 
 
+@pytest.mark.parametrize("joint", [kt.joints.Ball(), kt.joints.ExponentialBall()])
+def test_inverse_kinematics_keeps_to_the_ranges(joint):
+    robot = arm(joint, "fixed").edit.add_frame("tip", "lower", at=(0.0, 0.0, -0.3))
+    solver = kt.control.InverseKinematics(robot, "tip")
+    targets = robot.pose(robot.random(3, batch=300), "tip")
+    found = solver.solve(targets)
+    assert found.success.mean() > 0.97
+    q = found.q[found.success]
+    assert np.abs(robot.pose(q, "tip") - targets[found.success]).max() < 1e-5
+    assert excess(robot, q).max() < 1e-6
+    above = np.array([0.0, 0.1, 0.69])  # the upper limb would point upwards
+    none = solver.solve(np.append(above, [0.0, 0.0, 0.0, 1.0]), restarts=2)
+    assert not none.success
+    wide = kt.control.InverseKinematics(robot, "tip", orientation=False)
+    reached = wide.solve(above, restarts=2)
+    assert not reached.success
+    assert "range of joint 'shoulder'" in solver.demands
+    assert wide.demands[reached.violated] in reached.message
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

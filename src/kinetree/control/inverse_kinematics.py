@@ -42,7 +42,8 @@ class Solution(NamedTuple):
 
     Attributes:
         q: configurations, (..., nq), within the limits; the best that was found.
-        error: the largest entry of the error, that of constraints included, m or rad, (...).
+        error: the largest entry of the error, that of constraints and of ranges of ball joints
+            included, m or rad, (...).
         success: where the error is below the tolerance and all shapes are apart, (...).
         tries: how many starts were needed, (...).
         distance: the least distance of the shapes that stay apart, m, (...), where it is less than
@@ -65,7 +66,8 @@ class InverseKinematics:
     """A solver for the poses of frames, compiled.
 
     Arguments:
-        robot: what reaches. Its constraints are closed, its joint limits kept.
+        robot: what reaches. Its constraints are closed, its joint limits kept, those of ball joints
+            included.
         frame: the name of the frame, or several names.
         orientation: whether targets have an orientation, or a position alone; one truth value, or
             one for each frame.

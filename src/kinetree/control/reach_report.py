@@ -14,11 +14,13 @@ import numpy as np
 
 from kinetree._lazy import cached_property
 from kinetree.algorithms.contact.nearness import nearest
+from kinetree.algorithms.limited import limited_balls
 from kinetree.compiler.runtime.kernel import Kernel
 from kinetree.control.pose import POSE
 from kinetree.control.reaching import Task
 from kinetree.model import Model
 from kinetree.model.model import WORLD
+from kinetree.robot.ball_excess import ball_excess
 from kinetree.scalar import Scalar
 from kinetree.spatial import Rotation, Transform, Vector3
 from kinetree.typing import Array
@@ -26,6 +28,7 @@ from kinetree.typing import Array
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
+RANGE = "range of joint "
 NAMED = 3
 """How many targets a message names."""
 
@@ -39,18 +42,19 @@ class Demands:
 
     Attributes:
         names: of all demands: the position and orientation of each frame, the centre of mass, the
-            rows of the robot's constraints, and the pairs of shapes that stay apart.
+            rows of the robot's constraints, the ranges of ball joints, and the pairs of shapes
+            that stay apart.
     """
 
     def __init__(self, robot: Robot, task: Task) -> None:
-        self.robot, self.task = robot, task
+        self.robot, self.task, model = robot, task, robot.model
         names: list[str] = []
         for frame, rows in task.frames:
             names.append(f"position of frame {frame!r}")
             names += [f"orientation of frame {frame!r}"] if rows == POSE else []
         names += ["centre of mass"] if task.center else []
-        names += [f"constraint {label.name!r}" for label in robot.model.constraint_labels]
-        self.first_pair = len(names)
+        names += [f"constraint {label.name!r}" for label in model.constraint_labels]
+        names += [RANGE + repr(model.bodies[i].joint_name) for i in limited_balls(model)]
         if task.apart:
             names += [f"distance of {name!r}" for name in robot.contact.touch_names]
         self.names = tuple(names)
@@ -118,6 +122,7 @@ class Demands:
             columns.append(np.linalg.norm(e[:, k : k + 3], axis=-1))
             k += 3
         columns += list(np.abs(e[:, k:]).T)
+        columns += [excess for _, excess in ball_excess(self.robot, q)]
         if self.task.apart:
             columns += list(clearance - self.robot.distances(q).T)
         amounts = np.stack(columns, axis=-1)
@@ -149,6 +154,8 @@ class Demands:
             return f"{target} is in collision by itself, {name} is {by:.3g} m less than demanded"
         if name.startswith("distance"):
             return f"{target} was found only in collision, {name} is {by:.3g} m less than demanded"
+        if name.startswith(RANGE):
+            return f"{target} was not reached within the {name}, which is left by {by:.3g} rad"
         unit = "rad" if name.startswith("orientation") else "m or rad"
         unit = "m" if name.startswith(("position", "centre")) else unit
         return f"{target} was not reached, {name} is off by {by:.3g} {unit}"

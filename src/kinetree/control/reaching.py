@@ -6,7 +6,8 @@ quadratically near the target. The null-space term is that of A. Liegeois (1977)
 
     symbol    code         meaning
     e, J      e J          errors of frames, of the centre of mass and of loops, and their Jacobian
-    r         r            how much nearer than allowed two shapes are; `contact.avoidance`
+    r         r            how much nearer than allowed two shapes are, `contact.avoidance`; and how
+                           far ball joints are beyond their ranges, `ball_limits`
     w         w            damping, (|e|^2 + |r|^2) / 2 + c
     z         z            gain (q_0 (-) q), where the null space should lead
     H, g      H g          J^T J + sum grad grad^T,  J^T (e - J z) + sum (r - grad z) grad
@@ -17,7 +18,8 @@ A joint at a limit that the slope g leads across is held: its rows and columns a
 projected gradient method of D. P. Bertsekas, 1982).
 
 The number of iterations is fixed, and those after a solution are left out. A solution has every
-error within the tolerance, and every pair of shapes at least `clearance` apart.
+error within the tolerance, every ball joint in its range, and every pair of shapes at least
+`clearance` apart.
 
 Cost: O(n^2 m) for m rows and n velocities, O(n^3) for the factor; pairs that are near on top.
 """
@@ -25,16 +27,17 @@ Cost: O(n^2 m) for m rows and n velocities, O(n^3) for the factor; pairs that ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kinetree.algorithms import difference, frame_pose, integrate
+from kinetree.algorithms.ball_limits import outward_limits
 from kinetree.algorithms.center_of_mass import center_of_mass, center_of_mass_jacobian
 from kinetree.algorithms.constraints import constraint_rows
 from kinetree.algorithms.contact.avoidance import Avoidance, Terms
 from kinetree.algorithms.dense import dot, factor_symmetric
-from kinetree.algorithms.limited import limited_coordinates
+from kinetree.algorithms.limited import limited_balls, limited_coordinates
 from kinetree.algorithms.steps.limits import within_limits
 from kinetree.control.pose import frame_task, seven_scalars
 from kinetree.model import Model
@@ -54,6 +57,8 @@ SMALLEST = 1e-10
 """c: keeps the matrix nonsingular when the error is zero."""
 FURTHER = 1e-3
 """m: shapes are driven this much further apart than demanded, so that solutions are inside."""
+INSIDE = 1e-3
+"""rad: ball joints are driven this far inside their ranges."""
 OPEN = 1e30
 """Stands for the error of a start until it is computed."""
 
@@ -125,7 +130,7 @@ class Reached:
 
     q: the configuration that was looked at last.
     onward: the one to look at next.
-    error: the largest entry of e at q.
+    error: the largest entry of e at q, or how far a ball joint is beyond its range if that is more.
     distance: the least distance of two shapes there, if it is less than what they are led to.
     """
 
@@ -168,12 +173,27 @@ class Step:
             found = self._avoidance.added(q, distance, Terms(H, g, distance))
             r = distance - found.distance
             H, g, square, distance = found.H, found.g, square + r * r, found.distance
+        error: Scalar = 0.0
+        for beyond, row in self._ranges(q):
+            r = maximum(beyond + INSIDE, 0.0)
+            acts = less(0.0, r)
+            for i, slope in row.items():
+                for j in row.keys() & range(i + 1):
+                    H[i][j] = H[i][j] + select(acts, slope * row[j], 0.0)
+                g[i] = g[i] - r * slope
+            square, error = square + r * r, maximum(error, beyond)
         dq = self._moved(q, H, g, square * 0.5 + SMALLEST, given.posture)
         moved = within_limits(model, integrate(model, q, dq))
-        error: Scalar = 0.0
         for x in e:
             error = maximum(error, absolute(x))
         return Reached(q, moved, error, distance)
+
+    def _ranges(self, q: Sequence[Scalar]) -> Iterator[tuple[Scalar, dict[int, Scalar]]]:
+        """How far ball joints are beyond their ranges, and the slopes by velocities."""
+        for i in limited_balls(self.model):
+            at = self.model.v_slices[i].start
+            for beyond, slopes in outward_limits(self.model, q, [i]):
+                yield beyond, dict(enumerate(slopes, at))
 
     def _moved(
         self,
