@@ -30,6 +30,8 @@ UNNUMBERED = (
     "Slotine & W. Li",
     "Khatib",
     "A. Jain, Multibody graph transformations",
+    "C. Ericson",
+    "Baerlocher & R. Boulic",
 )
 NAMED = re.compile(r"[Ee]q\. ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 BRACKETED = re.compile(r"(?<![\w)])\((\d{1,2}(?:\.\d+)?)\)")

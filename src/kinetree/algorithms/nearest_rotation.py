@@ -1,6 +1,6 @@
 """The rotation within the range of a ball joint that is nearest in swing, twist and angle.
 
-Source: as in `ball_limits`.
+Source: P. Baerlocher & R. Boulic, as in `ball_limits`.
 
     symbol    code        meaning
     s_x, s_y  across      of the swing's quaternion (s_x, s_y, 0, w)
