@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kinetree.algorithms.ball_limits import TINY, from_middle
+from kinetree.algorithms.ball_limits import TINY, from_middle, twist_of
 from kinetree.model.limits import BallRange
 from kinetree.scalar import Scalar, atan2, cos, less, maximum, minimum, select, sin, sqrt
 from kinetree.spatial import Rotation
@@ -31,8 +31,10 @@ def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
         rotation: of the body in the joint frame.
     """
     x, y, z, w = quat_of(from_middle(given, rotation))
-    upright = sqrt(z * z + w * w + TINY)
-    s, c = z / upright, w / upright  # of half the twist
+    square = z * z + w * w
+    told = less(TINY, square)  # after a swing by half a turn any twist will do
+    upright = sqrt(select(told, square, 1.0))
+    s, c = z / upright, select(told, w / upright, 1.0)  # of half the twist
     across = [x * c - y * s, x * s + y * c]  # s_x, s_y
     if given.has_swing:
         a, b = given.sines
@@ -40,7 +42,7 @@ def nearest_rotation(given: BallRange, rotation: Rotation) -> Rotation:
         across = [k / sqrt(maximum(ratio, 1.0)) for k in across]
     if given.has_twist:
         low, high = (min(max(k, -math.pi), math.pi) for k in given.twist)
-        half = 0.5 * minimum(maximum(atan2(2 * s * c, c * c - s * s), low), high)
+        half = 0.5 * minimum(maximum(twist_of(given, 2 * s * c, c * c - s * s), low), high)
         s, c = sin(half), cos(half)
     x, y = across
     w = sqrt(maximum(1 - x * x - y * y, 0.0))

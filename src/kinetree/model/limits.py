@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,12 @@ class BallRange:
     def has_twist(self) -> bool:
         """Whether twists are limited."""
         return self.twist[0] > -math.pi or self.twist[1] < math.pi
+
+    @property
+    def middle_twist(self) -> float:
+        """The middle between the limits of twists, from which they are measured; 0 without both."""
+        low, high = self.twist
+        return 0.5 * (low + high) if max(-low, high) < math.pi else 0.0
 
     @property
     def has_angle(self) -> bool:
@@ -240,7 +247,7 @@ def _beside(axis: Vector3, given: Axis | None) -> Vector3:
 
 def _angle(name: str, value: Any) -> float:
     """An angle; infinite if there is no limit."""
-    if isinstance(value, (int, float)) and math.isinf(value):
+    if isinstance(value, Real) and math.isinf(value):
         return float(value)
     number = given_number(name, value)
     if abs(number) > math.pi + 1e-9:
@@ -250,7 +257,7 @@ def _angle(name: str, value: Any) -> float:
 
 def _pair(name: str, value: Any, both: Any) -> Pair:
     """Two angles, given as two or as one."""
-    if isinstance(value, (int, float)):
+    if isinstance(value, Real):
         first, second = both(value)
     else:
         try:
