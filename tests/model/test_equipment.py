@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.equipment import FixedTendon, Place, Sensor, TendonTransmission, motor
+from kinetree.equipment import FixedTendon, Place, Sensor, TendonTransmission, Watch, motor
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.actuators import Actuator
 from tests.equipped_robots import equipped, equipped_arm
@@ -27,6 +27,10 @@ def names(robot):
         (Actuator(name="w", transmission=TendonTransmission("rope")), "has no tendon 'rope'"),
         (FixedTendon(name="t", coefficients=(("joint9", 1.0),)), "tendon 't'"),
         (Sensor(name="s", kind="gyro", place=Place("nowhere")), "sensor 's'"),
+        (
+            Sensor(name="s", kind="contact", watch=Watch(second=("nothing",))),
+            "sensor 's': the robot has no collider 'nothing'",
+        ),
         ("a motor", "a part of kinetree.equipment is expected"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms.contact import distances, touch_labels
@@ -38,12 +39,12 @@ def warn_of_overlap(robot: Robot, start: Start) -> None:
         depths = {
             name: -float(d) for name, d in zip(labels, distances(model, q), strict=True) if d < 0.0
         }
-        deep = {x: d for x, d in depths.items() if d > limits[x.rsplit(".", 1)[0]]}
+        deep = {x: d for x, d in depths.items() if d > limits[_pair(x, limits)]}
         if deep:
             worst = max(deep, key=lambda x: deep[x])
             more = f" (and {len(deep) - 1} more)" if len(deep) > 1 else ""
             where = f"environment {k}: " if start.batch else ""
-            pair = worst.rsplit(".", 1)[0]
+            pair = _pair(worst, limits)
             warnings.warn(
                 f"{where}at the start, {worst} overlap by {deep[worst]:.3g} m{more}: contacts push "
                 f"them apart{_speed(model, pair, deep[worst])}. Start farther apart, set a longer "
@@ -52,6 +53,11 @@ def warn_of_overlap(robot: Robot, start: Start) -> None:
                 stacklevel=5,
             )
             return
+
+
+def _pair(touch: str, pairs: Collection[str]) -> str:
+    """The pair of a touch, whose name has a number behind it if the pair has several."""
+    return touch if touch in pairs else touch.rpartition(".")[0]
 
 
 def _speed(model: Model, pair: str, depth: float) -> str:
