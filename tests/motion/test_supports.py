@@ -168,6 +168,7 @@ def test_a_foot_that_starts_away_from_its_support_is_said():
         ([kt.Support("left_foot", friction=0.0)], {}, "friction"),
         ([kt.Support("left_foot", area=np.zeros((2, 2)))], {}, "area has shape"),
         ([kt.Support("left_foot"), kt.Support("left_foot", first=0.3)], {}, "stands twice"),
+        (BOTH, {"points": 1}, "points must be a whole number of at least 2"),
         (BOTH, {"root": 0.0}, "no other force on its root"),
         (BOTH, {"bounded": ("tau",)}, "bounded='tau'"),
     ],

@@ -111,7 +111,8 @@ def time_path(
     fewest = max(FEWEST, len(curve.times))
     n = fewest if points is None else count("points", points, 3)
     on_grid = _on_grid(robot, curve, limits, n)
-    if not on_grid.names and (_fastest(on_grid, limits) >= UNLIMITED).any():
+    free = _fastest(on_grid, limits) >= UNLIMITED  # at single points the path itself may rest
+    if not on_grid.names and (free[1:] & free[:-1]).any():
         raise KinetreeError(
             "time_path: nothing limits the speed; velocity, acceleration or effort limits are "
             "expected"
