@@ -111,6 +111,18 @@ def test_a_path_that_nothing_limits_is_refused():
         ARM.time_path(wave(), velocity=np.inf, effort=np.inf)
 
 
+def test_a_path_beyond_the_range_of_a_ball_joint_is_refused():
+    limb = kt.Assembly("limb", "base")
+    limits = kt.Limits(ball=kt.BallRange(0.5), effort=50.0)
+    inertia = {"mass": 1.0, "com": (0.0, 0.0, -0.2), "inertia": (0.03, 0.02, 0.01)}
+    limb.add("limb", "base", kt.joints.Ball(), limits=limits, name="hip", **inertia)
+    robot, angle = limb.robot(), np.linspace(0.0, 0.6, 7)
+    points = np.stack([np.sin(angle / 2), 0 * angle, 0 * angle, np.cos(angle / 2)], axis=1)
+    assert robot.time_path(points[:5], velocity=1.0).duration > 0.4
+    with pytest.raises(kt.errors.KinetreeError, match=r"joint 'hip' is 0.1 beyond its limit"):
+        robot.time_path(points, velocity=1.0)
+
+
 def test_paths_that_make_no_sense_are_refused():
     with pytest.raises(kt.errors.KinetreeError, match="waypoints 1 and 2 are the same"):
         ARM.time_path(np.array([0.0, 0.1, 0.1])[:, None] * np.ones(7))

@@ -136,6 +136,8 @@ def test_a_hop_flies_along_a_parabola():
     assert np.abs(center[:, :2] - straight).max() < 1e-3
     off = ROBOT.pose(state.q, "left_foot")[:, 2, 3] - ROBOT.pose(LOW, "left_foot")[2, 3]
     assert off[20] > 0.01
+    said = [x.constraint for x in found.violations() if not x.constraint.startswith("frame")]
+    assert len(set(said)) == len(said)  # one violation for each constraint
 
 
 @pytest.mark.slow
