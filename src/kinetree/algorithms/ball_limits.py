@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.limited import limited_balls
+from kinetree.algorithms.limited import limited_balls, nearer_bound
 from kinetree.model import Model
 from kinetree.model.joints import Joint
 from kinetree.model.limits import BallRange
@@ -79,18 +79,8 @@ def outward_limits(
         bodies: whose joints they are.
     """
     for limit in ball_limits(model, q, bodies):
-        lower, upper = limit.bounds
-        if math.isinf(lower):
-            yield limit.value - upper, limit.slopes
-        elif math.isinf(upper):
-            yield lower - limit.value, [-x for x in limit.slopes]
-        else:
-            high = less(0.5 * (lower + upper), limit.value)
-            sign = select(high, 1.0, -1.0)
-            yield (
-                select(high, limit.value - upper, lower - limit.value),
-                [sign * x for x in limit.slopes],
-            )
+        inwards, distance = nearer_bound(limit.value, *limit.bounds)
+        yield -distance, [-inwards * x for x in limit.slopes]
 
 
 def bounds(given: BallRange) -> list[tuple[float, float]]:
@@ -139,15 +129,9 @@ def _twist(given: BallRange, M: Rotation) -> Scalar:
 def twist_of(given: BallRange, sine: Scalar, cosine: Scalar) -> Scalar:
     """The angle of a twist, within half a turn of the middle between its limits.
 
-    So the nearer limit is that by the shorter way.
-
-    Arguments:
-        given: the range.
-        sine, cosine: of the twist, times any positive number.
+    So the nearer limit is that by the shorter way. Sine and cosine may have any positive factor.
     """
     middle = given.middle_twist
-    if not middle:
-        return atan2(sine, cosine)
     s, c = math.sin(middle), math.cos(middle)
     return atan2(sine * c - cosine * s, cosine * c + sine * s) + middle
 
