@@ -144,3 +144,17 @@ def test_what_is_written_to_mjcf_reads_back(tmp_path):
 def test_what_urdf_cannot_express_is_named(tmp_path):
     with pytest.warns(ModelWarning, match="tendon fixed"):
         ARM.save(tmp_path / "arm.urdf")
+
+
+def test_a_subtree_keeps_the_contact_sensors_whose_sides_it_has():
+    chain = kt.robots.chain(4)
+    balls = [
+        kt.geometry.Collider(f"ball{k}", f"link{k}", kt.geometry.Sphere(0.05)) for k in (1, 3, 4)
+    ]
+    robot = chain.collide(*balls, kt.geometry.ContactPair("ball3", "ball4"))
+    watched = {"all": (None, None), "own": (("ball3",), ("ball4",)), "cut": (("ball1",), None)}
+    for name, (first, second) in watched.items():
+        watch = Watch(first=first, second=second)
+        robot = robot.edit.equip(Sensor(name=name, kind="contact", watch=watch))
+    part = robot.edit.subtree("link3")
+    assert [x.name for x in part.model.equipment.sensors] == ["all", "own"]

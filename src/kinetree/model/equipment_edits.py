@@ -9,6 +9,7 @@ from typing import Any
 from kinetree.errors import ModelError, among, unknown
 from kinetree.model.actuators import Actuator
 from kinetree.model.body_forces import BodyForce, Compensation, Immersed
+from kinetree.model.description import Description
 from kinetree.model.equipment import Equipment
 from kinetree.model.keyframe import Keyframe
 from kinetree.model.model import WORLD, Model
@@ -82,21 +83,25 @@ def _keeper(tendons: Collection[str], actuators: Collection[str]) -> Callable[[A
     return keep
 
 
-def part_of(
-    equipment: Equipment, links: Collection[str], joints: Collection[str], part: str
-) -> Equipment:
+def part_of(equipment: Equipment, kept: Description, part: str) -> Equipment:
     """The equipment of a part of a robot.
 
     That of the other parts is left out; what connects the two is refused.
 
     Arguments:
-        links, joints: the names of what belongs to the part.
+        kept: what belongs to the part.
         part: what it is called in the message.
     """
+    links, joints = {x.name for x in kept.links}, {c.name for c in kept.connections}
+    colliders = {x.name for x in kept.colliders}
 
     def change(piece: Any) -> Any:
         if isinstance(piece, Keyframe):
             return piece
+        if isinstance(piece, Sensor) and piece.watch is not None:
+            sides = (piece.watch.first, piece.watch.second)
+            if any(side is not None and colliders.isdisjoint(side) for side in sides):
+                return None
         refers = piece.references
         outside = [f"link {x!r}" for x in refers.frames if x not in links]
         outside += [f"joint {x!r}" for x in refers.joints if x not in joints]
