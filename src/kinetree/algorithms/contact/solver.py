@@ -1,4 +1,4 @@
-"""How contacts are solved for, and what acts besides them.
+"""The settings of the contact solver, and the rows that act besides contacts.
 
 Source: E. Todorov (2014), as in `reference`.
 
@@ -21,9 +21,9 @@ class ContactSolver(NamedTuple):
     """How contacts are solved for.
 
     Arguments:
-        iterations: how many Newton steps are made at most.
-        tolerance: no more steps are made once the error of the accelerations is below this share
-            of what forces without contacts give, in the norm of the mass matrix.
+        iterations: the largest number of Newton steps.
+        tolerance: steps end once the error of the accelerations is below this share of the
+            accelerations without contacts, in the norm of the mass matrix.
         cone: "elliptic" or "pyramidal"; "auto" for that of the robot's file.
         limits: whether joint limits act, as one-sided soft constraints.
         friction: whether dry friction of joints acts in the same problem, and holds at rest.

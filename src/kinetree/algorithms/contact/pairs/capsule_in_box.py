@@ -24,7 +24,7 @@ from kinetree.spatial import Vector3
 
 Half = tuple[float, float, float]
 NONE = -1e6
-"""m: the gap along an axis that does not exist."""
+"""m: the gap along an axis that does not exist, as edge and segment are parallel."""
 PARALLEL = 1e-12
 """An edge is parallel to the segment if the square of the sine between them is less."""
 

@@ -1,7 +1,7 @@
 """A plane and the convex hull of a mesh: the lowest vertex, and up to three others.
 
-The others are the lowest of those that are not near the ones before. MuJoCo takes the lowest
-vertex, too, and at most two of its neighbours in the hull, in the order of its tables.
+Each of the others is the lowest one that is not near those before. MuJoCo takes the lowest vertex,
+too, and at most two of its neighbours in the hull, in the order of its tables.
 """
 
 from __future__ import annotations
