@@ -3,8 +3,8 @@
 Source: J.-J. E. Slotine & W. Li, On the adaptive control of robot manipulators (1987).
 
     symbol    code        meaning
-    theta     memory      ten inertial parameters of each body that is learnt
-    Y         columns     M a_r + C v_r + g = Y theta + what is known
+    theta     memory      the ten inertial parameters of each learnt body
+    Y         columns     M a_r + C v_r + g = Y theta + known
     s         s           v_r - v
     P         adaptation  the rate of learning
 

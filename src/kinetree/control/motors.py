@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 UNHELD = 1e-6
-"""N or N m, relative to the forces that hold a configuration: what may be missing of them."""
+"""The largest missing holding force, relative to the holding forces."""
 
 
 def motor_joints(robot: Robot, actuated: Sequence[str]) -> tuple[str, ...]:
