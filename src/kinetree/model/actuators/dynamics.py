@@ -54,7 +54,7 @@ class Filter(Activation):
 
     Arguments:
         time: its time constant, s.
-        exact: whether a step takes it along the exact exponential rather than its tangent.
+        exact: whether a step follows the exact exponential instead of its tangent.
     """
 
     time: float
