@@ -122,7 +122,7 @@ class InverseKinematics:
         """Iterations as one compiled program.
 
         Arguments:
-            iterations: the most that it makes.
+            iterations: at most this many.
 
         Returns:
             The kernel: (q, target, posture, tolerance, clearance) to (q, error, distance, onward),
@@ -162,7 +162,7 @@ class InverseKinematics:
             posture: the target in the null space, (nq,); the neutral configuration if None.
             center_of_mass: its target, (..., 3), if it has one.
             tolerance: for each entry of the error, m or rad.
-            iterations: the most of one try; if more than 16, a multiple of that.
+            iterations: at most this many in one try; if more than 16, a multiple of 16.
             restarts: the number of further tries where one fails, from other rows of the table.
             rng: a generator or a seed, for the restarts.
 

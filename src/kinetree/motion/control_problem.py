@@ -146,7 +146,7 @@ class ControlProblem:
             q0, v0: states, (..., nq) and (..., nv).
             u: the initial guess, (..., steps, nu); the controls that hold the first state if None.
             tolerance: a problem has converged when the cost's relative decrease is below this.
-            iterations: the most that are made.
+            iterations: at most this many.
             progress: called with the least cost after each iteration.
             states: initial guess of q and v, (..., steps + 1, n), which need not be a motion under
                 the controls (multiple shooting): gaps between them close as the cost falls. The

@@ -73,7 +73,7 @@ def ilqr(
         q0, v0: states, (..., nq) and (..., nv).
         u: the initial guess, (..., steps, nu); the controls that hold the first state if None.
         tolerance: the relative decrease of the cost below which a problem has converged.
-        iterations: the most that are made.
+        iterations: at most this many.
         start: the time of the first state, s.
         progress: called with the least cost after each iteration. KeyboardInterrupt ends the
             computation with the best so far.

@@ -137,7 +137,7 @@ class ModelPredictiveControl:
         given = (self.problem, q, v, u, 1e-6, self.iterations, t)
         found = ilqr(*given, y=self._y, plan=self._plan)
         last = found.u[-1]
-        if self.problem.step.switches:  # contacts change: old forces do not hold
+        if self.problem.step.switches:  # they switch: old forces do not hold
             after = self.problem.step.active(found.times[-1:])
             last = self.problem.step.holding(found.q[-1], after)[0, self.problem.motors]
         self._plan = Plan(found.q, found.v, found.u, found.K).later(last)

@@ -121,7 +121,7 @@ def minimize(
     Arguments:
         start: initial guesses (`Solutions.at`), or the result of an earlier call; not changed.
         tolerance: of the Newton decrement, relative to the value.
-        iterations: the most that are made.
+        iterations: at most this many.
         floor: smaller values count as this large, (problems,).
         exact: whether second derivatives are exact: "late", "always" or "never".
         progress: called with the values after each iteration. KeyboardInterrupt ends the

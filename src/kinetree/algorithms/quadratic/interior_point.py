@@ -68,7 +68,7 @@ class InteriorPoint:
 
     Arguments:
         pattern: where there are entries.
-        iterations: the most that are made.
+        iterations: at most this many.
         tolerance: of the residual.
     """
 
