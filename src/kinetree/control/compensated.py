@@ -33,7 +33,7 @@ from kinetree.typing import ArrayLike
 def compensated(controller: Controller, *, gain: ArrayLike = 20.0) -> Controller:
     """A controller that estimates external forces and model errors, and cancels them.
 
-    It adds the input `observer_gain` to those of the given one. Its simulations start at rest.
+    It adds the input `observer_gain`. Its initial memory is that of a robot at rest.
 
     Arguments:
         controller: one without memory.

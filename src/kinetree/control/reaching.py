@@ -14,8 +14,8 @@ quadratically near the target. The null-space term is that of A. Liegeois (1977)
 
     dq = z + (H + w 1)^-1 g,    q <- q (+) dq, clipped to the limits
 
-If the slope g points beyond the limit of a joint there, the joint is held: its rows and columns are
-left out (the projected gradient method of D. P. Bertsekas, 1982).
+A joint at a limit is held if g points beyond the limit: its rows and columns are left out (the
+projected gradient method of D. P. Bertsekas, 1982).
 
 The number of iterations is fixed; those after a solution are skipped. A solution has every error
 within the tolerance, every ball joint in its range, and every pair of shapes at least `clearance`
