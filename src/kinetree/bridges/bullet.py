@@ -1,9 +1,9 @@
 """A robot in Bullet, in maximal coordinates: every link a free body, every joint a constraint.
 
-This is the use that Liu & Jain's section 6 has in mind: control is designed in generalised
-coordinates, the simulator knows only bodies. Joint forces become forces and torques on bodies by
-eq. 71 and 68; the bodies' states become q and v by eq. 61, with a residual that measures the drift
-of the simulator's constraints.
+This is the use case of Liu & Jain's section 6: control is designed in generalised coordinates,
+while the simulator knows only bodies. Joint forces become forces and torques on bodies by eq. 71
+and 68; the bodies' states become q and v by eq. 61, with a residual that measures the drift of the
+simulator's constraints.
 
 Needs the extra `bullet` (PyPI's pybullet).
 """
@@ -142,7 +142,7 @@ class MaximalBodies:
         return LinkStates(*(np.array(part) for part in zip(*rows, strict=True)))
 
     def generalized(self) -> GeneralizedState:
-        """The robot's state, and how far Bullet's bodies are from what the joints allow.
+        """The robot's state, and the violation of the joints by Bullet's bodies.
 
         Angles continue past half a turn: q is near that of the last call, or of `reset`.
 

@@ -23,7 +23,7 @@ SLOW = 0.05
 
 @dataclass(frozen=True)
 class Gait:
-    """How a robot stands, and when its feet swing.
+    """The stance of a robot, and the timing of its feet.
 
     Arguments:
         period: of a cycle of steps, s.

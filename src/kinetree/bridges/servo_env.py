@@ -26,7 +26,7 @@ class ServoEnv(RobotEnv):
         servos: what drives its joints.
         carrier: the frame that carries random loads.
         surface: the collider that has random friction.
-        variation: how much environments differ.
+        variation: the differences between environments.
         options: further arguments of `RobotEnv`.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""How much the environments of a batch differ: domain randomisation."""
+"""Domain randomisation: the differences between the environments of a batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Variation:
         gain: the largest relative change of the servos' stiffness and damping.
         latency: the longest delay of an action, s.
         push: the standard deviation of the velocity that a push gives, m/s.
-        pushes: how many pushes there are in a second on average.
+        pushes: the mean number of pushes per second.
     """
 
     load: float = 0.0

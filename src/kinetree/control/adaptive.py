@@ -57,7 +57,7 @@ def adaptive(
         robot: what is controlled.
         bodies: the names of the bodies whose inertia is learnt; the others are as in the model.
         gain, slope, target, velocity, acceleration: as in `passivity`.
-        adaptation: P, how fast each parameter is learnt; one number, or ten per body. With fixed
+        adaptation: P, the learning rate of each parameter; one number, or ten per body. With fixed
             steps, too large a value makes joints of small inertia oscillate.
 
     Returns:

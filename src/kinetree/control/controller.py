@@ -220,7 +220,7 @@ class Controller:
 
 
 def _repeated(name: str, given: Any, length: int) -> Any:
-    """One number as an array of a length; arrays, of any package, as they are."""
+    """One number as an array of a length; arrays of any package unchanged."""
     if foreign_name((given,)):
         return given
     if has_traced(given):

@@ -3,7 +3,7 @@
 motion.py      Motion: configurations over time, cut, blended, played at another speed;
                states.py  its velocities and accelerations between samples
 transition.py  the motion of least effort between two states; result.py  what that gives
-transition_settings.py  what can be asked for; transition_problem.py  what is minimised;
+transition_settings.py  its settings; transition_problem.py  the objective;
                transition_constraints.py  limits and held frames; transition_solver.py  solving
 supports.py    frames that stand on the ground; footfalls.py  finds them in recorded motions;
                stance.py  which frames stand when; reactions.py  kernels; supported.py  the least

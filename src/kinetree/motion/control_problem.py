@@ -50,7 +50,7 @@ class ControlProblem:
             its Transform. With a sixth argument it takes `force`, a function from the name of a
             constraint or of a contact pair to a list of its forces.
         final: (q, v, pose) over scalars, of the last state; none if None.
-        steps, dt: how many steps, and their length, s.
+        steps, dt: the number of steps, and their length, s.
         method: of the step.
         actuated: which joints have motors, (nv,) of truth values; all if None.
         lower, upper: bounds of their forces, (nu,) or (nv,); by default the limits of the robot.

@@ -128,7 +128,7 @@ def control_step(
 
 
 class RobotStep:
-    """`Robot.step`, with whatever constraints and contacts the robot has.
+    """`Robot.step`, with all constraints and contacts of the robot.
 
     Arguments:
         robot, motors, dt, method, contact: as in `control_step`.

@@ -48,7 +48,7 @@ def _pose(robot: Robot, angles: Mapping[str, float], height: float = 0.0) -> Arr
 
 
 def _eased(u: float) -> float:
-    """From 0 to 1, at rest at both ends."""
+    """A smooth step from 0 to 1, at rest at both ends."""
     x = min(max(u, 0.0), 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
 

@@ -41,7 +41,7 @@ from kinetree.typing import ArrayLike
 
 ALPHAS = 0.5 ** np.arange(8)
 LANES_FILLED = 8
-"""With so many problems or more, step lengths are tried one by one: problems fill the lanes."""
+"""From this number of problems on, step lengths are tried one by one: problems fill the lanes."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Bounds and factors of the damping."""
 GROUP = 16

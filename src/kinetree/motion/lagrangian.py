@@ -43,10 +43,10 @@ class Multipliers(NamedTuple):
     final: Array
 
     def of(self, which: Array) -> Multipliers:
-        """Those of some problems.
+        """The multipliers of some problems.
 
         Arguments:
-            which: the places of the problems.
+            which: the indices of the problems.
 
         Returns:
             Their multipliers.

@@ -282,7 +282,7 @@ class Motion:
 
         Arguments:
             other: starts while this one ends.
-            duration: for how long the two are mixed, s.
+            duration: of the mixed part, s.
             rate: samples per second while they are mixed.
 
         Returns:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 METHODS = ("ilqr", *KINDS)
 OPTIONS = ("samples", "knots", "noise", "temperature", "seed")
-"""Of the methods by sampling."""
+"""Options of the sampling methods."""
 
 
 @dataclass

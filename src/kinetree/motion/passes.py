@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kinetree.motion.control_problem import ControlProblem
 
 FUSED = 8
-"""Up to so many velocities one kernel computes all inputs of the backward pass for a step."""
+"""Up to this number of velocities, one kernel computes all inputs of the backward pass."""
 ROUNDS = 4
 """The number of rounds that find the controls at their bounds."""
 

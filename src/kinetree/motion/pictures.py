@@ -105,7 +105,7 @@ def stick_figures(
     Arguments:
         motion: what is drawn.
         path: where to save it; not saved if None.
-        count: how many.
+        count: the number of figures.
         axes: the two axes of the world that are seen, such as "xz".
     """
     times, lines, colors = _figures(motion, count, axes)
@@ -140,7 +140,7 @@ def strobe(
     Arguments:
         motion: what is drawn.
         path: where to save it; not saved if None.
-        count: how many.
+        count: the number of figures.
         axes: the two axes of the world that are seen, such as "xz".
     """
     times, lines, colors = _figures(motion, count, axes)

@@ -122,7 +122,7 @@ class Problem:
         return slice(0, 0)
 
     def _weights(self) -> Array:
-        """Those of squared joint forces, as the user gives them, (nv,)."""
+        """The user's weights of squared joint forces, (nv,)."""
         given = self.settings.weights
         weights = np.ones(self.robot.nv) if given is None else finite_array("weights", given)
         if weights.shape != (self.robot.nv,) or not (weights >= 0.0).all():

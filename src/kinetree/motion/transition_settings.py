@@ -24,7 +24,7 @@ METHODS = {
 """Maps a method's name to the iterations with exact second derivatives."""
 LIMITS = ("q", "v", "tau")
 SMOOTHING = 1e-3
-"""Of transitions on supports."""
+"""The default weight of squared accelerations on supports."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _optional_count(name: str, given: Any) -> int | None:
 
 
 def _root(given: Any) -> float | str:
-    """How forces on a floating base are treated: not at all, or with a weight in the cost."""
+    """The treatment of forces on a floating base: "passive", or their weight in the cost."""
     if among(given, ("passive",)):
         return "passive"
     if isinstance(given, str):

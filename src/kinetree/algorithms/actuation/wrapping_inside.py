@@ -72,7 +72,7 @@ def _reaches(p: Point, radius: float) -> Scalar:
 def _meeting(A: Scalar, B: Scalar, G: Scalar) -> Scalar:
     """x with asin(A sin x) + asin(B sin x) - 2 x + G = 0.
 
-    Steps past convergence leave x as it is, and make its derivatives exact.
+    Steps after convergence do not change x, but make its derivatives exact.
     """
     x: Scalar = 0.5 * math.pi
     for _ in range(STEPS):

@@ -50,7 +50,7 @@ class Chains:
         self._motions: dict[tuple[int, int], tuple[Twist, Twist]] = {}
 
     def place(self, name: str | None, at: Transform) -> Place:
-        """Where a frame is; None for the world."""
+        """The place of a frame; None for the world."""
         if name is None:
             return Place(WORLD, at)
         frame = self.model.frame(name)

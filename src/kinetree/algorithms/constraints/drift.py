@@ -39,7 +39,7 @@ def acceleration_terms(stabilization: Stabilization) -> Baumgarte:
 def projected(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], stabilization: Stabilization
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The state after a step, back on the constraints; Baumgarte's terms leave it as it is."""
+    """The state after a step, back on the constraints; with Baumgarte terms it is not projected."""
     if not model.constraints or isinstance(stabilization, Baumgarte):
         return list(q), list(v)
     rows = constraint_rows(model, q)

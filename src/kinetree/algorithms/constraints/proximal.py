@@ -42,9 +42,9 @@ from kinetree.scalar import Scalar, call_if, less, maximum
 SHARE = 1e-9
 """mu, as a share of the mean of G's diagonal: well above rounding, well below eigenvalues."""
 ITERATIONS = 4
-"""How often x is corrected after x_0, at most."""
+"""The most corrections of x after x_0."""
 SURE = 2
-"""How often x is corrected in any case."""
+"""The number of corrections that are always made."""
 SETTLED = 1e-20
 """Iterations end once the squared length of a step, relative to that of x, is below this."""
 FLOOR = 1e-3

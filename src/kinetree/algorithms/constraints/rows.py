@@ -8,7 +8,7 @@ between frames of two bodies transmits the forces T, so that T^T v_rel = 0.
     v_s - v_p   V         the velocity of the frame relative to its base, in the frame
     K           J         a row each: T^T times the axes of the joints between the two
     k           -bias     K qdd = k: bias = J' qd = T^T A + T'^T V, A the rate of V at qdd = 0
-    delta       error     how far the loop is open
+    delta       error     the gap of the loop
 
 Joints that carry both frames do not move them relative to each other: rows have no entries there,
 and motions are computed relative to the last body that carries both.

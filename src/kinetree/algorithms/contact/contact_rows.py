@@ -50,7 +50,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class ContactLaws:
-    """How contacts push.
+    """The laws of a robot's contacts.
 
     cone: "elliptic" or "pyramidal".
     impratio: friction's impedance relative to that of the normal.

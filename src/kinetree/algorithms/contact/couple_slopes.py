@@ -1,4 +1,4 @@
-"""What two bodies that touch add to the derivatives of the forces of joints.
+"""The contribution of two touching bodies to the derivatives of joint forces.
 
 Source: as in `constraints.turned_forces`, for frames of bodies that touch; J. Carpentier & N.
 Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS (2018). Everything is in the

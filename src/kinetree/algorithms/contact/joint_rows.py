@@ -41,7 +41,7 @@ class LimitRow(NamedTuple):
     """The row of the nearer limit of a coordinate or a length (13).
 
     at: the velocities that change it.
-    r, rate: its residual, and how fast this changes.
+    r, rate: its residual, and the residual's rate.
     acts: whether it is within its margin.
     """
 

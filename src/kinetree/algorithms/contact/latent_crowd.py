@@ -50,7 +50,7 @@ class LatentCrowd(Crowd):
 
 
 class Recipe(NamedTuple):
-    """How a couple of a `LatentCrowd` is made."""
+    """The recipe for a couple of a `LatentCrowd`."""
 
     kind: Callable[..., LatentCouple]
     links: tuple[tuple[int, float], ...]

@@ -5,7 +5,7 @@ Source: none; the touches are those of `touches`.
     symbol    code     meaning
     X         X        the pose of a shape in the world
 
-Cost: none until its touches are asked for.
+Cost: none until its touches are computed.
 """
 
 from __future__ import annotations
@@ -68,6 +68,6 @@ class PairKind(NamedTuple):
     rows: tuple[int, ...]
 
     def touches(self, sides: Sequence[Posed]) -> list[Touch]:
-        """Where two shapes touch."""
+        """The touches of two shapes."""
         first, second = (resized(x, s.sizes) for x, s in zip(self.shapes, sides, strict=True))
         return touches(first, sides[0].X, second, sides[1].X, self.reach)

@@ -32,7 +32,7 @@ from kinetree.scalar import (
 )
 
 SEARCHES = 4
-"""How often the slope along p is evaluated beyond alpha = 1."""
+"""The number of evaluations of the slope along p after that at alpha = 1."""
 FLAT = 0.01
 """alpha = 1 is taken if the slope there is less than this share of that at zero."""
 LONGEST = 8.0
@@ -68,7 +68,7 @@ class LineSearch:
     def result(self, exactly: float = EXACT) -> tuple[Scalar, Scalar]:
         """alpha, one or where the slope is zero; and the decrement, zero if (9) is quadratic.
 
-        Where no law has changed its branch, the slope at one is zero but for rounding.
+        If no law has changed its branch, the slope at one is zero up to rounding.
 
         Arguments:
             exactly: as `EXACT`.

@@ -40,7 +40,7 @@ from kinetree.scalar import Scalar
 from kinetree.spatial import Vector3
 
 FEW = 4
-"""Up to so many couples are computed in every state: branches would cost more than they save."""
+"""Up to this number, all couples are computed in every state: branches would not pay off."""
 
 
 def couples(model: Model) -> dict[tuple[int, int], list[ContactPair]]:

@@ -1,4 +1,4 @@
-"""Which pairs of shapes are near, where they are nearest, and which joints move them apart.
+"""Near pairs of shapes: their nearest points, and the joints that move them apart.
 
 Source: Schulman et al. (2014), as in `avoidance`.
 
@@ -23,7 +23,7 @@ NEAREST_FIRST = {(Capsule, Capsule), (Capsule, Box), (Box, Capsule)}
 
 
 def nearest(first: Solid, X1: Transform, second: Solid, X2: Transform) -> Touch:
-    """Where two shapes are nearest, or deepest in each other."""
+    """The nearest points of two shapes, or their deepest penetration."""
     found = touches(first, X1, second, X2)
     if (type(first), type(second)) in NEAREST_FIRST:
         return found[0]

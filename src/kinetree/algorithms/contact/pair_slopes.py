@@ -1,4 +1,4 @@
-"""How the wrench of a pair of shapes changes with their poses and with how they move.
+"""The derivatives of the wrench of a pair of shapes, by their poses and their motions.
 
 Source: E. Todorov (2014), as in `reference`, for the wrench; its derivatives follow by the chain
 rule. Everything is in the world's axes, at the world's origin.

@@ -4,7 +4,7 @@ Source: C. Ericson, Real-Time Collision Detection (2005), section 4.3, for balls
 
     symbol    code       meaning
     X         X1, X2     the poses of two shapes
-    r         reach      how far apart shapes may be and still count as touching
+    r         reach      the distance below which shapes count as touching
 
 Cost: a comparison for each pair, and that of the pairs whose balls meet.
 """
@@ -38,7 +38,7 @@ class PairTouches:
     def _found(
         self, pairs: Sequence[ContactPair], branches: bool
     ) -> tuple[list[tuple[ContactPair, list[Touch]]], Scalar]:
-        """Where pairs touch, and whether one of them does."""
+        """The touches of pairs, and whether any pair touches."""
         found = [(pair, self._touches(pair, branches)) for pair in pairs]
         near: Scalar = False
         for pair, own in found:

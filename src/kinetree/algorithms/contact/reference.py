@@ -1,4 +1,4 @@
-"""How soft a constraint is: its impedance, its regularisation and its reference acceleration.
+"""The softness of a constraint: its impedance, its regularisation and its reference acceleration.
 
 Source: E. Todorov, Convex and analytically-invertible dynamics with contacts and constraints:
 theory and implementation in MuJoCo, ICRA (2014); MuJoCo's documentation, "Computation", sections

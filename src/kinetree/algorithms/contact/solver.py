@@ -18,7 +18,7 @@ from kinetree.scalar import Scalar
 
 
 class ContactSolver(NamedTuple):
-    """How contacts are solved for.
+    """The settings of the contact solver.
 
     Arguments:
         iterations: the largest number of Newton steps.
@@ -55,7 +55,7 @@ def joint_entries(
 
 
 def contact_laws(model: Model, solver: ContactSolver, dt: Scalar) -> ContactLaws:
-    """How the contacts of a robot push."""
+    """The contact laws of a robot."""
     options = model.contact_options
     cone = options.cone if solver.cone == "auto" else solver.cone
     return ContactLaws(cone, options.impratio, dt * 2 if options.refsafe else 0.0)

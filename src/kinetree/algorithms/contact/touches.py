@@ -72,7 +72,7 @@ def touches(
     margin: Scalar = 0.0,
     apart: bool = False,
 ) -> list[Touch]:
-    """Where two shapes touch; as many slots in every state.
+    """The touches of two shapes; equally many slots in every state.
 
     Arguments:
         first, second: the shapes.

@@ -1,4 +1,4 @@
-"""Inverse weights: about how much a unit force accelerates a body or a joint's velocity, 1 / kg.
+"""Inverse weights: the approximate acceleration of a body or a joint by a unit force, 1 / kg.
 
 Source: MuJoCo's documentation, "Computation", section "Impedance": the diagonal of J M^-1 J^T is
 approximated once, at the reference configuration, so that softness does not depend on the state.

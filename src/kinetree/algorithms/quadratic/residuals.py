@@ -40,7 +40,7 @@ class Residuals:
 
     @staticmethod
     def at(pattern: Pattern, at: Iterate, given: Quadratic) -> Residuals:
-        """Those at an iterate."""
+        """The residuals at an iterate."""
         dual = list(given.g)
         for (i, j), h in zip(pattern.H, given.H, strict=True):
             dual[i] = dual[i] + h * at.x[j]

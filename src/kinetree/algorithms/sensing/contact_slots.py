@@ -1,4 +1,4 @@
-"""Sensors of contacts: how many there are, and the forces and places of some of them.
+"""Sensors of contacts: their number, and the forces and places of some of them.
 
 Source: MuJoCo's documentation, "Sensors", whose conventions these are: forces are along the normal
 and two tangents, and the normal points from the first side to the second. A net force is in the

@@ -26,7 +26,7 @@ STOPS = ("none", "spring", "clamp")
 
 
 class Enforcement(NamedTuple):
-    """How joint limits act in a step; by default not at all.
+    """The treatment of joint limits in a step; by default they are ignored.
 
     Arguments:
         stops: "none", "spring" for a one-sided spring and damper at each limit, "clamp" for an

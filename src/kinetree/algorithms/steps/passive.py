@@ -7,7 +7,7 @@ machines with friction (1994), has others.
 
     symbol    code              meaning
     k, d      stiffness damping of a stop
-    g         depth             how far a coordinate is beyond a limit, along the outward normal
+    g         depth             the excess of a coordinate over a limit, along the outward normal
     s         friction_speed    the speed below which dry friction behaves as a damper
 
 With n = +1 at the upper limit and n = -1 at the lower one, the force of a stop is

@@ -24,7 +24,7 @@ class Rules(NamedTuple):
     contact: ContactSolver | None = SOLVER
 
     def solver(self, model: Model) -> ContactSolver | None:
-        """How contacts of a robot are solved for; None if it has none, or they are left out.
+        """The contact solver of a robot; None if it has no contacts, or they are left out.
 
         It leaves out limits and friction that the enforcement handles.
         """

@@ -57,6 +57,6 @@ def restricted(parameters: Sequence[Parameter]) -> str:
 TID, FIRST = Parameter("int", "tid"), Parameter("long long", "first")
 """A thread's number in its block, and the first state of the block."""
 ALIVE = Parameter("int", "alive")
-"""How many states the block has."""
+"""The number of states of the block."""
 SHARED = Parameter("T *", "shared")
 """The shared memory of the block."""

@@ -1,4 +1,4 @@
-"""How a CUDA kernel uses memory: layouts of arrays, rows in shared memory, the launch.
+"""The memory of a CUDA kernel: layouts of arrays, rows in shared memory, the launch.
 
 Rows of arrays are contiguous, in shared memory, too, where adjacent threads then read from
 different banks. If a large power of two divides the length of a row, there would be bank conflicts:

@@ -36,7 +36,7 @@ class Field(IntEnum):
     NEXT = 8  # the block to be written next
     BLOCKS = 9  # blocks until the last one, which is written by itself
     LEFT = 10  # address of the incomplete vector of the previous tile, or zero
-    COUNT = 11  # how many of its elements are known
+    COUNT = 11  # the number of its known elements
 
 
 class Shifts(IntEnum):

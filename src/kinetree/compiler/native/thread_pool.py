@@ -37,7 +37,7 @@ from kinetree.compiler.native.layout import SHARE
 
 SPINS = 4000  # polls for a job before a worker sleeps: about 0.1 ms
 BLOCKS_WORTH_SHARING = 8
-SHARES = 3  # a stretch is this fraction, 1/3, of an equal share of the states that are left
+SHARES = 3  # a stretch is 1/3 of an equal share of the remaining states
 CLOSED = 1 << 32  # the bit of PARTICIPANTS that keeps workers out
 
 
@@ -104,8 +104,8 @@ def _define_take_blocks(module: ir.Module) -> None:
     b.position_at_end(again)
     begin = b.load_atomic(_at(b, pool, Pool.NEXT), "monotonic", 8, typ=I64)
     b.cbranch(begin < n, take, done)
-    # a share of the states that are left, in whole blocks: stretches get shorter, so that all
-    # threads end together
+    # a share of the remaining states, in whole blocks: stretches get shorter, so that all threads
+    # end together
     b.position_at_end(take)
     part = (n - begin) // (threads * SHARES)
     part = part - part % block

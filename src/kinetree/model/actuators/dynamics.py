@@ -17,7 +17,7 @@ class Activation(Checked, ABC):
 
     @abstractmethod
     def rate(self, act: Scalar, ctrl: Scalar) -> Scalar:
-        """How fast it changes.
+        """Its rate.
 
         Arguments:
             act: the activation.

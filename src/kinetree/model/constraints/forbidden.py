@@ -40,7 +40,7 @@ class Forbidden:
 
     @property
     def rows(self) -> int:
-        """How many wrenches there are."""
+        """The number of wrenches."""
         return 6 - self.joint.nv
 
     def wrenches(self, q: Sequence[Scalar]) -> list[Force]:

@@ -33,7 +33,7 @@ class Newton(Stage):
         closures: their errors become zero.
         joints: the unknown coordinates' joints, in their order.
         start: gives the first values from the independent coordinates.
-        steps: how many are taken.
+        steps: their number.
     """
 
     closures: tuple[Closure, ...]

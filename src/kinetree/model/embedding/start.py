@@ -145,7 +145,7 @@ def plain_values(values: Sequence[Scalar]) -> tuple[list[Scalar], int]:
         values: scalars, of which some are dual numbers.
 
     Returns:
-        The values, and how many levels of dual numbers there are.
+        The values, and the number of levels of dual numbers.
     """
     plain, levels = [], 0
     for x in values:

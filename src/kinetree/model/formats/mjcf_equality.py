@@ -81,7 +81,7 @@ class Equalities:
         return bool(m.eq_type[i] == JOINT and m.eq_obj2id[i] >= 0 and linear)
 
     def mimicry(self, joint: int) -> Mimicry:
-        """How a joint follows another; coordinates count from references in the file."""
+        """The `Mimicry` of a joint; in the file coordinates count from references."""
         i = self.followers[joint]
         m, (offset, ratio) = self.m, self.m.eq_data[i][:2].tolist()
         other = int(m.eq_obj2id[i])

@@ -52,7 +52,7 @@ LEFT_OUT = {"compiler": PATHS, "option": ITERATIONS, "texture": ("embed",)}
 """Attributes that are not passed on: files are renamed, no state is solved for, and textures are
 embedded."""
 LARGEST_HULL = 5000  # vertices: the time for a hull may grow with the square of their number
-SMALL_MESH = 6 * LARGEST_HULL  # bytes: too few for so many vertices
+SMALL_MESH = 6 * LARGEST_HULL  # bytes: a smaller file has fewer vertices
 SMALL_HULLS = f'<default><mesh maxhullvert="{LARGEST_HULL}"/></default>'
 """Put before everything else in a document with large meshes: the hull has no effect on a model,
 unless its inertia is asked for."""

@@ -51,7 +51,7 @@ def read_description(source: str | os.PathLike[str], how: Reading = USUAL) -> De
     file = source_name(source)
     if file == TEXT:
         data, around = str(source).lstrip("\ufeff").encode(errors="surrogatepass"), None
-        document = parse(data, file, "utf-8")  # whatever it declares: it is decoded
+        document = parse(data, file, "utf-8")  # it is decoded already, whatever it declares
     else:
         data, around = read_file(Path(file), LARGEST), Path(file).parent
         if data.lstrip(b"\xef\xbb\xbf \t\r\n")[: len(BVH)].upper() == BVH:

@@ -127,7 +127,7 @@ LOST: dict[str, tuple[str, str]] = {
     "dissipation": ("note", "limits are rigid, or as soft as those of contact"),
     "static": ("warning", "only models can be static"),
 }
-"""What is lost with an element that is not read."""
+"""The loss with an element that is not read."""
 WORLD_PARTS = {
     "physics", "scene", "atmosphere", "magnetic_field", "spherical_coordinates", "gui", "audio",
     "road", "population", "state", "wind", "light", "actor", "plugin",

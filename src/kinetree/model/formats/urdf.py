@@ -19,7 +19,7 @@ from kinetree.model.plane import plane_axes
 from kinetree.model.problem import Problem
 from kinetree.spatial import Inertia, Rotation, Symmetric3, Transform, Vector3
 
-UNLIMITED = 1e300  # stands for no limit, where the format wants a number
+UNLIMITED = 1e300  # means no limit, where the format requires a number
 AXIS_ROUNDING = 1e-3  # the tolerance of axis lengths: files round the entries of slanted axes
 
 
@@ -47,7 +47,7 @@ PASSED_OVER: dict[str, tuple[str, str]] = {
     "material": ("note", "it has no effect on motion"),
     "texture": ("note", "it has no effect on motion"),
 }
-"""What is lost with an element that is not read."""
+"""The loss with an element that is not read."""
 
 
 def read_urdf(robot: Element, mimic: bool = True) -> Description:

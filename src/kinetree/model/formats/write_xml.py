@@ -28,7 +28,7 @@ class Writer:
         self._lines.append(f"{self._start(tag, {})}>{quoted(content)}</{tag}>")
 
     def copied(self, text: str) -> None:
-        """Elements as they are, each in a line."""
+        """Elements that are already text, one a line."""
         self._lines += [f"{'  ' * self._depth}{line}" for line in text.splitlines()]
 
     @contextmanager

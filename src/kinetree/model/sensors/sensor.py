@@ -68,7 +68,7 @@ class Sensor(Checked):
         field: the magnetic field in the world's axes, for a magnetometer.
         opposite: whether its numbers are negated: those of the child on the parent.
         cutoff: the largest absolute value that it shows.
-        noise: the standard deviation of its noise, where noise is asked for.
+        noise: the standard deviation of its noise, for readings with noise.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Sensor(Checked):
 
     @property
     def size(self) -> int:
-        """How many numbers it measures."""
+        """The number of measured numbers."""
         return len(self.labels)
 
     @property

@@ -9,7 +9,7 @@ from kinetree.model.checked import Checked
 from kinetree.model.place import Place
 
 KINDS = ("sphere", "cylinder")
-"""What a tendon can wrap around."""
+"""The kinds of bodies that a tendon can wrap around."""
 
 
 @dataclass(frozen=True)

@@ -265,7 +265,7 @@ class Viewer(Filmed):
     # time
 
     def tick(self, passed: float) -> None:
-        """Advance whatever runs, and show the state if it changed.
+        """Advance the trajectory or the simulation, and show the state if it changed.
 
         Arguments:
             passed: the time since the last call, s.

@@ -68,7 +68,7 @@ def start(viser: Any, allowed: Collection[str], key: str, host: str, **options: 
     others = {name.lower() for name in allowed}
 
     def serve(*arguments: Any, process_request: Any = None, **settings: Any) -> Any:
-        if getattr(process_request, "__module__", None) != SERVER_MODULE:  # somebody else's server
+        if getattr(process_request, "__module__", None) != SERVER_MODULE:  # not viser's server
             return begin(*arguments, process_request=process_request, **settings)
 
         def process(connection: Any, request: Any) -> Any:

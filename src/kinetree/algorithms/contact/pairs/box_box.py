@@ -21,12 +21,12 @@ from kinetree.spatial import Transform, Vector3
 PARALLEL = 1e-6
 """Edges are parallel if the square of the sine between them is less."""
 BETTER = 1e-9
-"""m: by how much two edges must separate more than any face."""
+"""m: the margin by which a pair of edges must separate more than any face."""
 
 
 @dataclass(frozen=True)
 class Separation:
-    """How far boxes are apart along a unit vector from the first to the second.
+    """The separation of boxes along a unit vector from the first to the second.
 
     first, second: the two edges that the vector is normal to, if it is not a face normal.
     """

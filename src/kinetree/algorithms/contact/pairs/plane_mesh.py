@@ -31,7 +31,7 @@ def plane_mesh(
     found = []
     for _ in range(SLOTS):
         height, vertex = lowest(heights, vertices)
-        # FAR is a constant: the height of a slot for which no vertex is left does not vary
+        # FAR is a constant, so that the distance of an unused slot does not vary
         distance = select(less(height, FAR), start + height, FAR)
         point = X2.point(vertex) - normal * (distance * 0.5)
         found.append(Touch(distance, point, normal))
