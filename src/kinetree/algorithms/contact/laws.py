@@ -14,8 +14,8 @@ Each law is the negative gradient of a convex function s of x = J a - aref, with
                  D/2 |x|^2 below the polar one, and between them
                  s = D_0 / (2 mu^2 (1 + mu^2)) (mu x_0 - mu |t|)^2, t_j = mu_j x_j             (7)
 
-    rows of a contact: x_0 along the normal, x_1 x_2 sliding, x_3 spinning about the normal, x_4 x_5
-    rolling about the tangents; as many as the contact's dimension
+    rows of a contact: x_0 along the normal, x_1 x_2 sliding, x_3 spinning about the normal,
+    x_4 x_5 rolling about the tangents; as many as the contact's dimension
 
 Cost: a few operations for each row.
 """

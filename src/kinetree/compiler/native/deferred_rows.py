@@ -3,9 +3,9 @@
 Non-temporal stores need whole aligned vectors. Rows are cut into blocks of columns, counted from an
 *origin*. The *shift* of a row is the number of columns from there to its first aligned one.
 
-- If rows are whole vectors apart, the origin is chosen such that no row has a shift. - If they are
-half vectors apart, every other row is shifted by half a block. - Otherwise each vector is joined
-from two blocks, the previous and the current one.
+- If rows are whole vectors apart, the origin is chosen such that no row has a shift.
+- If they are half vectors apart, every other row is shifted by half a block.
+- Otherwise each vector is joined from two blocks, the previous and the current one.
 
 If rows follow one another in memory, the vector across the end of one and the start of the next is
 joined from both, even if the next row belongs to the next tile. Columns that belong to no whole

@@ -33,7 +33,7 @@ def rods(
     for k, way in ways:
         lengths[given[k][0]] += math.hypot(*way)
     for segment, _, length in given:
-        if lengths[segment] == 0.0 < length:  # no length known: it continues the bone above
+        if lengths[segment] == 0.0 < length:  # no children: along the bone above
             way = offsets[segment]
             ways.append((segment, way * (length / (math.hypot(*way) or 1.0))))
             lengths[segment] = length
