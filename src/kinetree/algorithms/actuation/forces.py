@@ -1,14 +1,14 @@
 """The forces of actuators: from controls and activations to joint forces.
 
 Source: E. Todorov, T. Erez & Y. Tassa, MuJoCo: A physics engine for model-based control (2012), and
-its documentation, "Actuators", whose order of bounds this is.
+its documentation, "Actuators", whose order of bounds is followed.
 
     symbol    code        meaning
     l, l'     length ...  of an actuator along its transmission, and its rate r v
     w         act         activations of the actuators that have one
     u         ctrl        controls, bounded first
-    p         forces      gain(l, l') u + bias(l, l'), with w in the place of u if there is one;
-                          that at the end of the step if the actuator acts early
+    p         forces      gain(l, l') u + bias(l, l'), with w in place of u if there is one;
+                          w at the end of the step if the actuator acts early
 
 The sum of the forces on a tendon is bounded by scaling them; then each force is bounded, and last
 the joint force of each joint by its effort limit. tau = sum of r p.
@@ -87,8 +87,7 @@ def joint_forces_of_actuators(
     """The joint forces of all actuators together, within the effort limits of joints.
 
     Arguments:
-        dt: the step after which activations act that act early; by default that of the robot's
-            file.
+        dt: the step at whose end early activations are taken; by default that of the robot's file.
     """
     states = pulled(model, q, v)
     tau: list[Scalar] = [0] * model.nv
