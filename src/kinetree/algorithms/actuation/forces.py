@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from kinetree.algorithms.actuation.activations import after_step
 from kinetree.algorithms.actuation.levers import lever
 from kinetree.algorithms.actuation.posture import Posture, Row
+from kinetree.algorithms.dense import dot
 from kinetree.model import Model
 from kinetree.model.actuators import Actuator
 from kinetree.model.ranges import UNBOUNDED, within
@@ -45,7 +46,7 @@ def pulled(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Pulle
     posture, found = Posture(model, q), []
     for actuator in model.equipment.actuators:
         length, row = lever(posture, actuator.transmission)
-        found.append(Pulled(actuator, length, _dot(row, v), row))
+        found.append(Pulled(actuator, length, dot(row, v), row))
     return found
 
 
@@ -133,7 +134,3 @@ def _bound_on_tendons(model: Model, states: Sequence[Pulled], forces: list[Scala
         scale = select(pulls, bounded / select(pulls, total, 1.0), 1.0)
         for k in on:
             forces[k] = forces[k] * scale
-
-
-def _dot(row: Row, v: Sequence[Scalar]) -> Scalar:
-    return sum((r * x for r, x in zip(row, v, strict=True)), start=0)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.algorithms.actuation.posture import Posture, Row
 from kinetree.algorithms.actuation.tendons import constant_row, stretched
+from kinetree.algorithms.dense import dot
 from kinetree.algorithms.manifold import coordinate_rates
 from kinetree.model import Model
 from kinetree.model.ranges import within
@@ -36,7 +37,7 @@ def tendon_tensions(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     posture, found = Posture(model, q), []
     for tendon in model.equipment.tendons:
         length, row = stretched(posture, tendon)
-        found.append(_tension(tendon, length, _dot(row, v)))
+        found.append(_tension(tendon, length, dot(row, v)))
     return found
 
 
@@ -57,7 +58,7 @@ def tendon_drag(
     slow = [x for x in model.equipment.acting if x.damping or x.friction or x.armature]
 
     def tension(tendon: Tendon, length: Scalar, row: Row) -> Scalar:
-        return _drag(tendon, _dot(row, v)) + _dot(row, qdd) * tendon.armature
+        return _drag(tendon, dot(row, v)) + dot(row, qdd) * tendon.armature
 
     return _taken(model, q, slow, tension)
 
@@ -69,7 +70,7 @@ def smooth_friction(
     rubbing = [x for x in model.equipment.acting if x.friction]
 
     def tension(tendon: Tendon, length: Scalar, row: Row) -> Scalar:
-        rate = _dot(row, v)
+        rate = dot(row, v)
         return rate * tendon.friction / sqrt(rate * rate + speed * speed)
 
     return _taken(model, q, rubbing, tension)
@@ -147,7 +148,3 @@ def _drag(tendon: Tendon, rate: Scalar) -> Scalar:
 def _excess(tendon: Tendon, length: Scalar) -> Scalar:
     """The distance of a length from the range in which the spring is relaxed."""
     return length - within(length, tendon.rest)
-
-
-def _dot(row: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    return sum((r * x for r, x in zip(row, v, strict=True)), start=0)

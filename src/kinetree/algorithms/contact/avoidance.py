@@ -27,8 +27,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.algorithms.contact.nearness import near, nearest, path_signs, plain, world_axes
+from kinetree.algorithms.contact.nearness import near, nearest, path_signs, world_axes
 from kinetree.algorithms.contact.of_robot import collider_poses
+from kinetree.algorithms.contact.pair_touches import plain
 from kinetree.algorithms.tree import body_poses, parent_transforms
 from kinetree.model import Model
 from kinetree.model.geometry import ContactPair, Solid

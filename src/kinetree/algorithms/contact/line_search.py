@@ -4,7 +4,7 @@ Source: MuJoCo's documentation, "Computation", section "Algorithms".
 
 Along a + alpha p the function of `newton` has the slope
 
-    phi'(alpha) = p^T (M a - f) + alpha p^T M p - sum of y f_c(x + alpha y)                     (16)
+    phi'(alpha) = p^T (M a - f) + alpha p^T M p - sum of y f_c(x + alpha y)                     (25)
 
 which increases. Its root is found by Newton's method, started at one, in a bracket.
 

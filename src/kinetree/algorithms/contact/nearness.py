@@ -16,7 +16,7 @@ from kinetree.algorithms.tree import ancestors, subspaces
 from kinetree.model import Model
 from kinetree.model.geometry import Box, Capsule, Solid
 from kinetree.scalar import Scalar, less
-from kinetree.spatial import Rotation, Transform, Twist, Vector3
+from kinetree.spatial import Transform, Twist, Vector3
 
 NEAREST_FIRST = {(Capsule, Capsule), (Capsule, Box), (Box, Capsule)}
 """Pairs of kinds whose first touch is the nearest; for others distances are compared."""
@@ -67,8 +67,3 @@ def near(first: Solid, X1: Transform, second: Solid, X2: Transform, reach: Scala
         bounds = zip(local, second.half_edges, strict=True)
         apart, r2 = Vector3(*(x - clip(x, -h, h) for x, h in bounds)), 0.0
     return less(apart.dot(apart), (reach + (r1 + r2)) * (reach + (r1 + r2)))
-
-
-def plain(X: Transform) -> Transform:
-    """A transform whose rotation is nine scalars."""
-    return Transform(Rotation(*X.rotation.rows), X.translation)

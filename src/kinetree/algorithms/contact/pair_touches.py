@@ -30,8 +30,8 @@ class PairTouches:
 
     def __init__(self, model: Model, q: Sequence[Scalar]) -> None:
         self.model = model
-        self._X0 = [_plain(X) for X in body_poses(model, parent_transforms(model, q))]
-        self._X = {name: _plain(X) for name, X in collider_poses(model, self._X0).items()}
+        self._X0 = [plain(X) for X in body_poses(model, parent_transforms(model, q))]
+        self._X = {name: plain(X) for name, X in collider_poses(model, self._X0).items()}
         self._colliders = {collider.name: collider for collider in model.colliders}
         self._functions: dict[Any, Callable[..., Any]] = {}
 
@@ -82,6 +82,6 @@ _BESIDE = Transform(Rotation.identity(), Vector3(1.0, 1.0, 1.0))
 """An arbitrary pose of the second shape, at which a pair's touches are counted."""
 
 
-def _plain(X: Transform) -> Transform:
+def plain(X: Transform) -> Transform:
     """A transform whose rotation is nine scalars."""
     return Transform(Rotation(*X.rotation.rows), X.translation)
